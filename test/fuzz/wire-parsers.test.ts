@@ -335,8 +335,8 @@ describe('the allocator', () => {
 
   test('refuses a number that never ends, however long', () => {
     const endless = Buffer.concat([Buffer.alloc(1000, 0x80), Buffer.from([0x01])]);
-    expect(() => [...readFields(endless)]).toThrow('not protobuf');
+    expect(() => [...readFields(endless)]).toThrow('malformed protobuf');
     const size = Buffer.concat([Buffer.from([0x0a]), Buffer.alloc(200, 0x80), Buffer.from([0])]);
-    expect(() => [...readFields(size)]).toThrow('not protobuf');
+    expect(() => [...readFields(size)]).toThrow('malformed protobuf');
   });
 });

@@ -86,7 +86,7 @@ test('what is wrong is told in words and by the exit code', async () => {
   expect(await discover('--backend-name East --once')).toMatchObject({ code: 3 });
   expect(await discover('--once')).toMatchObject({
     code: 3,
-    stderr: expect.stringContaining('no backend is named'),
+    stderr: expect.stringContaining('no backend is configured'),
   });
   const template = await discover('--backend-name east --namespace-template shop');
   expect(template.stderr).toContain('has neither {project} nor {projectId}');

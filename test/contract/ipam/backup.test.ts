@@ -258,7 +258,7 @@ describe('CloudletIPs', () => {
   test('that give one address to two are refused before anything is taken over', () => {
     const twice = cloudlet.replace('192.0.2.30"}', '192.0.2.11"}');
     expect(() => parseCloudletIps(twice)).toThrow(
-      '192.0.2.11 stands for both shop/web of blue and shop/api of blue',
+      '192.0.2.11 is listed for both shop/web of blue and shop/api of blue',
     );
     const alsoControlPlane = cloudlet.replace('192.0.2.30"}', '192.0.2.2"}');
     expect(() => parseCloudletIps(alsoControlPlane)).toThrow('the control plane of blue');

@@ -13,7 +13,7 @@ describe.skipIf(!isRunnable)('servers in namespaces', () => {
   let servers: NamespaceServers;
   beforeEach(async () => {
     namespaces = await Namespaces.create(['segment']);
-    servers = new NamespaceServers(namespaces.restingPlace);
+    servers = new NamespaceServers(namespaces.idleNamespace);
     await namespaces.add('pod');
     await namespaces.plug('pod', 'eth0', 'segment', [`${address}/24`]);
     await namespaces.add('client');

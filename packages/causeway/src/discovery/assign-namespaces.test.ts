@@ -28,7 +28,7 @@ describe('the namespace of a project', () => {
     expect(made).toBe(expected);
   });
 
-  test('a template adds the backend, the domain or the id', () => {
+  test('applies the backend, domain and id placeholders of a template', () => {
     const all = assign([project('a1', 'shop', 'd1')], {
       template: '{backend}-{domainId}-{project}',
     });
@@ -38,7 +38,7 @@ describe('the namespace of a project', () => {
     });
   });
 
-  test('of two with one name, the one that has Services there keeps it', () => {
+  test('keeps a shared name with the project that has Services there', () => {
     const both = [project('a', 'shop', 'd1'), project('b', 'shop', 'd2')];
     expect(assign(both)['a']).toBe('shop');
     const all = assign(both, { residents: new Map([['shop', new Set(['b'])]]) });
@@ -46,17 +46,17 @@ describe('the namespace of a project', () => {
     expect(all['a']).toMatch(/^shop-[0-9a-f]{10}$/);
   });
 
-  test('one that is away for a cycle finds its namespace as it left it', () => {
+  test('keeps the namespace of a project that is missing for a cycle', () => {
     const [first, second] = [project('a', 'shop', 'd1'), project('b', 'shop', 'd2')];
     const before = assign([first, second]);
     const residents = residentsOf(before);
     expect(assign([second], { residents })).toEqual({ b: before['b'] });
     expect(assign([first, second], { residents })).toEqual(before);
-    // Nor does a newcomer get what is still full of the other one's objects.
+    // A new project does not get a namespace that still has objects of the other project.
     expect(assign([project('c', 'shop', 'd3')], { residents })['c']).toMatch(/^shop-/);
   });
 
-  test('a name that its project has given up is free at once', () => {
+  test('frees a name at once when its project no longer uses it', () => {
     const residents = new Map([['shop', new Set(['a'])]]);
     const all = assign([project('a', 'store'), project('b', 'shop')], { residents });
     expect(all).toEqual({ a: 'store', b: 'shop' });
@@ -80,7 +80,7 @@ const anyProject = fc.record({
 });
 const anyProjects = fc.uniqueArray(anyProject, { selector: ({ id }) => id, maxLength: 30 });
 
-test('whatever projects there are, namespaces are valid, apart, and none of the system', () => {
+test("assigns valid, distinct namespaces outside of the system's, for any projects", () => {
   fc.assert(
     fc.property(anyProjects, (projects) => {
       const all = assignNamespaces(projects, options);
@@ -93,7 +93,7 @@ test('whatever projects there are, namespaces are valid, apart, and none of the 
   );
 });
 
-test('whoever comes or goes, those who stay keep their namespace', () => {
+test('keeps the namespaces of the other projects when a project appears or disappears', () => {
   fc.assert(
     fc.property(anyProjects, anyProjects, (before, others) => {
       const first = assignNamespaces(before, options);

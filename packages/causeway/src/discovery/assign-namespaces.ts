@@ -10,20 +10,23 @@ export interface NamespaceOptions {
   readonly backend: string;
   /** Text with `{project}`, `{projectId}`, `{domainId}` and `{backend}` in it. */
   readonly template: string;
-  /** The projects that have objects of ours in a namespace, as labels carry their ids. */
+  /** The projects with discovered objects in a namespace, as labels carry their ids. */
   readonly residents: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Namespaces that belong to the system: no tenant gets in by calling its project so. */
+/** Namespaces of the system: a tenant can't get one by naming its project so. */
 const systemNamespace = /^(?:default|kube-.*|openshift(?:-.*)?)$/;
 
-/** What we give to projects whose own name will not do; nobody gets it by being called so. */
+/**
+ * Form of the namespaces for projects without a usable name. A project with such a name does not get it as it
+ * is.
+ */
 const distinguishedName = /-[0-9a-f]{10}$/;
 
 /**
- * The namespace of each project. No two projects share one: of two with the same name (in different
- * domains) one has a namespace with digits at its end. Whoever has objects somewhere stays there, also
- * when the other one comes, goes or is away for a moment; without any, the smaller id gets the name.
+ * The namespace of each project. No two projects share one: of two with the same name (in different domains),
+ * one gets a namespace with digits at its end. A project with objects in a namespace keeps it, also when the
+ * other one appears, disappears or is missing for a moment. Without objects, the smaller id gets the name.
  */
 export function assignNamespaces(
   projects: readonly NamedProject[],
@@ -40,9 +43,10 @@ export function assignNamespaces(
   }
   const listed = new Set(projects.map(({ id }) => labelKey(id)));
   for (const [namespace, claimants] of claims) {
-    const holders = residents.get(namespace) ?? nobody;
+    const holders = residents.get(namespace) ?? noProjects;
     const owner = ownerOf(namespace, claimants, residents);
-    // One that is not listed may be back in a moment. One that is, and claims another, is moving out.
+    // A project that is not listed may return soon. A listed project that claims another namespace is moving
+    // out.
     const isKeptForAnother = [...holders].some((holder) => !listed.has(holder));
     const isHolder = owner !== undefined && holders.has(labelKey(owner.id));
     for (const project of claimants) {
@@ -53,9 +57,9 @@ export function assignNamespaces(
   return assigned;
 }
 
-const nobody: ReadonlySet<string> = new Set();
+const noProjects: ReadonlySet<string> = new Set();
 
-/** Who has the plain name, of those that would like to: not one that has its objects elsewhere. */
+/** The project that gets the plain name among the candidates: not a project with objects elsewhere. */
 function ownerOf(
   namespace: string,
   claimants: readonly NamedProject[],
@@ -83,7 +87,7 @@ function render(template: string, backend: string, project: NamedProject): strin
   return template.replaceAll(/\{(\w+)\}/g, (text, key: string) => values[key] ?? text);
 }
 
-/** Apart from all others by its id. */
+/** Made unique by its id. */
 function distinguished(wanted: string, project: NamedProject): string {
   return cut(plainText(wanted) || 'project', digest([project.id]));
 }

@@ -15,10 +15,10 @@ export interface ConnectionOptions<C extends Closable> {
   readonly log: Log;
 }
 
-/** The same credentials are tried again after so long: they may have been put right in Keystone itself. */
+/** The same credentials are tried again after this time: they may have been corrected in Keystone itself. */
 const retryRefusedMs = 10 * 60_000;
 
-/** A backend's cloud, opened anew whenever its credentials change. */
+/** A backend's cloud, reopened whenever its credentials change. */
 export class BackendConnection<C extends Closable> {
   readonly #options: ConnectionOptions<C>;
   #open: { readonly print: string; readonly cloud: C } | undefined;
@@ -29,9 +29,8 @@ export class BackendConnection<C extends Closable> {
   }
 
   /**
-   * The cloud with the credentials as they are now. Credentials that can't be read leave the ones we
-   * have in use; those that were refused are not tried again until they change, because Keystone may
-   * lock the account.
+   * The cloud with the current credentials. If the credentials can't be read, the previous ones stay in use.
+   * Refused credentials are not tried again until they change, because Keystone may lock the account.
    */
   async cloud(signal: AbortSignal): Promise<C> {
     const { source, open, clock, log } = this.#options;
@@ -43,7 +42,7 @@ export class BackendConnection<C extends Closable> {
       const error = CausewayError.from(thrown);
       log.warn(
         { error, source: source.description },
-        'the credentials can not be read; going on with those we have',
+        'the credentials can not be read; using the previous ones',
       );
       return this.#open.cloud;
     }

@@ -19,7 +19,10 @@ import { ProjectOrder } from './project-order.ts';
 export interface DiscoveredCloudOptions extends CycleOptions {
   readonly intervalMs: number;
   readonly maxLossShare: number;
-  /** With one backend alone, refused credentials end the process; among several they end only its own part. */
+  /**
+   * With a single backend, refused credentials end the process. With several, they end only the work for this
+   * backend.
+   */
   readonly isAlone: boolean;
 }
 
@@ -35,10 +38,12 @@ export interface CloudParts {
   readonly log: Log;
 }
 
-/** Without a cycle that read something for so long, or three intervals if that is more, we are not ready. */
+/**
+ * Without a successful cycle for this time, or three intervals if that is longer, the process is not ready.
+ */
 const unreadyAfterMs = 5 * 60_000;
 
-/** One cloud, kept in step cycle by cycle. Whatever happens here touches no other backend. */
+/** One cloud, reconciled cycle by cycle. A failure here affects no other backend. */
 export class DiscoveredCloud {
   readonly #parts: CloudParts;
   readonly #guard: LossGuard;
@@ -60,7 +65,7 @@ export class DiscoveredCloud {
     return this.#parts.options.backend;
   }
 
-  /** Cycle after cycle until the signal fires. Throws only what ends the process. */
+  /** Runs cycles until the signal fires. Throws only errors that end the process. */
   async run(isConfirmed: boolean, signal: AbortSignal): Promise<void> {
     const { clock, options } = this.#parts;
     for (let isFirst = true; !signal.aborted; isFirst = false) {
@@ -74,7 +79,7 @@ export class DiscoveredCloud {
     }
   }
 
-  /** One cycle. A failure is counted and told before it is thrown. */
+  /** Runs one cycle. A failure is counted and reported before it is thrown. */
   async cycle(isConfirmed: boolean, signal: AbortSignal): Promise<CycleReport> {
     const { connection, clock, metrics, options, source } = this.#parts;
     const started = clock.monotonic();
@@ -90,7 +95,7 @@ export class DiscoveredCloud {
       this.#succeeded(report, clock.monotonic() - started);
       return report;
     } catch (thrown) {
-      this.#guard.forget();
+      this.#guard.reset();
       if (!signal.aborted) await this.#failed(CausewayError.from(thrown));
       throw thrown;
     } finally {
@@ -132,7 +137,7 @@ export class DiscoveredCloud {
     for (const [state, count] of Object.entries(report.endpoints)) {
       metrics.endpoints.set({ backend, state }, count);
     }
-    // A tenant whose project fails for good does not make the others' discovery a failure.
+    // A permanently failing project of one tenant does not fail discovery for the others.
     if (projects === 0 || failed < projects) {
       this.#lastProblem = undefined;
       this.#lastSuccess = clock.monotonic();
@@ -145,7 +150,7 @@ export class DiscoveredCloud {
     const isNew = written > 0 || removed > 0 || held > 0 || !isComplete;
     this.#log[isNew ? 'info' : 'debug'](
       { ...fields, seconds: Math.round(durationMs) / 1000 },
-      'a cycle has ended',
+      'cycle ended',
     );
   }
 
@@ -166,7 +171,10 @@ export class DiscoveredCloud {
     });
   }
 
-  /** Only what no waiting mends: credentials that are refused, or are none. A Secret may still come. */
+  /**
+   * Only for errors that waiting can't fix: refused or malformed credentials. A missing Secret may still be
+   * created.
+   */
   #endsTheProcess(thrown: unknown): boolean {
     if (!this.#parts.options.isAlone) return false;
     return areCredentialsInvalid(thrown) || thrown instanceof UnusableCredentials;
@@ -179,14 +187,14 @@ function failureOf(error: CausewayError, { description }: CredentialSource) {
     return { reason: 'CredentialsRefused', advice };
   }
   if (error instanceof UnusableCredentials) {
-    const advice = `what is in ${description} makes no credentials; correct it`;
+    const advice = `the content of ${description} is not usable as credentials; correct it`;
     return { reason: 'CredentialsUnusable', advice };
   }
   return {
     reason: 'BackendFailed',
-    advice: 'the backend could not be read; nothing of it changes',
+    advice: 'reading the backend failed; none of its objects change',
   };
 }
 
-/** Credentials that are not in the cluster have no object there; Events about them go where people look. */
+/** Credentials outside of the cluster have no object there; Events about them go to the default namespace. */
 const anywhere: ObjectReference = { apiVersion: 'v1', kind: 'Namespace', name: 'default' };

@@ -20,7 +20,7 @@ export interface ClusterTargetOptions extends TakenNameOptions {
   readonly metrics: DiscoveryMetrics;
 }
 
-/** Makes plans come true. Each write stands alone: one that is refused stops no other but the removals. */
+/** Applies plans. Each write is independent: a refused write stops only the removals. */
 export class ClusterTarget implements PlanTarget {
   readonly #options: ClusterTargetOptions;
 
@@ -53,7 +53,7 @@ export class ClusterTarget implements PlanTarget {
       this.#count('create', namespaces);
       return { problem: undefined, isCreated: true };
     } catch (error) {
-      // Made a moment ago, by us or by someone else.
+      // Created a moment ago, by this process or by another client.
       if (!isErrorCode(error, 'conflict')) throw error;
       return { problem: undefined, isCreated: false };
     }
@@ -74,7 +74,7 @@ export class ClusterTarget implements PlanTarget {
         const problem = problemFrom(error);
         if (problem === undefined) failures.push(CausewayError.from(error));
         else problems.push(problem);
-        // Endpoints would stand behind whatever Service has the name.
+        // The endpoints would belong to a foreign Service of that name.
         if (write.resource === services) break;
       }
     }
@@ -94,7 +94,7 @@ export class ClusterTarget implements PlanTarget {
     return this.apply({ ...plan, writes: plan.interim, removals: [] }, signal);
   }
 
-  /** Nothing is done. */
+  /** Does nothing. */
   hold(): void {}
 
   async #write(write: Write, signal: AbortSignal): Promise<Written> {
@@ -132,8 +132,8 @@ export class ClusterTarget implements PlanTarget {
   }
 
   /**
-   * Before a Service of Gimbal's becomes ours, so do its Endpoints: from then on they are looked after
-   * with the rest, wherever we are interrupted, and are gone or right with the next cycle.
+   * Adopts Gimbal's Endpoints before its Service. From then on they are managed with the rest, also after an
+   * interruption, and are deleted or corrected in the next cycle.
    */
   async #adoptEndpoints(service: KubeObject, signal: AbortSignal): Promise<void> {
     const { client } = this.#options;
@@ -145,7 +145,10 @@ export class ClusterTarget implements PlanTarget {
     this.#count('update', endpoints);
   }
 
-  /** Whether it was there to be deleted. One that says of itself what it said before may have changed. */
+  /**
+   * Returns whether the object existed and was deleted. An object with unchanged marks may still have
+   * changed.
+   */
   async #remove({ resource, actual }: Removal, signal: AbortSignal): Promise<boolean> {
     const { client } = this.#options;
     try {
@@ -160,7 +163,7 @@ export class ClusterTarget implements PlanTarget {
     }
   }
 
-  /** Only as we know it: what was made right since this was decided must not go. */
+  /** Deletes only the known version: an object that was corrected since the decision must stay. */
   async #removeExactly(
     resource: Resource,
     object: KubeObject,
@@ -198,7 +201,7 @@ export class ClusterTarget implements PlanTarget {
 
 interface Written {
   readonly object: KubeObject;
-  /** False where it was right already. */
+  /** False if the object was correct already. */
   readonly isWritten: boolean;
 }
 
@@ -213,7 +216,7 @@ class NameTaken extends Error {
 
 function problemFrom(error: unknown): Problem | undefined {
   if (error instanceof NameTaken) return error.problem;
-  // Forbidden by a role, a webhook or a policy, or beyond a quota: no waiting mends it.
+  // Forbidden by a role, a webhook or a policy, or beyond a quota: waiting doesn't fix it.
   const isRefusal = (['invalid', 'forbidden', 'exhausted'] as const).some((code) =>
     isErrorCode(error, code),
   );

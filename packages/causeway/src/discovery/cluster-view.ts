@@ -31,12 +31,12 @@ export interface ClusterViewOptions {
 
 type Index = 'backend' | 'owner';
 
-/** No label can be this, so no project is. */
-const nobody = '?';
+/** Not a valid label value, so no project has it. */
+const noProject = '?';
 
 const selection = { labelSelector: labels.backend };
 
-/** Everything of ours in the cluster, and its namespaces, as watched. */
+/** All discovered objects in the cluster, and its namespaces, as watched. */
 export class ClusterView {
   readonly services: Store<Service, Index>;
   readonly namespaces: Store<Namespace>;
@@ -77,7 +77,7 @@ export class ClusterView {
     };
   }
 
-  /** One loop for each kind that is watched. */
+  /** One loop for each watched kind. */
   loops(): Record<string, Loop> {
     return Object.fromEntries(
       Object.entries(this.#reflectors).map(([name, reflector]) => [
@@ -92,7 +92,7 @@ export class ClusterView {
     return whenSynced(stores, signal);
   }
 
-  /** As `whenSynced`, but fails where we are refused, and with what went wrong when the time is over. */
+  /** As `whenSynced`, but fails if access is refused, and with the last error when the time is over. */
   async whenSyncedWithin(limitMs: number, signal: AbortSignal): Promise<void> {
     const refused = new AbortController();
     let last: CausewayError | undefined;
@@ -112,7 +112,7 @@ export class ClusterView {
     }
   }
 
-  /** An object that was written a moment ago, so that nobody has to wait for the watch to show it. */
+  /** Stores an object that was just written, so that readers don't wait for the watch. */
   take(resource: Resource, object: KubeObject): void {
     const slim = slimObject(object);
     if (resource === services) this.services.put(slim);
@@ -125,7 +125,7 @@ export class ClusterView {
     return all.find((problem) => problem !== undefined);
   }
 
-  /** What there is of a project, named as labels carry its id. */
+  /** The objects of a project, which is named as labels carry its id. */
   current(backend: string, projectId: string): CurrentObjects {
     const owner = `${backend}/${projectId}`;
     return {
@@ -135,12 +135,14 @@ export class ClusterView {
     };
   }
 
-  /** What says two things about where it came from: nobody's, until somebody needs it. */
+  /**
+   * Objects with contradicting marks about their source: they belong to no project until a plan needs them.
+   */
   edited(backend: string): CurrentObjects {
-    return this.current(backend, nobody);
+    return this.current(backend, noProject);
   }
 
-  /** Which projects have objects in a namespace, as labels carry their ids. */
+  /** The projects with objects in a namespace, as labels carry their ids. */
   residents(backend: string): Map<string, Set<string>> {
     const found = new Map<string, Set<string>>();
     for (const store of [this.services, this.#slices, this.#endpoints]) {
@@ -154,12 +156,12 @@ export class ClusterView {
     return found;
   }
 
-  /** The projects that have objects here, as labels carry their ids. */
+  /** The projects with objects in the cluster, as labels carry their ids. */
   projects(backend: string): Set<string> {
     return new Set([...this.residents(backend).values()].flatMap((ids) => [...ids]));
   }
 
-  /** What all load balancers of a backend have together. */
+  /** The totals over all load balancers of a backend. */
   holdings(backend: string): Holdings {
     return { ports: this.#portCount(backend), endpoints: this.#endpointCount(backend) };
   }
@@ -199,12 +201,14 @@ function ownStore<T extends KubeObject>(log: Log): Store<T, Index> {
     indexes: {
       backend: backendOf,
       owner: (object) =>
-        backendOf(object).map((backend) => `${backend}/${sourceOf(object)?.projectId ?? nobody}`),
+        backendOf(object).map(
+          (backend) => `${backend}/${sourceOf(object)?.projectId ?? noProject}`,
+        ),
     },
   });
 }
 
-/** What is compared and what has to be in an update; the rest the API server keeps by itself. */
+/** The fields that are compared or required in an update; the API server keeps the others. */
 function slimObject<T extends KubeObject>(object: T): T {
   const slim = { ...(object as Record<string, unknown>) };
   for (const field of ['apiVersion', 'kind', 'status']) delete slim[field];

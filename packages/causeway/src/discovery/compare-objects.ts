@@ -7,12 +7,12 @@ import { endpoints, endpointSlices, services } from '@causeway/kubernetes/object
 import { mergeMetadata, ownPart } from './ownership.ts';
 import { isHeadless, ownSpec, serviceUpdate } from './service-object.ts';
 
-/** `replace`: some fields can't be changed, so the object is deleted and made anew. */
+/** `replace`: some fields are immutable, so the object is deleted and recreated. */
 export type Change = 'update' | 'replace' | undefined;
 
-/** What makes an object of ours what it should be. */
+/** The change that brings an object to its desired state. */
 export function changeOf(resource: Resource, actual: KubeObject, wanted: KubeObject): Change {
-  // Someone's finalizer holds it; it can be made again when it is gone.
+  // A finalizer still holds the object; it can be recreated after its deletion.
   if (actual.metadata?.deletionTimestamp !== undefined) return undefined;
   if (!hasSameNature(resource, actual, wanted)) return 'replace';
   const isSame =
@@ -22,7 +22,7 @@ export function changeOf(resource: Resource, actual: KubeObject, wanted: KubeObj
   return isSame ? undefined : 'update';
 }
 
-/** The object to put in the place of the actual one: our fields, and the labels of others. */
+/** The object to write over the actual one: the discovered fields, and the labels of others. */
 export function updatedObject(
   resource: Resource,
   actual: KubeObject,
@@ -34,14 +34,14 @@ export function updatedObject(
   return updated;
 }
 
-/** Whether a Service has an address and of which family a slice is: fixed when they are made. */
+/** Whether a Service has an address, and the family of a slice: both are immutable. */
 function hasSameNature(resource: Resource, actual: KubeObject, wanted: KubeObject): boolean {
   if (resource === services) return isHeadless(actual) === isHeadless(wanted);
   if (resource !== endpointSlices) return true;
   return (actual as EndpointSlice).addressType === (wanted as EndpointSlice).addressType;
 }
 
-/** The fields that are ours to decide. */
+/** The fields that discovery manages. */
 function contentOf(resource: Resource, object: KubeObject): unknown {
   if (resource === services) return ownSpec(object);
   if (resource === endpoints) return (object as Endpoints).subsets ?? [];

@@ -11,9 +11,8 @@ import { subsetsMark } from './content-mark.ts';
 import { isHeadless, listenersOf, withListeners, withoutForeignPorts } from './service-object.ts';
 
 /**
- * What is right at once for a load balancer of which something would be lost: the ports that lose
- * nothing as they should be, the others as they are. Undefined where it is moved or made anew, which
- * only works as a whole.
+ * The part of a lossy plan that can be applied at once: ports that lose nothing get their desired state, the
+ * others stay. Undefined if the load balancer is moved or recreated, which can't be done in part.
  */
 export function withoutLosses(
   current: CurrentObjects,
@@ -41,7 +40,7 @@ export function withoutLosses(
   };
 }
 
-/** Undefined where two ports would have one name, or the Service does not say what its ports are. */
+/** Undefined if two ports would have one name, or if the Service does not list its ports. */
 function mergedService(
   service: Service,
   actual: Service,

@@ -5,7 +5,7 @@ import { keyOf } from '@causeway/kubernetes/objects/object';
 import { digest } from './names.ts';
 import { annotations } from './ownership.ts';
 
-/** What an object says about the addresses that we have written into it. */
+/** The mark of the addresses that discovery wrote into an object. */
 export function contentMark(parts: readonly string[]): Record<string, string> {
   return { [annotations.content]: digest(parts) };
 }
@@ -19,8 +19,8 @@ export function subsetsMark(subsets: readonly EndpointSubset[]): Record<string, 
 }
 
 /**
- * The objects as we have written them, as far as that can be told: where we wrote the same addresses
- * before that we want now, all that differs is somebody else's doing, and undoing it loses nothing.
+ * The objects as discovery wrote them, as far as known. If discovery wrote the same addresses before, every
+ * difference comes from another client, and undoing it loses nothing.
  */
 export function asWritten(current: CurrentObjects, wanted: CurrentObjects): CurrentObjects {
   const restore = <T extends KubeObject>(objects: readonly T[], same: readonly T[]): T[] => {

@@ -1,33 +1,33 @@
 import type { Endpoints, Service } from '@causeway/kubernetes/objects/core-objects';
 import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 
-/** What there is for one load balancer or one project, in whatever namespace. */
+/** The objects of one load balancer or one project, in any namespace. */
 export interface CurrentObjects {
   readonly services: readonly Service[];
   readonly slices: readonly EndpointSlice[];
   readonly endpoints: readonly Endpoints[];
 }
 
-/** What a load balancer would lose. */
+/** The loss of a load balancer. */
 export interface Loss {
-  /** What cycles have to agree on: `load-balancer`, or its ports, each with how it is lost. */
+  /** The value that cycles must agree on: `load-balancer`, or its ports, each with the kind of its loss. */
   readonly way: string;
-  /** Ports that nobody would reach any more, or most of whose endpoints would go. */
+  /** Ports that clients could no longer reach, or that would lose most of their endpoints. */
   readonly ports: number;
-  /** How many endpoints it would have less, over all its ports. */
+  /** Number of lost endpoints, over all ports. */
   readonly endpoints: number;
-  /** The ports that would have fewer endpoints, or go. */
+  /** The ports that would lose endpoints or be removed. */
   readonly losing: ReadonlySet<string>;
-  /** Whether it would still have a port as it is now, or a new one with endpoints. */
+  /** Whether an unchanged port, or a new port with endpoints, would remain. */
   readonly leavesContent: boolean;
 }
 
-/** The addresses behind each port that a user could reach, and miss. */
+/** The addresses behind each port that clients can reach. */
 export type Content = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * What is lost where this takes the place of that. A port that came in the place of another makes up
- * for it: no broken list invents one.
+ * The loss if `after` replaces `before`. A port that replaces another compensates for it: no broken list
+ * invents one.
  */
 export function lossBetween(before: Content, after: Content): Loss | undefined {
   const lost = [...before].flatMap(([port, addresses]) => {
@@ -41,7 +41,7 @@ export function lossBetween(before: Content, after: Content): Loss | undefined {
   const ports = Math.max(0, lost.length - gained.length);
   if (ports === 0 && endpoints === 0) return undefined;
   return {
-    // Members come and go; that alone does not make it another loss.
+    // Members change often; that alone does not make it a different loss.
     way:
       ports === 0
         ? 'some endpoints'
@@ -56,7 +56,7 @@ export function lossBetween(before: Content, after: Content): Loss | undefined {
   };
 }
 
-/** All of it goes. */
+/** The loss of everything. */
 export function wholeLoss(before: Content): Loss {
   return {
     way: 'load-balancer',
@@ -82,7 +82,7 @@ interface NamedPort {
   readonly protocol?: string;
 }
 
-/** Port names are those of these Services, so that renaming a port loses nothing. */
+/** Port names are taken from these Services, so that renaming a port loses nothing. */
 export function contentOf(
   { services, slices, endpoints }: CurrentObjects,
   alsoNamedBy: readonly Service[] = [],
@@ -97,7 +97,7 @@ export function contentOf(
   const isServed = services.some(({ spec }) => (spec?.ports ?? []).length > 0);
   const behind = ({ name = '', protocol = 'TCP' }: NamedPort) => {
     const key = names.get(`${protocol} ${name}`) ?? `${protocol} ${name}`;
-    // Nobody reaches what is behind a name that no port of the Service has.
+    // Clients can't reach endpoints under a name that no port of the Service has.
     if (isServed && !names.has(`${protocol} ${name}`)) return new Set<string>();
     const addresses = content.get(key) ?? new Set<string>();
     content.set(key, addresses);

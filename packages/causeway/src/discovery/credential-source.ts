@@ -9,19 +9,19 @@ import { cloudConfigFromSecret } from '@causeway/openstack/config/kubernetes-sec
 import { loadCloudConfig, type Environment } from '@causeway/openstack/config/load';
 import { Secret } from '@causeway/openstack/secret';
 
-/** Where a backend's credentials are written down. They are read before each cycle. */
+/** Source of a backend's credentials. They are read before each cycle. */
 export interface CredentialSource {
   /** For messages. */
   readonly description: string;
-  /** What Events about the credentials are about, where that is an object. */
+  /** The object of Events about the credentials, if there is one. */
   readonly about: ObjectReference | undefined;
   load(signal: AbortSignal): Promise<CloudConfig>;
 }
 
-/** What is written down makes no credentials: no waiting mends it, only whoever wrote it. */
+/** The stored credentials are not usable: only a correction fixes them, waiting does not. */
 export class UnusableCredentials extends CausewayError {}
 
-/** What is wrong while credentials are read is wrong in them, and not in an answer of the cloud. */
+/** Marks errors while reading credentials as errors of the credentials, and not of the cloud. */
 export async function reading<T>(read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();
@@ -66,12 +66,15 @@ export function localSource(
   };
 }
 
-/** The same for two configurations exactly when nothing differs, secrets included, and tells none of it. */
+/**
+ * Equal for two configurations exactly when nothing differs, secrets included, and without revealing any of
+ * it.
+ */
 export function fingerprint(config: CloudConfig): string {
   const text = JSON.stringify(
     config,
     function (this: Record<string, unknown>, key, value: unknown) {
-      // Secrets hide from JSON; `this` still has the original.
+      // Secrets are hidden from JSON; `this` still has the original.
       const original = this[key];
       return original instanceof Secret ? original.reveal() : value;
     },

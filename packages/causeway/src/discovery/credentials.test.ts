@@ -33,7 +33,7 @@ async function createSecret(name: string, changes: Record<string, string> = {}):
   await world.client.create(secrets, { metadata, type: 'Opaque', data: secretData(changes) });
 }
 
-/** How often the cloud was asked for this since now. */
+/** Counts requests of this kind from now on. */
 function count(asked: string): () => number {
   let times = 0;
   world.cloud.onRequest(({ method, path }) => {
@@ -42,7 +42,7 @@ function count(asked: string): () => number {
   return () => times;
 }
 
-test('the Secret of the design opens the cloud, and its addresses win over the catalog', async () => {
+test('opens the cloud with the documented Secret, and prefers its addresses to the catalog', async () => {
   await createSecret('east', { octaviaUrl: `${world.cloud.loadBalancerUrl}/` });
   expect(await world.once({ secret: 'clouds/east' })).toMatchObject({ replicated: 1 });
   await createSecret('lost', { octaviaUrl: 'http://127.0.0.1:9/' });
@@ -50,7 +50,7 @@ test('the Secret of the design opens the cloud, and its addresses win over the c
   expect(lost).toMatchObject({ failed: 2, removed: 0 });
 });
 
-test("Neutron's address wins over the catalog's Octavia where LBaaS v2 is behind it", async () => {
+test("prefers the given Neutron address to the catalog's Octavia if it has LBaaS v2", async () => {
   await createSecret('lost', { neutronUrl: 'http://127.0.0.1:9/' });
   const lost = await world.once({ secret: 'clouds/lost', projectSeconds: 1 });
   expect(lost).toMatchObject({ failed: 2, removed: 0 });
@@ -65,7 +65,7 @@ test("Neutron's address wins over the catalog's Octavia where LBaaS v2 is behind
   expect(await world.once({ secret: 'clouds/older' })).toMatchObject({ replicated: 1, failed: 0 });
 });
 
-test('refused credentials of a single backend end the run with a clear message', async () => {
+test('ends the run with a clear message if the credentials of a single backend are refused', async () => {
   await createSecret('east', { password: 'wrong' });
   const running = world.start({ secret: 'clouds/east' });
   await expect(running.ended).rejects.toMatchObject({ code: 'unauthorized' });
@@ -74,7 +74,7 @@ test('refused credentials of a single backend end the run with a clear message',
   ]);
 });
 
-test('so do those that are none: a Secret without an address', async () => {
+test('ends the run for a Secret without an address', async () => {
   await createSecret('east', { keystoneUrl: '' });
   const running = world.start({ secret: 'clouds/east' });
   await expect(running.ended).rejects.toMatchObject({ code: 'invalid' });
@@ -88,7 +88,7 @@ test.each([
   ['auth_type', 'v3oidcpassword', 'auth_type "v3oidcpassword"'],
   ['profile', 'vendor', 'profile'],
   ['interface', 'private', 'no interface "private"'],
-])('and those that we can do nothing with: %s: %s', async (setting, value, message) => {
+])('ends the run for unusable credentials: %s: %s', async (setting, value, message) => {
   const auth = { auth_url: world.cloud.authUrl, username: 'demo', password: 'demo' };
   const entry = JSON.stringify({ auth }).replace('{', `{${setting}: ${value}, `);
   await world.writeFile('clouds.yaml', `clouds: {a: ${entry}}`);
@@ -98,7 +98,7 @@ test.each([
   expect(world.events[0]).toContain(message);
 });
 
-test('a Secret that is not there yet is waited for', async () => {
+test('waits for a Secret that does not exist yet', async () => {
   const running = world.start({ secret: 'clouds/east' });
   await until(() => expect(world.events.join()).toContain('BackendFailed Secret/clouds/east'));
   await createSecret('east');
@@ -107,7 +107,7 @@ test('a Secret that is not there yet is waited for', async () => {
 });
 
 test.each([400, 403, 404, 409, 500])(
-  'a cloud that answers %i from the start ends nothing',
+  'keeps running if a cloud answers %i from the start',
   async (status) => {
     await createSecret('east');
     const text = '<html>a page of a proxy</html>';
@@ -120,7 +120,7 @@ test.each([400, 403, 404, 409, 500])(
   },
 );
 
-test('among several, the refused one waits for a correction and the others go on', async () => {
+test('waits for a correction of one of several backends while the others continue', async () => {
   await createSecret('east', { password: 'wrong' });
   await createSecret('west');
   const backends = [
@@ -132,7 +132,7 @@ test('among several, the refused one waits for a correction and the others go on
     (await world.services()).map(({ metadata }) => metadata?.name?.slice(0, 4) ?? '').sort();
   await until(async () => expect(await prefixes()).toEqual(['west']));
   await until(() => expect(world.events.join()).toContain('CredentialsRefused Secret/clouds/east'));
-  // The project that has nothing may still be entered; when the next cycle begins, both are.
+  // The empty project may still be read; when the next cycle begins, both are.
   const cycles = count('/auth/projects');
   await until(() => expect(cycles()).toBeGreaterThan(0));
   const logins = count('POST /v3/auth/tokens');
@@ -148,7 +148,7 @@ test('among several, the refused one waits for a correction and the others go on
   await running.stop();
 });
 
-test('an unreachable cloud ends nothing and changes nothing', async () => {
+test('keeps running and changes nothing while a cloud is unreachable', async () => {
   await createSecret('east');
   const running = world.start({ secret: 'clouds/east', requestSeconds: 0.5 });
   await until(async () => expect(await world.slices()).toHaveLength(1));
@@ -161,7 +161,7 @@ test('an unreachable cloud ends nothing and changes nothing', async () => {
   await running.stop();
 });
 
-test('a Secret that goes away while we run leaves the credentials we have', async () => {
+test('keeps the credentials if the Secret is deleted', async () => {
   await createSecret('east');
   const running = world.start({ secret: 'clouds/east' });
   await until(async () => expect(await world.slices()).toHaveLength(1));
@@ -171,7 +171,7 @@ test('a Secret that goes away while we run leaves the credentials we have', asyn
   await running.stop();
 });
 
-test('an application credential discovers its own project', async () => {
+test('discovers the project of an application credential', async () => {
   const { directory } = world.cloud.keystone;
   world.addLoadBalancer('alt', 'web', '10.10.0.6');
   const user = directory.findUser('default', 'demo');

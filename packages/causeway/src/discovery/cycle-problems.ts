@@ -11,14 +11,14 @@ export function discovered({ name, id }: LoadBalancerPlan): Problem {
   return {
     severity: 'note',
     reason: 'Discovered',
-    message: `made from load balancer ${JSON.stringify(name)} (${id})`,
+    message: `created from load balancer ${JSON.stringify(name)} (${id})`,
   };
 }
 
 export function whyHeld({ because }: Held): string {
   return because === 'project-emptied'
-    ? 'nothing would be left of the project'
-    : 'too much of the backend would go at once';
+    ? 'the project would lose everything'
+    : 'too much of the backend would be removed at once';
 }
 
 export function deletionsHeld(backend: string, held: Held): Problem {
@@ -26,7 +26,7 @@ export function deletionsHeld(backend: string, held: Held): Problem {
   return {
     severity: 'refusal',
     reason: 'DeletionsHeld',
-    message: `${lost.length} load balancers of ${backend} in project ${projectId} seem to be gone or to have lost ports or members; what would go is kept until ${agreementsNeeded} cycles agree or --confirm is given, because ${whyHeld(held)}`,
+    message: `${lost.length} load balancers of ${backend} in project ${projectId} seem to be gone or to have lost ports or members; their objects are kept until ${agreementsNeeded} cycles agree or --confirm is given, because ${whyHeld(held)}`,
   };
 }
 
@@ -46,6 +46,6 @@ export function projectUnknown(backend: string, name: string): Problem {
   return {
     severity: 'warning',
     reason: 'ProjectUnknown',
-    message: `backend ${backend}: no project is called ${JSON.stringify(name)}, which the lists of projects name`,
+    message: `backend ${backend}: the lists of projects name ${JSON.stringify(name)}, but no project has this name`,
   };
 }

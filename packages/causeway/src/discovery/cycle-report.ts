@@ -2,24 +2,24 @@ import type { LoadBalancerPlan } from './plan-project.ts';
 import { nothingApplied, type Applied } from './plan-target.ts';
 import type { Translation } from './translate.ts';
 
-/** What a cycle has seen and done, counted as it goes. */
+/** Results of a cycle, counted while it runs. */
 export class CycleReport {
-  /** Projects that the cloud lists, how many of them are done with, failed, or were left out. */
+  /** Projects that the cloud lists, and how many of them are done, failed, or left out. */
   projects = 0;
   read = 0;
   failed = 0;
   skipped = 0;
-  /** Load balancers in the cloud, as Services, and those of which something was refused. */
+  /** Load balancers in the cloud, those with Services, and those with a refused part. */
   loadBalancers = 0;
   replicated = 0;
   invalid = 0;
-  /** Members behind listeners in the cloud; what became of them. */
+  /** Members behind listeners in the cloud, and their results. */
   readonly endpoints = { upstream: 0, replicated: 0, invalid: 0, ready: 0 };
-  /** Load balancers whose objects the cluster did not take, or of which we do not see all. */
+  /** Load balancers with objects that the cluster refused, or that are not fully visible. */
   refused = 0;
-  /** Writes that failed for reasons that may pass. */
+  /** Writes that failed for temporary reasons. */
   failures = 0;
-  /** Objects that were really written and deleted, namespaces among them. */
+  /** Objects that were actually written and deleted, including namespaces. */
   written = 0;
   removed = 0;
   held = 0;

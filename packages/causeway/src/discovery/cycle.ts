@@ -42,9 +42,9 @@ import { chooseProjects, type ProjectChoice } from './project-choice.ts';
 export interface CycleOptions extends TranslationOptions {
   readonly choice: ProjectChoice;
   readonly namespaceTemplate: string;
-  /** Projects worked on side by side. */
+  /** Number of projects processed concurrently. */
   readonly workers: number;
-  /** For reading one project. */
+  /** Time limit for reading one project. */
   readonly projectMs: number;
 }
 
@@ -56,7 +56,7 @@ export interface CycleParts {
   readonly guard: LossGuard;
   readonly order: ProjectOrder;
   readonly reporter: ProblemReporter;
-  /** What Events about the backend as a whole are about. */
+  /** The object of Events about the whole backend. */
   readonly about: ObjectReference;
   readonly clock: Clock;
   readonly log: Log;
@@ -65,8 +65,8 @@ export interface CycleParts {
 const progressEveryMs = 10_000;
 
 /**
- * For each worker. A cloud that fell silent would fail every project at its own deadline, for hours;
- * the next cycle finds out sooner whether it is back, and begins with those that were left.
+ * For each worker. In an outage of the cloud every project would fail at its own deadline, for hours. The
+ * next cycle detects the recovery sooner, and begins with the remaining projects.
  */
 const mostFailuresInARow = 3;
 
@@ -74,43 +74,43 @@ interface ListedProject extends Project {
   readonly namespace: string;
 }
 
-/** One reading of a cloud and what follows from it. */
+/** One reading of a cloud and the resulting changes. */
 export class Cycle {
   readonly #parts: CycleParts;
   readonly #report = new CycleReport();
   readonly #losses: LossReport[] = [];
-  /** Listed, and not read: closed, or not to be discovered. What is here of them stays. */
+  /** Listed but not read: disabled, or not to be discovered. Their objects stay. */
   readonly #kept = new Set<string>();
-  /** What plans make, as they know: where it is there all the same, it was only filed elsewhere. */
+  /** Objects that plans create. If such an object exists already, only its marks were wrong. */
   readonly #needed = new Set<string>();
   readonly #lost = new Map<string, LoadBalancerPlan>();
   /** For messages about projects, by their id as labels carry it. */
   readonly #namespaces = new Map<string, string>();
   /** By namespace. */
   readonly #projectNames = new Map<string, string>();
-  #toldAt: number;
+  #loggedAt: number;
   #failedInARow = 0;
   #hasRead = false;
 
   constructor(parts: CycleParts) {
     this.#parts = parts;
-    this.#toldAt = parts.clock.monotonic();
+    this.#loggedAt = parts.clock.monotonic();
   }
 
-  /** Throws only where nothing of the backend could be read, or its credentials are refused. */
+  /** Throws only if nothing of the backend could be read, or if its credentials are refused. */
   async run(isConfirmed: boolean, signal: AbortSignal): Promise<CycleReport> {
     const { options, guard, view, order } = this.#parts;
     const { backend, workers } = options;
     const listed = await this.#listProjects(isConfirmed, signal);
     this.#report.projects = listed.length;
-    // Before anything is written.
+    // Read before any write.
     const holdings = view.holdings(backend);
     const present = view.projects(backend);
     const edited = view.edited(backend);
     await runTogether(order.arrange(listed), workers, (project) =>
       this.#oneProject(project, signal),
     );
-    this.#findVanishedProjects(present, listed);
+    this.#findRemovedProjects(present, listed);
     this.#findUnneeded(edited);
     const verdict = guard.judge(this.#losses, holdings, isConfirmed);
     const released = [...verdict.released].flatMap((id) => this.#lost.get(id) ?? []);
@@ -118,7 +118,7 @@ export class Cycle {
     await runTogether([...byNamespace], workers, ([namespace, plans]) =>
       this.#release(namespace, plans, signal),
     );
-    for (const held of verdict.held) this.#tellHeld(held);
+    for (const held of verdict.held) this.#reportHeld(held);
     return this.#report;
   }
 
@@ -132,7 +132,7 @@ export class Cycle {
     const isOpen = ({ id }: Project) => projectId === undefined || id === projectId;
     const { open, disabled, leftOut, unknown } = chooseProjects(all, choice, isOpen);
     for (const name of unknown) reporter.report(about, projectUnknown(backend, name));
-    // Where none is chosen, it is the choice that is wrong.
+    // If no project is chosen, the choice itself is wrong.
     const staying = isConfirmed && open.length > 0 ? [] : leftOut;
     for (const { id } of [...disabled, ...staying]) this.#kept.add(labelKey(id));
     const namespaces = assignNamespaces(open, {
@@ -163,19 +163,19 @@ export class Cycle {
     } catch (thrown) {
       if (signal.aborted || areCredentialsInvalid(thrown)) throw thrown;
       const error = CausewayError.from(thrown);
-      // Where it is Kubernetes that failed, the cloud was not silent.
+      // A failure of Kubernetes does not mean that the cloud is unreachable.
       if (!isRead && isUnreachable(error)) this.#noteUnreachable(project, error);
       this.#failProject(project, error);
     }
-    this.#tellProgress();
+    this.#logProgress();
   }
 
   #failProject({ id, name, namespace }: ListedProject, error: CausewayError): void {
     const { log, reporter, options } = this.#parts;
     this.#report.failProject();
-    log.warn({ project: name, projectId: id, error }, 'a project failed; nothing of it changes');
+    log.warn({ project: name, projectId: id, error }, 'project failed; none of its objects change');
     if (this.#isUnreachable())
-      log.warn({}, 'the cloud fell silent; the next cycle begins with the rest');
+      log.warn({}, 'the cloud is unreachable; the next cycle begins with the remaining projects');
     const problem = projectFailed(options.backend, { id, name }, error);
     reporter.report(aboutNamespace(namespace), problem);
   }
@@ -188,7 +188,7 @@ export class Cycle {
     this.#report.failProject();
     throw new CausewayError(
       error.code,
-      `${this.#failedInARow} projects failed one after another, the last one so: ${error.message}`,
+      `${this.#failedInARow} projects failed in a row, the last one with: ${error.message}`,
       { cause: error, ...(error.hint === undefined ? {} : { hint: error.hint }) },
     );
   }
@@ -228,7 +228,7 @@ export class Cycle {
     this.#noteLosses(labelKey(project.id), plans);
   }
 
-  /** What the guard let go, in one namespace; a renamed project's may still be missing. */
+  /** Applies released plans in one namespace, which may still be missing for a renamed project. */
   async #release(
     namespace: string,
     plans: readonly LoadBalancerPlan[],
@@ -240,13 +240,13 @@ export class Cycle {
       if (signal.aborted) throw thrown;
       this.#report.failures += 1;
       const error = CausewayError.from(thrown);
-      this.#parts.log.warn({ namespace, error }, 'a namespace failed; the next cycle tries again');
+      this.#parts.log.warn({ namespace, error }, 'namespace failed; the next cycle tries again');
       return;
     }
     for (const plan of plans) await this.#apply(plan, signal);
   }
 
-  /** Sees to the namespace that these plans write to, if they do. Answers whether they may be applied. */
+  /** Prepares the namespace if these plans write to it. Returns whether they may be applied. */
   async #prepare(
     namespace: string,
     plans: readonly LoadBalancerPlan[],
@@ -277,8 +277,8 @@ export class Cycle {
     this.#losses.push({ projectId, lost, leaves });
   }
 
-  /** What is here of projects that are no longer listed. */
-  #findVanishedProjects(present: ReadonlySet<string>, listed: readonly ListedProject[]): void {
+  /** Records the loss of projects that are no longer listed. */
+  #findRemovedProjects(present: ReadonlySet<string>, listed: readonly ListedProject[]): void {
     const { options, view } = this.#parts;
     const known = new Set(listed.map(({ id }) => labelKey(id)));
     for (const projectId of present) {
@@ -292,8 +292,8 @@ export class Cycle {
   }
 
   /**
-   * Objects that somebody has edited so that nobody can tell whose they are, and that nobody has asked
-   * for. Not while a project failed, whose they may be, nor where they name one that is left as it is.
+   * Objects with edited marks that no plan needs. Skipped while a project failed, because they may belong to
+   * it, and for objects that name a project that is not read.
    */
   #findUnneeded(edited: CurrentObjects): void {
     const { failed, skipped } = this.#report;
@@ -337,24 +337,24 @@ export class Cycle {
     ) {
       if (applied?.service !== undefined) reporter.report(about, discovered(plan));
     }
-    for (const error of applied?.failures ?? []) this.#tellFailure(plan, error);
+    for (const error of applied?.failures ?? []) this.#logFailure(plan, error);
     this.#report.settle(plan, applied);
   }
 
-  /** It is counted as a whole once it is decided. */
+  /** The plan is counted as a whole after the decision. */
   async #applyInterim(plan: LoadBalancerPlan, signal: AbortSignal): Promise<void> {
     const { written, failures } = await this.#parts.target.applyInterim(plan, signal);
     this.#report.written += written;
     this.#report.failures += failures.length;
-    for (const error of failures) this.#tellFailure(plan, error);
+    for (const error of failures) this.#logFailure(plan, error);
   }
 
-  #tellFailure({ place: { namespace, name } }: LoadBalancerPlan, error: Error): void {
+  #logFailure({ place: { namespace, name } }: LoadBalancerPlan, error: Error): void {
     const fields = { service: `${namespace}/${name}`, error };
-    this.#parts.log.warn(fields, 'a write failed; the next cycle tries again');
+    this.#parts.log.warn(fields, 'write failed; the next cycle tries again');
   }
 
-  #tellHeld(held: Held): void {
+  #reportHeld(held: Held): void {
     const { reporter, log, options, target } = this.#parts;
     const { projectId, lost, agreements } = held;
     const namespace = this.#namespaces.get(projectId) ?? '';
@@ -371,18 +371,18 @@ export class Cycle {
     reporter.report(aboutNamespace(namespace), deletionsHeld(options.backend, held));
   }
 
-  #tellProgress(): void {
+  #logProgress(): void {
     const { clock, log } = this.#parts;
     const now = clock.monotonic();
     this.#report.read += 1;
-    if (now - this.#toldAt < progressEveryMs) return;
-    this.#toldAt = now;
+    if (now - this.#loggedAt < progressEveryMs) return;
+    this.#loggedAt = now;
     const { read, projects, failed, loadBalancers } = this.#report;
     log.info({ projects: `${read} of ${projects}`, failed, loadBalancers }, 'reading the cloud');
   }
 }
 
-/** Any other failure is an answer, and about this project alone: a refusal to let us in, for one. */
+/** Any other failure is an answer and concerns this project only, such as a refused login. */
 function isUnreachable({ code }: CausewayError): boolean {
   return code === 'unavailable' || code === 'timeout';
 }

@@ -13,7 +13,7 @@ async function dryRun(settings: Record<string, unknown> = {}, isConfirmed = true
   return printed;
 }
 
-test('a dry run tells what would be made, changed and deleted, and does nothing', async () => {
+test('a dry run prints the objects to create, change and delete, and does nothing', async () => {
   world = await startWorld();
   const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5', '10.10.0.6');
   const service = `demo/east-web-${id}`;
@@ -42,12 +42,12 @@ test('a dry run tells what would be made, changed and deleted, and does nothing'
   world.removeLoadBalancer(id);
   expect(await dryRun()).toContain(`- services/${service}\n`);
   const held = await dryRun({}, false);
-  expect(held).toMatch(/^! not without --confirm .* nothing would be left of the project:\n/);
+  expect(held).toMatch(/^! not without --confirm .* the project would lose everything:\n/);
   expect(held).toContain(`!   - services/${service}\n`);
   expect(await world.services()).toHaveLength(1);
 });
 
-test('what a backend left is listed, and deleted when it is meant', async () => {
+test('a purge lists the objects of a backend, and deletes them after confirmation', async () => {
   world = await startWorld();
   const { client } = world;
   const { signal } = new AbortController();
@@ -67,7 +67,7 @@ test('what a backend left is listed, and deleted when it is meant', async () => 
   expect(await purgeBackend(client, 'east', true, signal)).toEqual([]);
 });
 
-test('a dry run leaves out a project whose namespace is being deleted, as a cycle does', async () => {
+test('a dry run leaves out a project if its namespace is being deleted, as a cycle does', async () => {
   world = await startWorld();
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   const finalizers = ['example.com/wait'];
@@ -84,7 +84,7 @@ test('a dry run leaves out a project whose namespace is being deleted, as a cycl
   expect(await world.once()).toMatchObject({ skipped: 1, written: 0 });
 });
 
-test('a name that somebody chose in the cloud steers no terminal', async () => {
+test("names from the cloud can't send control characters to the terminal", async () => {
   world = await startWorld();
   world.addLoadBalancer('demo', 'web\u009b2J\u202e\u001b[31m', '10.10.0.5');
   const printed = await dryRun();

@@ -7,7 +7,7 @@ import type { LoadBalancerPlan, Write } from './plan-project.ts';
 
 const signs = { create: '+', update: '~', replace: '±' } as const;
 
-/** A plan as a person reads it: a line for each object, and for changed ones a line for each field. */
+/** Describes a plan for a reader: a line for each object, and for changed ones a line for each field. */
 export function describePlan(plan: LoadBalancerPlan): string {
   const lines: string[] = [];
   for (const write of plan.writes) {
@@ -49,7 +49,7 @@ function describeChange(write: Write): string[] {
   });
 }
 
-/** Every value by its path; entries of lists go by their name or address rather than their place. */
+/** Every value by its path; entries of lists are identified by name or address instead of position. */
 function fieldsOf(object: KubeObject): Map<string, unknown> {
   const { apiVersion: _, kind: _kind, ...content } = object;
   const fields = new Map<string, unknown>();

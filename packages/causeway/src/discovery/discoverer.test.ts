@@ -9,36 +9,41 @@ afterEach(() => world.stop());
 const until = (check: () => Promise<void> | void) =>
   vi.waitFor(check, { timeout: 120_000, interval: 20 });
 
-test.each(['octavia', 'lbaas-v2'] as const)('a load balancer of %s is a Service', async (kind) => {
-  world = await startWorld({ loadBalancing: kind });
-  const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5', '10.10.0.6');
-  const row = world.cloud.octavia.members.all().find(({ address }) => address === '10.10.0.5');
-  if (row !== undefined) row.weight = 0;
-  expect(await world.once()).toMatchObject({
-    projects: 2,
-    failed: 0,
-    loadBalancers: 1,
-    written: 3,
-  });
-  expect(await world.services()).toMatchObject([
-    {
-      metadata: { namespace: 'demo', name: `east-web-${id}` },
-      spec: { clusterIP: 'None', ports: [{ name: 'http-80', port: 80, appProtocol: 'http' }] },
-    },
-  ]);
-  const [slice] = await world.slices();
-  expect(slice?.ports).toMatchObject([{ name: 'http-80', port: 8080, protocol: 'TCP' }]);
-  const ready = slice?.endpoints?.map((one) => `${one.addresses[0]} ${one.conditions?.ready}`);
-  expect(ready).toEqual(['10.10.0.5 false', '10.10.0.6 true']);
-  expect(world.events).toEqual([expect.stringContaining(`Discovered Service/demo/east-web-${id}`)]);
-  const second = await world.once();
-  expect(second).toMatchObject({ written: 0, removed: 0, replicated: 1 });
-});
+test.each(['octavia', 'lbaas-v2'] as const)(
+  'makes a load balancer of %s a Service',
+  async (kind) => {
+    world = await startWorld({ loadBalancing: kind });
+    const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5', '10.10.0.6');
+    const row = world.cloud.octavia.members.all().find(({ address }) => address === '10.10.0.5');
+    if (row !== undefined) row.weight = 0;
+    expect(await world.once()).toMatchObject({
+      projects: 2,
+      failed: 0,
+      loadBalancers: 1,
+      written: 3,
+    });
+    expect(await world.services()).toMatchObject([
+      {
+        metadata: { namespace: 'demo', name: `east-web-${id}` },
+        spec: { clusterIP: 'None', ports: [{ name: 'http-80', port: 80, appProtocol: 'http' }] },
+      },
+    ]);
+    const [slice] = await world.slices();
+    expect(slice?.ports).toMatchObject([{ name: 'http-80', port: 8080, protocol: 'TCP' }]);
+    const ready = slice?.endpoints?.map((one) => `${one.addresses[0]} ${one.conditions?.ready}`);
+    expect(ready).toEqual(['10.10.0.5 false', '10.10.0.6 true']);
+    expect(world.events).toEqual([
+      expect.stringContaining(`Discovered Service/demo/east-web-${id}`),
+    ]);
+    const second = await world.once();
+    expect(second).toMatchObject({ written: 0, removed: 0, replicated: 1 });
+  },
+);
 
-test('every type of Service and kind of endpoints settles at once', async () => {
+test('converges at once for every type of Service and kind of endpoints', async () => {
   world = await startWorld();
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
-  // Each follows each, but for itself.
+  // Each combination follows each other one.
   const order = ['CE', 'HE', 'CE', 'CS', 'HS', 'CS', 'HE', 'HS', 'CE', 'HS', 'HE', 'CS', 'CE'];
   for (const step of order) {
     const serviceType = step.startsWith('C') ? 'ClusterIP' : 'Headless';
@@ -53,7 +58,7 @@ test('every type of Service and kind of endpoints settles at once', async () => 
   }
 });
 
-test('one without listeners is no ordinary Service, and does not count as one', async () => {
+test('makes no ordinary Service of a load balancer without listeners, and does not count it', async () => {
   world = await startWorld();
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   const { listeners } = world.cloud.octavia;
@@ -64,19 +69,19 @@ test('one without listeners is no ordinary Service, and does not count as one', 
   expect(await world.once()).toMatchObject({ loadBalancers: 1, replicated: 1 });
 });
 
-test('more members than Kubernetes makes slices of are told', async () => {
+test('reports more members than Kubernetes mirrors to slices', async () => {
   world = await startWorld();
   const many = (count: number) =>
     Array.from({ length: count }, (_, index) => `10.10.${index >> 8}.${index & 255}`);
   world.addLoadBalancer('demo', 'web', ...many(1001));
   expect(await world.once()).toMatchObject({ replicated: 1 });
-  const told = () => world.events.filter((event) => event.includes('EndpointsNotMirrored'));
-  expect(told()).toEqual([]);
+  const recorded = () => world.events.filter((event) => event.includes('EndpointsNotMirrored'));
+  expect(recorded()).toEqual([]);
   expect(await world.once({ endpointsKind: 'Endpoints' })).toMatchObject({ replicated: 1 });
-  expect(told()).toEqual([expect.stringContaining('Warning')]);
+  expect(recorded()).toEqual([expect.stringContaining('Warning')]);
 });
 
-test('an administrator sees each load balancer in its own project only', async () => {
+test('shows an administrator each load balancer in its own project only', async () => {
   world = await startWorld();
   const { directory } = world.cloud.keystone;
   const demo = directory.findUser('default', 'demo');
@@ -89,7 +94,7 @@ test('an administrator sees each load balancer in its own project only', async (
   expect(places.sort()).toEqual(['alt', 'demo']);
 });
 
-test('our objects are ours alone, and nothing else is touched', async () => {
+test('changes only its own objects', async () => {
   world = await startWorld();
   const { client } = world;
   const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
@@ -120,7 +125,7 @@ test('our objects are ours alone, and nothing else is touched', async () => {
   expect(await client.find(services, copy)).toBeDefined();
 });
 
-test('a name that someone else has is left to them, with an Event', async () => {
+test('leaves a name to its foreign owner, and records an Event', async () => {
   world = await startWorld();
   const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
   await world.client.create(namespaces, { metadata: { name: 'demo' } });
@@ -137,7 +142,7 @@ test('a name that someone else has is left to them, with an Event', async () => 
   ]);
 });
 
-test('namespaces are created with our label, or their projects are left out', async () => {
+test('creates namespaces with its label, or leaves their projects out', async () => {
   world = await startWorld();
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   expect(await world.once({ createNamespaces: false })).toMatchObject({ skipped: 1, written: 0 });
@@ -149,7 +154,7 @@ test('namespaces are created with our label, or their projects are left out', as
   expect(metadata?.labels?.['app.kubernetes.io/managed-by']).toBe('causeway-discovery');
 });
 
-test('projects are chosen, and namespaces made from a template', async () => {
+test('selects projects, and builds namespaces from a template', async () => {
   world = await startWorld();
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   world.addLoadBalancer('alt', 'web', '10.10.0.6');
@@ -158,7 +163,7 @@ test('projects are chosen, and namespaces made from a template', async () => {
   expect((await world.services()).map(({ metadata }) => metadata?.namespace)).toEqual(['east-alt']);
 });
 
-test('a renamed project moves to its new namespace', async () => {
+test('moves a renamed project to its new namespace', async () => {
   world = await startWorld();
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   const running = world.start();
@@ -175,7 +180,7 @@ test('a renamed project moves to its new namespace', async () => {
   await running.stop();
 });
 
-test('a member that fails its checks is not ready until it passes them again', async () => {
+test('marks a member as not ready until it passes its checks again', async () => {
   world = await startWorld();
   world.addLoadBalancer('demo', 'web', '10.10.0.5', '10.10.0.6');
   const [pool] = world.cloud.octavia.pools.all();
@@ -203,7 +208,7 @@ test.each([
   ['a role', 'services is forbidden: User "x" cannot create resource "services"'],
   ['a quota', 'services "web" is forbidden: exceeded quota: objects'],
   ['a webhook', 'admission webhook "policy.example" denied the request: no'],
-])('what Kubernetes refuses because of %s is told', async (_, message) => {
+])('reports an object that Kubernetes refuses because of %s', async (_, message) => {
   world = await startWorld({}, ({ method, resource }) =>
     method === 'POST' && resource?.plural === 'services'
       ? { kind: 'refuse', reason: 'Forbidden', message }
@@ -211,8 +216,8 @@ test.each([
   );
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   expect(await world.once()).toMatchObject({ refused: 1, failures: 0 });
-  const told = world.events.filter((event) => event.includes('RefusedByKubernetes'));
-  expect(told).toEqual([expect.stringContaining(message)]);
+  const recorded = world.events.filter((event) => event.includes('RefusedByKubernetes'));
+  expect(recorded).toEqual([expect.stringContaining(message)]);
 });
 
 test.each([
@@ -220,7 +225,7 @@ test.each([
   ['Unauthorized', /^unauthorized$/, 600_000],
   // On a slow machine the time is over before the first answer.
   ['ServiceUnavailable', /^(unavailable|timeout)$/, 1_000],
-] as const)('one cycle ends where the cluster answers %s', async (reason, code, syncMs) => {
+] as const)('ends a single cycle if the cluster answers %s', async (reason, code, syncMs) => {
   world = await startWorld({}, ({ resource }) =>
     resource?.plural === 'services' ? { kind: 'refuse', reason } : undefined,
   );

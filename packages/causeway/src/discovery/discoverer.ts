@@ -10,7 +10,7 @@ import { makeCloud, type CloudSurroundings } from './make-cloud.ts';
 import { putLabelsBack } from './missing-labels.ts';
 import { backendsOf, type DiscoverySettings } from './settings.ts';
 
-/** Labels are seldom taken off, and looking at everything in a cluster takes a while. */
+/** Labels are rarely removed, and reading all objects of a cluster takes a while. */
 const hiddenEveryMs = 60 * 60_000;
 
 export interface OnceResult {
@@ -19,7 +19,7 @@ export interface OnceResult {
   readonly error: CausewayError | undefined;
 }
 
-/** All backends of one process, each on its own, over one view of the cluster. */
+/** All backends of one process, independent of each other, over one view of the cluster. */
 export class Discoverer {
   readonly #parts: CloudSurroundings;
   readonly #view: ClusterView;
@@ -34,7 +34,7 @@ export class Discoverer {
     );
   }
 
-  /** What readiness depends on, by name. */
+  /** The readiness checks, by name. */
   checks(): Record<string, () => string | undefined> {
     const backends = this.#backends.map(
       (backend) => [`backend ${backend.name}`, () => backend.readiness()] as const,
@@ -42,7 +42,7 @@ export class Discoverer {
     return { cluster: () => this.#view.readiness(), ...Object.fromEntries(backends) };
   }
 
-  /** Until the signal fires. Throws what ends the process, as it is. */
+  /** Runs until the signal fires. Throws errors that end the process unchanged. */
   async run(isConfirmed: boolean, signal: AbortSignal): Promise<void> {
     await this.#beside(signal, async (inner) => {
       await this.#view.whenSynced(inner);
@@ -62,7 +62,7 @@ export class Discoverer {
     });
   }
 
-  /** One cycle of each backend. Throws where the cluster can't be read in this time. */
+  /** Runs one cycle of each backend. Throws if the cluster can't be read within this time. */
   async once(isConfirmed: boolean, signal: AbortSignal, syncMs = 60_000): Promise<OnceResult[]> {
     const results: OnceResult[] = [];
     await this.#beside(signal, async (inner) => {
@@ -82,24 +82,24 @@ export class Discoverer {
     return results;
   }
 
-  /** Finds what is ours and not watched. Where that fails, it is found another time. */
+  /** Finds discovered objects that are not watched. After a failure it tries again later. */
   async #checkHidden(signal: AbortSignal): Promise<void> {
     const { client, log, print } = this.#parts;
     const backends = this.#backends.map(({ name }) => name);
     const onFound = (resource: Resource, object: KubeObject) => {
       this.#view.take(resource, object);
-      log.info({ kind: resource.kind, object: keyOf(object) }, 'a label of ours was missing');
+      log.info({ kind: resource.kind, object: keyOf(object) }, 'restored a missing label');
     };
     try {
       await putLabelsBack({ client, backends, onFound, print }, signal);
     } catch (thrown) {
       if (signal.aborted) throw thrown;
       const error = CausewayError.from(thrown);
-      log.warn({ error }, 'objects without our label could not be looked for');
+      log.warn({ error }, 'search for objects without the label failed');
     }
   }
 
-  /** Work while the cluster is watched. */
+  /** Runs the work while the cluster is watched. */
   async #beside(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const stop = new AbortController();
     let failure: CausewayError | undefined;

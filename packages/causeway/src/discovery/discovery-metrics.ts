@@ -10,7 +10,7 @@ const cycles = {
 const duration = {
   kind: 'histogram',
   name: 'causeway_discovery_cycle_duration_seconds',
-  help: 'How long a cycle took.',
+  help: 'Duration of a cycle.',
   labels: ['backend'],
   buckets: [0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1800],
 } as const satisfies MetricDefinition;
@@ -18,14 +18,14 @@ const duration = {
 const lastSuccess = {
   kind: 'gauge',
   name: 'causeway_discovery_last_success_timestamp_seconds',
-  help: 'When the last cycle ended that could read the backend, whatever single projects failed.',
+  help: 'End of the last cycle that could read the backend, even if single projects failed.',
   labels: ['backend'],
 } as const satisfies MetricDefinition;
 
 const up = {
   kind: 'gauge',
   name: 'causeway_discovery_backend_up',
-  help: '0 while a backend is failed: its credentials were refused or its list of projects did not come.',
+  help: '0 while a backend is failed: its credentials were refused or its list of projects is missing.',
   labels: ['backend'],
 } as const satisfies MetricDefinition;
 
@@ -39,7 +39,7 @@ const projects = {
 const loadBalancers = {
   kind: 'gauge',
   name: 'causeway_discovery_load_balancers',
-  help: 'Load balancers in the last cycle: upstream, replicated (as Services), invalid (something of them was refused).',
+  help: 'Load balancers in the last cycle: upstream, replicated (as Services), invalid (a part of them was refused).',
   labels: ['backend', 'state'],
 } as const satisfies MetricDefinition;
 

@@ -13,7 +13,7 @@ export interface DryRunOptions extends TakenNameOptions {
   readonly print: (text: string) => void;
 }
 
-/** Prints what would change and changes nothing. */
+/** Prints the changes without making them. */
 export class DryRunTarget implements PlanTarget {
   readonly #options: DryRunOptions;
   readonly #created = new Set<string>();
@@ -63,16 +63,16 @@ export class DryRunTarget implements PlanTarget {
     return { service: undefined, written, removed, problems, failures: [] };
   }
 
-  /** It is in what is printed once that is decided. */
+  /** The whole plan is printed after the decision. */
   async applyInterim(): Promise<Applied> {
     return nothingApplied;
   }
 
-  /** What is new may meet something that is not watched, because it is not ours. */
+  /** A new object may conflict with one that is not watched because it is foreign. */
   async #checkWrite(write: Write, earlier: readonly Write[], signal: AbortSignal) {
     if (write.verb !== 'create') return { kind: 'write', write } as const;
     const finding = await readAgain(write, this.#options, signal);
-    // They are here, and would be gone by then: they go with the Service.
+    // The object still exists, but will be deleted together with the Service by then.
     const goesBefore =
       write.resource === endpoints && earlier.some(({ verb }) => verb === 'replace');
     return finding.kind === 'right' && goesBefore ? ({ kind: 'write', write } as const) : finding;

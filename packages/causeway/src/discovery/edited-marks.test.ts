@@ -25,8 +25,8 @@ describe('an edited mark', () => {
     ['nothing', () => 'gone/gone'],
     ['no load balancer of its project', () => `${world.projectId('demo')}/gone`],
     ['one of another project', (other: string) => `${world.projectId('alt')}/${other}`],
-    ['nobody', () => 'x'],
-  ])('that names %s is put back, and nothing is deleted', async (_, source) => {
+    ['no source', () => 'x'],
+  ])('that names %s is restored, and nothing is deleted', async (_, source) => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) world.addLoadBalancer('demo', name, '10.10.0.5');
     const other = world.addLoadBalancer('alt', 'other', '10.10.0.6');
     await world.once();
@@ -68,7 +68,7 @@ describe('an edited mark', () => {
     expect(uids(await world.services())).toEqual(uids(service === undefined ? [] : [service]));
   });
 
-  test('of a load balancer whose project was not read keeps its object', async () => {
+  test('of a load balancer in an unread project keeps its object', async () => {
     world.addLoadBalancer('demo', 'web', '10.10.0.5');
     const { id } = world.addLoadBalancer('alt', 'web', '10.10.0.6');
     await world.once();
@@ -83,7 +83,7 @@ describe('an edited mark', () => {
   });
 });
 
-test('what was edited stays where it names a project that is left as it is', async () => {
+test('an object with edited marks stays if it names a project that is not read', async () => {
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   const { id } = world.addLoadBalancer('alt', 'web', '10.10.0.6');
   await world.once();
@@ -94,7 +94,7 @@ test('what was edited stays where it names a project that is left as it is', asy
   expect(await world.services()).toHaveLength(2);
 });
 
-test('what was edited and is no longer needed goes when three cycles agree, or at once if confirmed', async () => {
+test('an unneeded object with edited marks is deleted when three cycles agree, or at once after confirmation', async () => {
   world.addLoadBalancer('alt', 'web', '10.10.0.6');
   const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
   world.addLoadBalancer('demo', 'more', '10.10.0.5');
@@ -109,7 +109,7 @@ test('what was edited and is no longer needed goes when three cycles agree, or a
   expect(await world.services()).toHaveLength(2);
 });
 
-test('what was edited and is no longer needed goes also while another project is left as it is', async () => {
+test('an unneeded object with edited marks is deleted also while another project is not read', async () => {
   const kept = world.addLoadBalancer('alt', 'web', '10.10.0.6');
   const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
   const more = world.addLoadBalancer('demo', 'more', '10.10.0.5');

@@ -3,16 +3,16 @@ import { prefixContains, type Prefix } from '@causeway/base/address/prefix';
 import { isUnroutable } from '@causeway/base/address/unroutable-address';
 
 /**
- * Why a member can't be an endpoint; undefined where it can. One address that the API server refuses
- * would make the whole slice invalid, and with it the endpoints of all others. Without networks that
- * members may be in, they may be in any.
+ * Why a member can't be an endpoint; undefined if it can. One address that the API server refuses would make
+ * the whole slice invalid, and with it the endpoints of all others. Without member networks, any address is
+ * allowed.
  */
 export function whyNoEndpoint(
   address: Address,
   memberNetworks: readonly Prefix[],
 ): string | undefined {
   const isIn = (prefix: Prefix) => prefixContains(prefix, address);
-  if (isUnroutable(address)) return 'Kubernetes takes no such address as an endpoint';
+  if (isUnroutable(address)) return 'Kubernetes does not accept this address as an endpoint';
   if (memberNetworks.length === 0 || memberNetworks.some(isIn)) return undefined;
   return 'it is in none of the networks of memberNetworks';
 }

@@ -45,7 +45,7 @@ function addresses(
   return chosen.length === 0 ? {} : { [field]: chosen.map(({ address }) => ({ ip: address })) };
 }
 
-/** As many of a subset as Kubernetes makes slices of, which is what most read. */
+/** Number of endpoints of a subset that Kubernetes mirrors to slices, which most clients read. */
 const mostMirrored = 1000;
 
 export function tooManyToMirror({ subsets }: Endpoints): Problem | undefined {
@@ -59,6 +59,6 @@ export function tooManyToMirror({ subsets }: Endpoints): Problem | undefined {
   return {
     severity: 'warning',
     reason: 'EndpointsNotMirrored',
-    message: `a port has ${most} endpoints, and Kubernetes makes slices of the first ${mostMirrored} in Endpoints; use the kind EndpointSlice`,
+    message: `a port has ${most} endpoints, and Kubernetes mirrors only the first ${mostMirrored} in Endpoints to slices; use the kind EndpointSlice`,
   };
 }

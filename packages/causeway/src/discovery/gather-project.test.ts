@@ -58,7 +58,7 @@ interface Lists {
   readonly pools: readonly Pool[];
 }
 
-/** Answers with these lists, one set for each reading, and notes what it was asked. */
+/** Answers with these lists, one set for each reading, and records the requests. */
 function cloudWith(...readings: readonly Lists[]) {
   const asked: string[] = [];
   let reading = -1;
@@ -91,7 +91,7 @@ function cloudWith(...readings: readonly Lists[]) {
   };
 }
 
-test('three lists, and the members of pools in use', async () => {
+test('reads three lists, and the members of pools in use', async () => {
   const cloud = cloudWith({
     loadBalancers: [balancer('lb'), balancer('foreign', { projectId: 'p2' })],
     listeners: [listener('l1', { defaultPoolId: 'used' }), listener('l2', { port: parsePort(81) })],
@@ -110,7 +110,7 @@ test('three lists, and the members of pools in use', async () => {
   ]);
 });
 
-test('a project without load balancers is asked once', async () => {
+test('sends one request for a project without load balancers', async () => {
   const cloud = cloudWith({ loadBalancers: [], listeners: [], pools: [] });
   expect(await gatherProject(cloud, 'p1', call)).toEqual({ loadBalancers: [], unclear: [] });
   expect(cloud.asked).toEqual(['load balancers']);
@@ -123,19 +123,19 @@ describe('lists that contradict each other', () => {
     pools: [],
   };
 
-  test('are read once more', async () => {
+  test('are read again', async () => {
     const cloud = cloudWith(torn, { ...torn, pools: [pool('new', 'l1')] });
     const { loadBalancers } = await gatherProject(cloud, 'p1', call);
     expect(loadBalancers[0]?.listeners[0]?.pool?.id).toBe('new');
   });
 
-  test('twice fail the project', async () => {
+  test('fail the project after the second reading', async () => {
     await expect(gatherProject(cloudWith(torn), 'p1', call)).rejects.toThrow(
       'listener l1 sends to pool new, which is not in the list of pools',
     );
   });
 
-  test('a listener that a load balancer has and no list', async () => {
+  test('a listener that is in a load balancer but in no list', async () => {
     const named = { ...torn, loadBalancers: [balancer('lb', { listenerIds: ['l1', 'l2'] })] };
     const pools = [pool('new', 'l1')];
     await expect(gatherProject(cloudWith({ ...named, pools }), 'p1', call)).rejects.toThrow(
@@ -146,7 +146,7 @@ describe('lists that contradict each other', () => {
     expect((await gatherProject(cloud, 'p1', call)).loadBalancers[0]?.listeners).toHaveLength(2);
   });
 
-  test('members that a pool has and does not list are asked for again', async () => {
+  test('requests members again that are in a pool but in no list', async () => {
     const cloud = cloudWith({ ...torn, pools: [pool('new', 'l1')] });
     let asked = 0;
     const late = {
@@ -161,7 +161,7 @@ describe('lists that contradict each other', () => {
     expect(cloud.asked).toEqual(['load balancers', 'listeners', 'pools', 'pool new']);
   });
 
-  test('members that are never listed leave their load balancer unclear', async () => {
+  test('leaves a load balancer unclear if its members are never listed', async () => {
     const loadBalancers = [balancer('lb'), balancer('other')];
     const cloud = cloudWith({ ...torn, loadBalancers, pools: [pool('new', 'l1')] });
     const none = { ...cloud, async *members() {} };
@@ -172,7 +172,7 @@ describe('lists that contradict each other', () => {
     });
   });
 
-  test('a load balancer that its listener has and no list', async () => {
+  test('a load balancer that is in its listener but in no list', async () => {
     const lost = { ...torn, pools: [pool('new', 'l1')], loadBalancers: [balancer('other')] };
     await expect(gatherProject(cloudWith(lost), 'p1', call)).rejects.toThrow(
       'listener l1 is of load balancer lb, which is not in the list of load balancers',
@@ -186,7 +186,7 @@ describe('lists that contradict each other', () => {
     });
   });
 
-  test('a pool that vanished in between is a contradiction too', async () => {
+  test('a pool that was deleted in between is a contradiction too', async () => {
     const whole = { ...torn, pools: [pool('new', 'l1')] };
     const cloud = cloudWith(whole, { loadBalancers: [balancer('lb')], listeners: [], pools: [] });
     const once = { ...cloud, members: () => failing() };
@@ -196,7 +196,7 @@ describe('lists that contradict each other', () => {
   });
 });
 
-describe("what is another project's", () => {
+describe('objects of another project', () => {
   const lists = {
     loadBalancers: [balancer('lb', { listenerIds: ['l1', 'l2'] }), balancer('other')],
     listeners: [listener('l1', { defaultPoolId: 'own' })],
@@ -204,7 +204,7 @@ describe("what is another project's", () => {
   };
   const foreign = { projectId: 'p2' };
 
-  test('a listener and its pool are asked for by themselves', async () => {
+  test('a listener and its pool are requested individually', async () => {
     const cloud = cloudWith(lists);
     const l2 = listener('l2', { port: parsePort(81), defaultPoolId: 'theirs', ...foreign });
     const seen = {

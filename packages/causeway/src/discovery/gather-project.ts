@@ -6,9 +6,9 @@ import { missingFrom, ProjectReading, type Readable } from './project-reading.ts
 import type { ListenerView, MemberView, PoolView, ProjectTree } from './project-tree.ts';
 
 /**
- * Reads a project's load balancers: three lists, and the members of each pool that a listener sends to.
- * One request after another, so that a slow project takes one place of the cloud's limit. What changes
- * meanwhile can make the lists contradict each other; then they are read once more.
+ * Reads a project's load balancers: three lists, and the members of each pool that a listener uses. Requests
+ * are sequential, so that a slow project takes one place of the cloud's limit. Changes in the meantime can
+ * make the lists contradict each other; then they are read again.
  */
 export async function gatherProject(
   balancing: Readable,
@@ -31,7 +31,7 @@ async function gatherOnce(
   projectId: string,
   call: CallOptions,
 ): Promise<ProjectTree> {
-  // An administrator's token shows every project's objects unless asked for one's.
+  // An administrator's token returns the objects of every project unless the request filters them.
   const filter = { projectId };
   const { isIts } = reading;
   const all = (await collect(balancing.loadBalancers(filter, call))).filter(isIts);
@@ -80,7 +80,7 @@ async function gatherPools(
   return views;
 }
 
-/** Members come and go; of a pool that is short of some, only that pool is asked for again. */
+/** Members change often; if some are missing, only their pool is read again. */
 async function gatherMembers(
   balancing: Readable,
   reading: ProjectReading,
@@ -110,7 +110,7 @@ function listenerView(
   return { id, name, protocol, port, adminStateUp, pool, l7PoolIds };
 }
 
-/** Pools name all listeners that lead to them; where it is not by default, a policy decides. */
+/** Pools name all their listeners; a listener uses a pool that is not its default through a policy. */
 function l7PoolsByListener(
   pools: readonly Pool[],
   listeners: readonly Listener[],

@@ -3,7 +3,7 @@ import { startWorld, type World } from '../../../../test/discovery/embedded-worl
 import { endpoints, namespaces, services } from '@causeway/kubernetes/objects/resources';
 
 let world: World;
-/** A load balancer without a name, which Gimbal calls as we do. */
+/** A load balancer without a name, for which Gimbal and Causeway use the same name. */
 let id: string;
 beforeEach(async () => {
   world = await startWorld();
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.stop());
 
-/** What Gimbal's discoverer leaves. */
+/** The objects that Gimbal's discoverer leaves. */
 async function leaveObjects(loadBalancerId = id): Promise<void> {
   const metadata = {
     namespace: 'demo',
@@ -31,14 +31,14 @@ async function leaveObjects(loadBalancerId = id): Promise<void> {
   await world.client.create(endpoints, { metadata, subsets });
 }
 
-test('what Gimbal made is left alone, and the Event says how it becomes ours', async () => {
+test("leaves Gimbal's objects alone, and the Event says how to adopt them", async () => {
   await leaveObjects();
   expect(await world.once()).toMatchObject({ invalid: 1, refused: 1, written: 0 });
   expect(world.events.join()).toMatch(/Warning NameTaken Service\/demo\/east-.*adoptGimbal/);
 });
 
 test.each(['EndpointSlice', 'Endpoints'])(
-  'or it becomes ours in place, with its endpoints as %s',
+  'adopts them in place, with their endpoints as %s',
   async (endpointsKind) => {
     await leaveObjects();
     const [before] = await world.services();
@@ -51,7 +51,7 @@ test.each(['EndpointSlice', 'Endpoints'])(
     expect(after?.metadata?.uid).toBe(before?.metadata?.uid);
     expect(after?.metadata?.labels).toMatchObject({ 'causeway.dev/backend': 'east', team: 'blue' });
     expect(after?.spec?.ports).toMatchObject([{ name: 'http-80' }]);
-    // Nothing of what Gimbal wrote is mirrored beside our slices.
+    // Kubernetes mirrors none of Gimbal's Endpoints beside the new slices.
     const isSlices = endpointsKind === 'EndpointSlice';
     const older = (await world.endpoints()).flatMap(({ subsets = [] }) =>
       subsets.flatMap(({ addresses = [] }) => addresses.map(({ ip }) => ip)),
@@ -61,7 +61,7 @@ test.each(['EndpointSlice', 'Endpoints'])(
   },
 );
 
-test('one of another load balancer is not adopted', async () => {
+test('does not adopt the object of another load balancer', async () => {
   await leaveObjects('ffffffff-0d3b-4c6f-9a7e-112233445566');
   expect(await world.once({ adoptGimbal: true })).toMatchObject({ refused: 1, written: 0 });
 });

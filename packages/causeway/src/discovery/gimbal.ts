@@ -5,8 +5,8 @@ const backendLabel = 'gimbal.projectcontour.io/backend';
 const loadBalancerLabel = 'gimbal.projectcontour.io/load-balancer-id';
 
 /**
- * Whether Gimbal's discoverer has made the object for the load balancer that our object stands for: it
- * names the same backend and the same load balancer, and nothing on it is ours.
+ * Whether Gimbal's discoverer created the object for the same load balancer as ours: it names the same
+ * backend and load balancer, and has no mark of Causeway.
  */
 export function isGimbals(object: KubeObject, wanted: KubeObject): boolean {
   const theirs = object.metadata?.labels ?? {};

@@ -5,8 +5,8 @@ import type { Fault } from '@causeway/fake-kubernetes/http/faults';
 let world: World;
 afterEach(() => world.stop());
 
-/** Lets so many writes pass and breaks off everything after them, as if we had died there. */
-class Guillotine {
+/** Lets a number of writes pass and fails all later ones, as if the process had died there. */
+class WriteLimit {
   left = Number.POSITIVE_INFINITY;
   readonly hook = ({ method }: { readonly method: string }): Fault | undefined => {
     if (method === 'GET') return undefined;
@@ -23,13 +23,13 @@ const shape = async () => ({
 });
 
 test.each(['drop-before', 'drop-after'] as const)(
-  'cut off anywhere (%s), the next cycle completes it and the one after writes nothing',
+  'the next cycle completes an interruption anywhere (%s), and the one after writes nothing',
   async (last) => {
-    const guillotine = new Guillotine();
-    guillotine.last = last;
-    world = await startWorld({}, guillotine.hook);
+    const writeLimit = new WriteLimit();
+    writeLimit.last = last;
+    world = await startWorld({}, writeLimit.hook);
     const first = world.addLoadBalancer('demo', 'first', '10.10.0.5');
-    // What a cycle has to do: make things, change them, move them, take them away.
+    // The kinds of work of a cycle: create, change, move, delete.
     const steps = [
       () => undefined,
       () => world.addLoadBalancer('demo', 'second', '10.10.0.6'),
@@ -39,9 +39,9 @@ test.each(['drop-before', 'drop-after'] as const)(
     for (const step of steps) {
       step();
       for (let writes = 1; writes <= 4; writes += 1) {
-        guillotine.left = writes;
+        writeLimit.left = writes;
         await world.once({}, true);
-        guillotine.left = Number.POSITIVE_INFINITY;
+        writeLimit.left = Number.POSITIVE_INFINITY;
       }
       await world.once({}, true);
       const reached = await shape();

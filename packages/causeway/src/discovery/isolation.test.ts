@@ -7,7 +7,7 @@ afterEach(() => world.stop());
 const until = (check: () => Promise<void> | void) =>
   vi.waitFor(check, { timeout: 120_000, interval: 20 });
 
-/** Twenty projects beside the world's own, in which our user has these roles. */
+/** Adds twenty projects beside the existing ones, in which the user has these roles. */
 function addProjects(...roles: string[]): void {
   const { directory } = world.cloud.keystone;
   const user = directory.findUser('default', 'demo');
@@ -16,7 +16,7 @@ function addProjects(...roles: string[]): void {
   }
 }
 
-test('a project that hangs holds up no other, and ends at its own deadline', async () => {
+test('a hanging project delays no other, and ends at its own deadline', async () => {
   world = await startWorld();
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   world.addLoadBalancer('alt', 'web', '10.10.0.6');
@@ -35,7 +35,7 @@ test('a project that hangs holds up no other, and ends at its own deadline', asy
   expect(await once).toMatchObject({ failed: 1, replicated: 1 });
 });
 
-test('a backend that hangs holds up no other', async () => {
+test('a hanging backend delays no other', async () => {
   world = await startWorld();
   const other = await startWorld();
   other.addLoadBalancer('demo', 'web', '10.10.0.5');
@@ -55,12 +55,12 @@ test('a backend that hangs holds up no other', async () => {
   await other.stop();
 });
 
-test('projects that refuse us, one after another, are their own failures alone', async () => {
+test('projects that refuse access in a row fail individually', async () => {
   world = await startWorld();
   const { directory } = world.cloud.keystone;
   addProjects('member', 'load-balancer_member');
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
-  // Listed, and closed a moment later: only the scoped logins are refused.
+  // Listed, and disabled a moment later: only the scoped logins are refused.
   const stop = world.cloud.onRequest(({ path }) => {
     if (!path.endsWith('/auth/projects')) return;
     for (const row of directory.projects.all()) if (/^p\d/.test(row.name)) row.enabled = false;
@@ -69,7 +69,7 @@ test('projects that refuse us, one after another, are their own failures alone',
   stop();
 });
 
-test("services that refuse us, one project after another, are those projects' failures", async () => {
+test('services that refuse access in a row fail only their projects', async () => {
   world = await startWorld();
   // No role that may read load balancers: Octavia answers 403.
   addProjects('member');
@@ -77,17 +77,17 @@ test("services that refuse us, one project after another, are those projects' fa
   expect(await world.once({ workers: 2 })).toMatchObject({ failed: 20, replicated: 1 });
 });
 
-test('a cloud that falls silent in the middle fails the cycle, not one project after another', async () => {
+test('an outage of the cloud from the start fails the cycle instead of one project after another', async () => {
   world = await startWorld();
   addProjects('member', 'load-balancer_member');
   let asked = 0;
   world.cloud.onRequest(({ path }) => (asked += path.endsWith('/lbaas/loadbalancers') ? 1 : 0));
   world.cloud.faults.add({ path: /\/lbaas\//, effect: { kind: 'answer', status: 500 } });
-  await expect(world.once({ workers: 2 })).rejects.toThrow(/^6 projects failed one after another/);
+  await expect(world.once({ workers: 2 })).rejects.toThrow(/^6 projects failed in a row/);
   expect(asked).toBeLessThan(10);
 });
 
-test('a cloud that falls silent after some projects leaves the others to the next cycle', async () => {
+test('an outage of the cloud after some projects leaves the others to the next cycle', async () => {
   world = await startWorld();
   addProjects('member', 'load-balancer_member');
   let asked = 0;
@@ -101,7 +101,7 @@ test('a cloud that falls silent after some projects leaves the others to the nex
   expect(asked).toBeLessThan(12);
 });
 
-test('projects that are silent for good keep no others waiting for ever', async () => {
+test('projects that never answer do not starve the others', async () => {
   world = await startWorld();
   const { directory } = world.cloud.keystone;
   const user = directory.findUser('default', 'demo');
@@ -111,7 +111,7 @@ test('projects that are silent for good keep no others waiting for ever', async 
     world.addLoadBalancer(`p${index}`, 'web', '10.10.0.5');
     return project.id;
   });
-  // The first of all, as many as end a cycle.
+  // The first projects, as many as end a cycle.
   const unhealthy = [...ids].sort().slice(0, 6);
   for (const { id, project_id: owner } of world.cloud.octavia.pools.all()) {
     if (!unhealthy.includes(owner)) continue;
@@ -123,7 +123,7 @@ test('projects that are silent for good keep no others waiting for ever', async 
   await running.stop();
 });
 
-test('a cluster that takes no namespaces is no silent cloud', async () => {
+test('a cluster that accepts no namespaces is no outage of the cloud', async () => {
   world = await startWorld({}, ({ method, resource }) =>
     method === 'POST' && resource?.plural === 'namespaces'
       ? { kind: 'refuse', reason: 'ServiceUnavailable' }

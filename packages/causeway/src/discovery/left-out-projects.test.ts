@@ -14,31 +14,31 @@ const places = async () =>
   (await world.services()).map(({ metadata }) => metadata?.namespace ?? '').sort();
 
 test.each([{ projects: ['dmeo'] }, { projects: ['demo'] }, { ignoreProjects: ['alt'] }])(
-  'projects that are not chosen any more keep what they have: %j',
+  'keeps the objects of projects that are no longer chosen: %j',
   async (settings) => {
     expect(await world.once(settings)).toMatchObject({ held: 0, removed: 0, written: 0 });
     expect(await places()).toEqual(['alt', 'demo']);
   },
 );
 
-test('until it is confirmed, unless none at all is chosen', async () => {
+test('removes them after confirmation, unless no project is chosen', async () => {
   expect(await world.once({ projects: ['dmeo'] }, true)).toMatchObject({ held: 0, removed: 0 });
   expect(await world.once({ projects: ['demo'] }, true)).toMatchObject({ held: 0, removed: 2 });
   expect(await places()).toEqual(['demo']);
 });
 
-test('a name that no project has is told', async () => {
+test('reports a name that no project has', async () => {
   await world.once({ projects: ['demo', 'dmeo'], ignoreProjects: ['atl'] });
-  const told = world.events.filter((event) => event.includes('ProjectUnknown'));
-  expect(told).toEqual([
+  const recorded = world.events.filter((event) => event.includes('ProjectUnknown'));
+  expect(recorded).toEqual([
     expect.stringContaining(
-      'Warning ProjectUnknown Namespace//default: backend east: no project is called "dmeo"',
+      'Warning ProjectUnknown Namespace//default: backend east: the lists of projects name "dmeo"',
     ),
-    expect.stringContaining('no project is called "atl"'),
+    expect.stringContaining('the lists of projects name "atl"'),
   ]);
 });
 
-test('a project that is renamed, and chosen by its old name, keeps what it has', async () => {
+test('keeps the objects of a project that is renamed and chosen by its old name', async () => {
   const project = world.cloud.keystone.directory.projects.get(world.projectId('demo'));
   if (project === undefined) throw new Error('no project demo');
   project.name = 'renamed';

@@ -14,13 +14,13 @@ const report = (projectId: string, leaves: LossReport['leaves'], ...ids: string[
 const released = (guard: LossGuard, reports: LossReport[], filled = 100, isConfirmed = false) =>
   [...guard.judge(reports, has(filled), isConfirmed).released].sort();
 
-describe('what is believed at once', () => {
+describe('released at once', () => {
   test('one of several', () => {
     const guard = new LossGuard({ maxLossShare: 0.25 });
     expect(released(guard, [report('p', 'content', 'a')])).toEqual(['a']);
   });
 
-  test('anything, when it is confirmed', () => {
+  test('any loss after confirmation', () => {
     const guard = new LossGuard({ maxLossShare: 0 });
     expect(released(guard, [report('p', 'nothing', 'a', 'b')], 2, true)).toEqual(['a', 'b']);
   });
@@ -33,7 +33,7 @@ describe('what is believed at once', () => {
     expect(released(guard, beyond, 7)).toEqual([]);
   });
 
-  test('a share of the ports, on however few load balancers', () => {
+  test('a share of the ports, on any number of load balancers', () => {
     const guard = new LossGuard({ maxLossShare: 0.25 });
     const losing = (ports: number): LossReport[] => [
       { projectId: 'p', leaves: 'content', lost: [lost('a', 'ports', ports)] },
@@ -42,7 +42,7 @@ describe('what is believed at once', () => {
     expect(released(guard, losing(3), 8)).toEqual([]);
   });
 
-  test('a share of the endpoints, or a few of them, unless nothing may go', () => {
+  test('a share of the endpoints, or a few of them, unless no loss is allowed', () => {
     const holds = (share: number, endpoints: number, of: number) => {
       const some = lost('a', 'some endpoints', 0, endpoints);
       const reports: LossReport[] = [{ projectId: 'p', leaves: 'content', lost: [some] }];
@@ -53,7 +53,7 @@ describe('what is believed at once', () => {
     expect([holds(0, 0, 12), holds(0, 1, 12)]).toEqual([0, 1]);
   });
 
-  test('load balancers without anything to lose, however many', () => {
+  test('any number of load balancers without content', () => {
     const guard = new LossGuard({ maxLossShare: 0 });
     const shells = ['a', 'b', 'c'].map((id) => lost(id, 'load-balancer', 0));
     const reports: LossReport[] = [{ projectId: 'p', leaves: 'shells', lost: shells }];
@@ -61,7 +61,7 @@ describe('what is believed at once', () => {
   });
 });
 
-describe('what has to be said three times', () => {
+describe('released after three cycles that agree', () => {
   test('a project that loses everything', () => {
     const guard = new LossGuard({ maxLossShare: 1 });
     const empty = [report('p', 'nothing', 'a', 'b')];
@@ -71,22 +71,22 @@ describe('what has to be said three times', () => {
     ]);
     expect(released(guard, empty)).toEqual([]);
     expect(released(guard, empty)).toEqual(['a', 'b']);
-    // Their deletion failed: it is not doubted anew.
+    // Their deletion failed: it is not held again.
     expect(released(guard, empty)).toEqual(['a', 'b']);
   });
 
-  test('a project that keeps only load balancers without anything behind them', () => {
+  test('a project that keeps only load balancers without content', () => {
     const guard = new LossGuard({ maxLossShare: 1 });
     expect(released(guard, [report('p', 'shells', 'a')])).toEqual([]);
   });
 
-  test('a project of which not even those are left', () => {
+  test('a project that loses even its load balancers without content', () => {
     const guard = new LossGuard({ maxLossShare: 1 });
     const shells = [lost('a', 'load-balancer', 0)];
     expect(released(guard, [{ projectId: 'p', leaves: 'nothing', lost: shells }])).toEqual([]);
   });
 
-  test('in a row: one that comes back begins anew', () => {
+  test('in a row: a load balancer that returns starts the count again', () => {
     const guard = new LossGuard({ maxLossShare: 1 });
     const empty = [report('p', 'nothing', 'a')];
     released(guard, empty);
@@ -97,7 +97,7 @@ describe('what has to be said three times', () => {
     expect(released(guard, empty)).toEqual(['a']);
   });
 
-  test('the same: cycles that lose different things do not agree', () => {
+  test('with the same loss: cycles with different losses do not agree', () => {
     const guard = new LossGuard({ maxLossShare: 1 });
     const losing = (way: string): LossReport[] => [
       { projectId: 'p', leaves: 'nothing', lost: [lost('a', way)] },
@@ -108,7 +108,7 @@ describe('what has to be said three times', () => {
     expect(released(guard, losing('load-balancer'))).toEqual(['a']);
   });
 
-  test('the same: where others come back, nothing of the project is believed', () => {
+  test('with the same load balancers: if others return, no loss of the project is released', () => {
     const guard = new LossGuard({ maxLossShare: 0 });
     for (const others of [['b'], ['c'], ['d', 'e'], ['e'], ['e']]) {
       expect(released(guard, [report('p', 'content', 'a', ...others)])).toEqual([]);
@@ -116,16 +116,16 @@ describe('what has to be said three times', () => {
     expect(released(guard, [report('p', 'content', 'a', 'e')])).toEqual(['a', 'e']);
   });
 
-  test('a cycle that failed breaks the row too', () => {
+  test('in a row: a failed cycle starts the count again', () => {
     const guard = new LossGuard({ maxLossShare: 1 });
     const empty = [report('p', 'nothing', 'a')];
     released(guard, empty);
     released(guard, empty);
-    guard.forget();
+    guard.reset();
     expect(released(guard, empty)).toEqual([]);
   });
 
-  test('what is lost later waits longer, and keeps nothing else waiting', () => {
+  test('a later loss waits longer, and delays no other', () => {
     const guard = new LossGuard({ maxLossShare: 0 });
     released(guard, [report('p', 'content', 'a')]);
     released(guard, [report('p', 'content', 'a', 'b')]);

@@ -2,53 +2,53 @@ import type { Loss } from './content.ts';
 
 export interface LostBalancer {
   readonly id: string;
-  /** Without ports where it has nothing to lose: it is missed by nobody. */
+  /** Has no ports if the load balancer has no content that clients could miss. */
   readonly loss: Loss;
 }
 
-/** What one project would lose. */
+/** The losses of one project. */
 export interface LossReport {
   readonly projectId: string;
   readonly lost: readonly LostBalancer[];
-  /** What it would still have: load balancers with something behind them, empty ones, or none. */
+  /** What remains: load balancers with content, only empty ones, or none. */
   readonly leaves: 'content' | 'shells' | 'nothing';
 }
 
 export interface Held {
   readonly projectId: string;
   readonly lost: readonly string[];
-  /** The project would have none left, or the backend too few. */
+  /** The project would have none left, or the backend would lose too much. */
   readonly because: 'project-emptied' | 'backend-share';
-  /** Cycles in a row that have said so, this one included. */
+  /** Number of cycles in a row with this result, including this one. */
   readonly agreements: number;
 }
 
 export interface Verdict {
-  /** Load balancers that may go. */
+  /** Load balancers that may be removed. */
   readonly released: ReadonlySet<string>;
   readonly held: readonly Held[];
 }
 
 export interface GuardOptions {
-  /** The share of a backend's ports, and of its endpoints, that may go at once without question. */
+  /** The share of a backend's ports, and of its endpoints, that may be removed at once. */
   readonly maxLossShare: number;
 }
 
-/** What a backend has, over all its load balancers. */
+/** The totals over all load balancers of a backend. */
 export interface Holdings {
   readonly ports: number;
   readonly endpoints: number;
 }
 
 /**
- * So many endpoints may go whatever their share is, from ports that keep half of theirs: a small backend
- * that is scaled down is not in doubt. Not where nothing at all may go.
+ * This many endpoints may be removed whatever their share, from ports that keep half of theirs: a small
+ * backend can be scaled down. It does not apply if no loss at all is allowed.
  */
 const fewEndpoints = 10;
 
 export const agreementsNeeded = 3;
 
-/** How often in a row the same was said of a load balancer that is held. */
+/** How many cycles in a row reported the same loss for a held load balancer. */
 interface Agreement {
   readonly way: string;
   readonly cycles: number;
@@ -57,12 +57,12 @@ interface Agreement {
 type Waiting = ReadonlyMap<string, Agreement>;
 
 /**
- * Decides which losses are believed. A service that answers with an empty list is more often broken
- * than empty, so what would empty a project or much of a backend has to be said three times in a row.
+ * Decides which losses are released. A service that answers with an empty list is more often broken than
+ * empty. So a loss that would empty a project or much of a backend needs three equal reports in a row.
  */
 export class LossGuard {
   readonly #options: GuardOptions;
-  /** What is doubted, by project. */
+  /** Held losses, by project. */
   #waiting: ReadonlyMap<string, Waiting> = new Map();
 
   constructor(options: GuardOptions) {
@@ -70,8 +70,8 @@ export class LossGuard {
   }
 
   /**
-   * Judges one cycle. Only projects that were read whole may be in it: the others are neither lost nor
-   * seen, and their count begins anew.
+   * Judges one cycle. It may contain only completely read projects: the others are neither lost nor seen, and
+   * their count starts again.
    */
   judge(reports: readonly LossReport[], has: Holdings, isConfirmed: boolean): Verdict {
     const exceedsShare = this.#exceedsShare(
@@ -112,13 +112,15 @@ export class LossGuard {
     return ports > has.ports * share || endpoints > Math.max(few, has.endpoints * share);
   }
 
-  /** A cycle that could not be judged: the row is broken. */
-  forget(): void {
+  /** Resets the counts after a cycle that could not be judged. */
+  reset(): void {
     this.#waiting = new Map();
   }
 }
 
-/** Whether nothing would be left of a project, or nothing but shells of what has something in it now. */
+/**
+ * Whether nothing would be left of a project, or only empty load balancers although some have content now.
+ */
 function empties({ leaves, lost }: LossReport): boolean {
   return leaves === 'nothing' || (leaves === 'shells' && lost.some(({ loss }) => loss.ports > 0));
 }
@@ -128,12 +130,12 @@ function isAgreed({ cycles }: Agreement): boolean {
 }
 
 /**
- * Counts on from the last cycle. Where something came back, or is lost in another way than before, the
- * project's answers contradict each other, and all of it is counted from the beginning.
+ * Continues the count of the last cycle. If a load balancer returned, or has a different loss than before,
+ * the project's answers contradict each other, and all its counts start again.
  */
 function agree(before: Waiting, lost: readonly LostBalancer[]): Map<string, Agreement> {
   const now = new Map(lost.map(({ id, loss }) => [id, loss.way]));
-  // What was released is gone by now, unless its deletion failed.
+  // Released load balancers are deleted by now, unless their deletion failed.
   const isSteady = [...before].every(
     ([id, agreement]) => isAgreed(agreement) || now.get(id) === agreement.way,
   );

@@ -16,16 +16,16 @@ import { DryRunTarget } from './dry-run-target.ts';
 import type { Tell } from './problem-reporter.ts';
 import type { BackendSettings, DiscoverySettings } from './settings.ts';
 
-/** What a backend finds around it, and shares with the others. */
+/** Dependencies of a backend, shared with the others. */
 export interface CloudSurroundings {
   readonly client: KubeClient;
   readonly tell: Tell;
   readonly environment: Environment;
   readonly workingDirectory: string;
-  /** How requests reach the clouds, where that is not HTTP. */
+  /** Transport of requests to the clouds, if it is not HTTP. */
   readonly transport?: RequestCarrier | undefined;
   readonly random?: Random | undefined;
-  /** Where a dry run prints what it would do; without it, things are done. */
+  /** Output of a dry run; if omitted, the changes are made. */
   readonly print?: (text: string) => void;
   readonly clock: Clock;
   readonly log: Log;

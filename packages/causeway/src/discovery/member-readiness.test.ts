@@ -27,13 +27,13 @@ test.each([
   [{ weight: 256 }, true],
   [{ adminStateUp: false }, false],
   [{ backup: true }, true],
-] as const)('%j alone: %s', (changes, isReady) => {
+] as const)('%j only: %s', (changes, isReady) => {
   const one = member(changes);
   expect(readyMembers([one], true).has(one)).toBe(isReady);
   expect(readyMembers([one], false).size).toBe(0);
 });
 
-test('backup members take over when no other can', () => {
+test('uses backup members if no other can be used', () => {
   const primary = member();
   const down = member({ operatingStatus: 'ERROR' });
   const backup = member({ backup: true });

@@ -2,8 +2,8 @@ import type { OperatingStatus } from '@causeway/openstack/load-balancing/resourc
 import type { MemberView } from './project-tree.ts';
 
 /**
- * Which members a load balancer would send new connections to. Backup members are used only while no
- * other is; `isUp` is false where the pool, its listener or the load balancer is switched off.
+ * The members that get new connections from a load balancer. Backup members are used only while no other is;
+ * `isUp` is false if the pool, its listener or the load balancer is disabled.
  */
 export function readyMembers(members: readonly MemberView[], isUp: boolean): Set<MemberView> {
   if (!isUp) return new Set();
@@ -20,7 +20,7 @@ function serves(status: OperatingStatus): boolean {
     case 'ONLINE':
     case 'NO_MONITOR':
     case 'DEGRADED':
-    // LBaaS v2 does not tell in its lists.
+    // LBaaS v2 does not report it in its lists.
     case 'UNKNOWN':
       return true;
     case 'OFFLINE':

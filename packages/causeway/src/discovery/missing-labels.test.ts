@@ -17,23 +17,20 @@ async function label(resource: Resource, object: KubeObject | undefined, value: 
   await world.client.patchMerge(resource, { namespace, name }, change);
 }
 
-test.each([null, 'west'])(
-  'a slice with the label %j that is no longer wanted goes',
-  async (value) => {
-    await world.once();
-    const [slice] = await world.slices();
-    await label(endpointSlices, slice, value);
-    for (const row of world.cloud.octavia.members.all()) {
-      Object.assign(row, { protocol_port: 9090 });
-    }
-    expect(await world.once({}, true)).toMatchObject({ failures: 0 });
-    const ports = (await world.slices()).map((one) => one.ports?.[0]?.port);
-    expect(ports).toEqual([9090]);
-    expect(await world.once()).toMatchObject({ written: 0, removed: 0 });
-  },
-);
+test.each([null, 'west'])('deletes an unneeded slice with the label %j', async (value) => {
+  await world.once();
+  const [slice] = await world.slices();
+  await label(endpointSlices, slice, value);
+  for (const row of world.cloud.octavia.members.all()) {
+    Object.assign(row, { protocol_port: 9090 });
+  }
+  expect(await world.once({}, true)).toMatchObject({ failures: 0 });
+  const ports = (await world.slices()).map((one) => one.ports?.[0]?.port);
+  expect(ports).toEqual([9090]);
+  expect(await world.once()).toMatchObject({ written: 0, removed: 0 });
+});
 
-test('so does the Service of a load balancer that was deleted meanwhile', async () => {
+test('deletes the Service of a load balancer that was deleted in the meantime', async () => {
   const { id } = world.addLoadBalancer('demo', 'gone', '10.10.0.6');
   await world.once();
   const all = await world.services();
@@ -47,7 +44,7 @@ test('so does the Service of a load balancer that was deleted meanwhile', async 
   expect(await world.services()).toHaveLength(1);
 });
 
-test('a dry run says so and writes nothing', async () => {
+test('prints it in a dry run and writes nothing', async () => {
   await world.once();
   const [service] = await world.services();
   await label(services, service, null);
@@ -59,7 +56,7 @@ test('a dry run says so and writes nothing', async () => {
   expect(await world.services()).toEqual([edited]);
 });
 
-test('what others have labelled or copied stays as it is', async () => {
+test('leaves objects unchanged that others have labeled or copied', async () => {
   await world.once();
   const [service] = await world.services();
   const copy = {

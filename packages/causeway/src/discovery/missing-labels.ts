@@ -8,15 +8,15 @@ import { isOurs, labels, manager } from './ownership.ts';
 export interface MissingLabelOptions {
   readonly client: KubeClient;
   readonly backends: readonly string[];
-  /** Told of each object that is watched again. */
+  /** Called for each object that is watched again. */
   readonly onFound: (resource: Resource, object: KubeObject) => void;
-  /** Where a dry run prints what would be done; without it, it is done. */
+  /** Output of a dry run; if omitted, the changes are made. */
   readonly print: ((text: string) => void) | undefined;
 }
 
 /**
- * What is watched is chosen by a label, which anybody can take off; an object without it would stay for
- * ever. This looks at everything, knows our objects by their mark, and puts the label back.
+ * The watch selects objects by a label, which any client can remove; an object without it would stay forever.
+ * This reads all objects, recognizes the discovered ones by their mark, and restores the label.
  */
 export async function putLabelsBack(
   { client, backends, onFound, print }: MissingLabelOptions,
@@ -46,7 +46,7 @@ function withLabel(object: KubeObject, backends: readonly string[]): KubeObject 
   return { ...object, metadata: { ...metadata, labels: own } };
 }
 
-/** Nothing where it is gone or was changed meanwhile: there will be a next time. */
+/** Returns nothing if the object was deleted or changed in the meantime: the next run tries again. */
 async function update(
   client: KubeClient,
   resource: Resource,

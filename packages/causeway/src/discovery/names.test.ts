@@ -20,7 +20,7 @@ describe('names of Services', () => {
     expect(serviceName('east', name, id)).toBe(expected);
   });
 
-  test('an id that is none of OpenStack is not trusted to be unique as it stands', () => {
+  test('adds a digest to an id that is not from OpenStack, because it may not be unique', () => {
     const names = [
       serviceName('east', 'a', 'b-c'),
       serviceName('east', 'a-b', 'c'),
@@ -54,7 +54,7 @@ test.each([
   expect(labelValue(text)).toBe(expected);
 });
 
-test('labels that find objects tell all texts apart', () => {
+test('labels for finding objects are different for different texts', () => {
   expect(labelKey(id)).toBe(id);
   expect(labelKey('two words')).not.toBe(labelKey('two-words'));
   expect(labelKey(labelKey('two words'))).toBe(labelKey('two words'));
@@ -66,7 +66,7 @@ const anyText = fc.oneof(
 );
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
-test('whatever things are called, names are valid', () => {
+test('names are valid for any input', () => {
   fc.assert(
     fc.property(
       anyText,
@@ -89,7 +89,7 @@ test('whatever things are called, names are valid', () => {
   );
 });
 
-test('two load balancers never get one name', () => {
+test('two load balancers never get the same name', () => {
   const one = fc.tuple(anyText, fc.uuid());
   fc.assert(
     fc.property(one, one, ([name, own], [otherName, otherId]) => {

@@ -1,7 +1,7 @@
 import type { Namespace } from '@causeway/kubernetes/objects/core-objects';
 import type { Problem } from './problem.ts';
 
-/** Why nothing can be made in a namespace that is there. */
+/** Why no object can be created in an existing namespace. */
 export function goingAway({ metadata, status }: Namespace): Problem | undefined {
   if (status?.phase !== 'Terminating') return undefined;
   return {

@@ -12,7 +12,7 @@ const until = (check: () => Promise<void> | void) =>
   vi.waitFor(check, { timeout: 120_000, interval: 20 });
 const names = async () =>
   (await world.services()).map(({ metadata }) => metadata?.name ?? '').sort();
-/** Cycles since now, told by their requests. */
+/** Counts cycles from now on, by their requests. */
 function countCycles(): () => number {
   let count = 0;
   world.cloud.onRequest(({ path }) => (count += path.endsWith('/auth/projects') ? 1 : 0));
@@ -46,7 +46,7 @@ describe('a failure deletes nothing', () => {
     expect(await world.once({ maxLossShare: 0.5 })).toMatchObject({ failed: 0, removed: 2 });
   });
 
-  test('a second page that does not come', async () => {
+  test('a missing second page', async () => {
     await world.stop();
     world = await startWorld({ pageSize: 2 });
     for (const name of ['a', 'b', 'c', 'd', 'e']) world.addLoadBalancer('demo', name, '10.10.0.5');
@@ -61,14 +61,14 @@ describe('a failure deletes nothing', () => {
     expect(await names()).toHaveLength(5);
   });
 
-  test('one project that can not be entered fails alone', async () => {
+  test('fails only the project that can not be entered', async () => {
     world.addLoadBalancer('demo', 'web', '10.10.0.5');
     world.addLoadBalancer('alt', 'web', '10.10.0.6');
     await world.once();
     world.addLoadBalancer('alt', 'more', '10.10.0.7');
     const { directory } = world.cloud.keystone;
     const disabled = directory.projects.get(world.projectId('demo'));
-    // Listed, and closed a moment later: only the scoped login is refused.
+    // Listed, and disabled a moment later: only the scoped login is refused.
     const stop = world.cloud.onRequest(({ path }) => {
       if (path.endsWith('/auth/projects') && disabled !== undefined) disabled.enabled = false;
     });
@@ -78,8 +78,8 @@ describe('a failure deletes nothing', () => {
   });
 });
 
-describe('an answer that would take too much', () => {
-  test('an empty project is believed after three cycles', async () => {
+describe('an answer that would remove too much', () => {
+  test('releases an empty project after three cycles', async () => {
     const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
     await world.once();
     world.removeLoadBalancer(id);
@@ -97,7 +97,7 @@ describe('an answer that would take too much', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('or at once when it is confirmed', async () => {
+  test('releases it at once after confirmation', async () => {
     const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
     await world.once();
     world.removeLoadBalancer(id);
@@ -105,7 +105,7 @@ describe('an answer that would take too much', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('listeners that vanish from a list alone fail their project', async () => {
+  test('fails the project if listeners are missing only in a list', async () => {
     world.addLoadBalancer('demo', 'web', '10.10.0.5');
     await world.once();
     const [before] = await world.slices();
@@ -118,7 +118,7 @@ describe('an answer that would take too much', () => {
     expect((await world.slices())[0]?.endpoints).toEqual(before?.endpoints);
   });
 
-  test('listeners that vanish from under every load balancer are doubted', async () => {
+  test('holds the loss of the listeners of every load balancer', async () => {
     world.addLoadBalancer('demo', 'web', '10.10.0.5');
     await world.once();
     const { listeners } = world.cloud.octavia;
@@ -126,7 +126,7 @@ describe('an answer that would take too much', () => {
     expect(await world.once()).toMatchObject({ held: 1, written: 0, removed: 0 });
   });
 
-  test('members that vanish from a list alone leave their load balancer as it is', async () => {
+  test('leaves a load balancer unchanged if members are missing only in a list', async () => {
     world.addLoadBalancer('demo', 'web', '10.10.0.5');
     await world.once();
     const text = '{"members": []}';
@@ -135,7 +135,7 @@ describe('an answer that would take too much', () => {
     expect(world.events.at(-1)).toContain('Warning LoadBalancerUnclear Service/demo/east-web');
   });
 
-  test('a listener of another tenant stops nothing else', async () => {
+  test("stops nothing else because of another tenant's listener", async () => {
     await world.stop();
     world = await startWorld({ loadBalancing: 'lbaas-v2' });
     const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
@@ -151,7 +151,7 @@ describe('an answer that would take too much', () => {
     expect(await world.slices()).toHaveLength(3);
   });
 
-  test('one without listeners beside them makes no difference', async () => {
+  test('holds the loss also beside a load balancer without listeners', async () => {
     const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
     world.addLoadBalancer('alt', 'web', '10.10.0.6');
     const shell = world.addLoadBalancer('demo', 'shell');
@@ -167,7 +167,7 @@ describe('an answer that would take too much', () => {
     expect(await world.once({ maxLossShare: 0.5 })).toMatchObject({ held: 0, removed: 3 });
   });
 
-  test('a share of the backend', async () => {
+  test('holds a share of the backend', async () => {
     const rows = ['a', 'b', 'c', 'd'].map((name) =>
       world.addLoadBalancer('demo', name, '10.10.0.5'),
     );
@@ -178,7 +178,7 @@ describe('an answer that would take too much', () => {
     expect(await world.once({ maxLossShare: 0.4 })).toMatchObject({ held: 0, removed: 4 });
   });
 
-  test('one port of each load balancer', async () => {
+  test('holds one port of each load balancer', async () => {
     const { cloud } = world;
     const pools = ['a', 'b', 'c', 'd', 'e'].map((name) => {
       const { listeners, ...request } = loadBalancer(cloud, name, ['10.10.0.5']);
@@ -209,7 +209,7 @@ describe('an answer that would take too much', () => {
     expect(await world.once({ maxLossShare: 0.5 })).toMatchObject({ held: 0, removed: 5 });
   });
 
-  test('while deletions are held, the rest goes on', async () => {
+  test('continues with the rest while deletions are held', async () => {
     const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
     world.addLoadBalancer('alt', 'web', '10.10.0.6');
     await world.once();
@@ -219,7 +219,7 @@ describe('an answer that would take too much', () => {
   });
 });
 
-test('a renamed project whose members are gone too gets its new namespace', async () => {
+test('a renamed project that also lost its members gets its new namespace', async () => {
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   await world.once();
   const project = world.cloud.keystone.directory.projects.get(world.projectId('demo'));
@@ -227,13 +227,13 @@ test('a renamed project whose members are gone too gets its new namespace', asyn
   project.name = 'renamed';
   const { members } = world.cloud.octavia;
   for (const { id } of members.all()) members.delete(id);
-  // The namespace and the Service there; the old Service and its slice go.
+  // The namespace and the Service there are created; the old Service and its slice are deleted.
   expect(await world.once({}, true)).toMatchObject({ failures: 0, written: 2, removed: 2 });
   expect((await world.services()).map(({ metadata }) => metadata?.namespace)).toEqual(['renamed']);
   expect(await world.once({}, true)).toMatchObject({ written: 0, removed: 0 });
 });
 
-test('an object whose labels were edited is made right, and nothing is deleted', async () => {
+test('corrects an object with edited labels, and deletes nothing', async () => {
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   world.addLoadBalancer('alt', 'web', '10.10.0.6');
   await world.once();
@@ -250,7 +250,7 @@ test('an object whose labels were edited is made right, and nothing is deleted',
   }
 });
 
-test('a project that is really gone is cleaned up', async () => {
+test('cleans up a project that was really deleted', async () => {
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   world.addLoadBalancer('alt', 'web', '10.10.0.6');
   await world.once();
@@ -260,7 +260,7 @@ test('a project that is really gone is cleaned up', async () => {
   await running.stop();
 });
 
-test('a project that is listed as disabled keeps what it has', async () => {
+test('keeps the objects of a disabled project', async () => {
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   world.addLoadBalancer('alt', 'web', '10.10.0.6');
   await world.once();
@@ -277,7 +277,7 @@ test('a project that is listed as disabled keeps what it has', async () => {
   expect(await names()).toHaveLength(2);
 });
 
-test('a list of projects that comes back empty empties nothing', async () => {
+test('removes nothing because of an empty list of projects', async () => {
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   await world.once();
   const lie = {

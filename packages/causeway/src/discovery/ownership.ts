@@ -29,7 +29,10 @@ export const annotations = {
 
 export const manager = 'causeway-discovery';
 
-/** Everything under these is ours on our objects; all other labels and annotations are left alone. */
+/**
+ * Discovery manages everything under these prefixes on its objects; all other labels and annotations are left
+ * alone.
+ */
 const ownPrefixes = ['causeway.dev/', 'gimbal.projectcontour.io/'];
 const ownKeys: ReadonlySet<string> = new Set([
   labels.managedBy,
@@ -37,7 +40,7 @@ const ownKeys: ReadonlySet<string> = new Set([
   labels.sliceManagedBy,
 ]);
 
-/** What every object says about where it came from. */
+/** The source of an object, as its marks state it. */
 export interface Origin {
   readonly backend: string;
   readonly project: { readonly id: string; readonly name: string };
@@ -59,8 +62,8 @@ export function originLabels({ backend, project, loadBalancer }: Origin): Record
 }
 
 /**
- * The marks by which an object is known again. They name the object itself, so that a copy of it under
- * another name is not taken for ours, and where it came from, so that edited labels are noticed.
+ * The marks that identify a discovered object. They name the object itself, so that a copy under another name
+ * is not mistaken for it. They also name its source, so that edited labels are noticed.
  */
 export function originMarks(
   { backend, project, loadBalancer }: Origin,
@@ -72,7 +75,7 @@ export function originMarks(
   };
 }
 
-/** The marks of an object, which are those of any other object of ours with the same name. */
+/** The marks of an object, which are the same for any discovered object of that name. */
 export function marksOf({ metadata }: KubeObject): StringMap {
   const marks: readonly string[] = [annotations.discoveredAs, annotations.discoveredFrom];
   return Object.fromEntries(
@@ -87,15 +90,15 @@ export interface Source {
 }
 
 /**
- * Where an object came from, by its mark and by its labels. Undefined where they differ: somebody has
- * edited one of them, so neither is believed. Whoever needs an object in that place makes it right.
+ * The source of an object, by its mark and by its labels. Undefined if they differ: one of them was edited,
+ * so neither is trusted. A plan that needs the object corrects it.
  */
 export function sourceOf(object: KubeObject): Source | undefined {
   const [first, second] = sourcesOf(object);
   return second === undefined ? first : undefined;
 }
 
-/** All that an object names as its source: one where nobody has edited it. */
+/** All sources that an object names: a single one unless its marks were edited. */
 export function sourcesOf({ metadata }: KubeObject): Source[] {
   const label = (name: string) => metadata?.labels?.[name] ?? '';
   const mark = metadata?.annotations?.[annotations.discoveredFrom] ?? '';
@@ -106,18 +109,18 @@ export function sourcesOf({ metadata }: KubeObject): Source[] {
   });
 }
 
-/** Ours without any doubt: it may be deleted. */
+/** Certainly a discovered object: it may be deleted. */
 export function isOurs(backend: string, object: KubeObject): boolean {
   return object.metadata?.annotations?.[annotations.discoveredAs] === `${backend}/${keyOf(object)}`;
 }
 
-/** It says of itself that it is another object: someone has copied one of ours. */
+/** Its mark names another object: it is a copy of a discovered object. */
 export function isCopy(backend: string, object: KubeObject): boolean {
   const mark = object.metadata?.annotations?.[annotations.discoveredAs];
   return mark !== undefined && !isOurs(backend, object);
 }
 
-/** Ours unless somebody took our marks off: enough to make an object right that we need under this name. */
+/** A discovered object, or one without marks: enough to correct an object that is needed under this name. */
 export function wasOurs(backend: string, object: KubeObject): boolean {
   const own = object.metadata?.labels ?? {};
   return (
@@ -126,7 +129,7 @@ export function wasOurs(backend: string, object: KubeObject): boolean {
   );
 }
 
-/** Our metadata beside what others have put on the object. */
+/** The discovered metadata beside the metadata of others. */
 export function mergeMetadata(actual: ObjectMeta, wanted: ObjectMeta): ObjectMeta {
   return {
     ...actual,
@@ -135,7 +138,7 @@ export function mergeMetadata(actual: ObjectMeta, wanted: ObjectMeta): ObjectMet
   };
 }
 
-/** The part of the labels or annotations that is ours, for comparing. */
+/** The discovered labels or annotations, for comparison. */
 export function ownPart(map: StringMap | undefined): StringMap {
   return Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => isOwnKey(key)));
 }

@@ -18,7 +18,7 @@ function poolOf(id: string, port = 80): string {
   return found?.default_pool_id ?? '';
 }
 
-/** Leaves a pool with so many members. */
+/** Leaves a pool with this number of members. */
 function shrink(pool: string, count: number): void {
   const { members } = world.cloud.octavia;
   for (const row of members
@@ -34,7 +34,7 @@ async function frontendCounts(): Promise<number[]> {
   return counts.sort((left, right) => left - right);
 }
 
-/** One with the ports 80 and 81, and members of its own behind each. */
+/** A load balancer with the ports 80 and 81, each with its own members. */
 function addWithTwoPorts(name: string, count: number): string {
   const { listeners, ...request } = loadBalancer(world.cloud, name, addresses(count));
   const both = listeners.flatMap((one) => [
@@ -45,11 +45,11 @@ function addWithTwoPorts(name: string, count: number): string {
   return world.cloud.addLoadBalancer(world.projectId('demo'), spec).id;
 }
 
-describe('endpoints that go by halves', () => {
+describe('the loss of half of the endpoints', () => {
   test.each([
     [0, 4],
     [0.25, 4],
-  ])('are doubted with a share of %f', async (maxLossShare, held) => {
+  ])('is held with a share of %f', async (maxLossShare, held) => {
     const ids = ['a', 'b', 'c', 'd'].map(
       (name) => world.addLoadBalancer('demo', name, ...addresses(10)).id,
     );
@@ -63,7 +63,7 @@ describe('endpoints that go by halves', () => {
     expect(await frontendCounts()).toEqual([4, 5, 5, 6]);
   });
 
-  test('are believed where they are few', async () => {
+  test('is released if they are few', async () => {
     const { id } = world.addLoadBalancer('demo', 'web', ...addresses(4));
     await world.once();
     shrink(poolOf(id), 2);
@@ -86,7 +86,7 @@ describe.each(['EndpointSlice', 'Endpoints'])('while a port is held, with %s', (
     return [...slices, ...older].sort();
   };
 
-  test('the others change', async () => {
+  test('the other ports change', async () => {
     const id = addWithTwoPorts('web', 1);
     await world.once(settings);
     shrink(poolOf(id, 81), 0);
@@ -100,7 +100,7 @@ describe.each(['EndpointSlice', 'Endpoints'])('while a port is held, with %s', (
     expect(await world.once(settings)).toMatchObject({ held: 0, written: 0, removed: 0 });
   });
 
-  test('one whose listener is gone stays on the Service, beside a new one', async () => {
+  test('a port without its listener stays on the Service, beside a new one', async () => {
     const id = addWithTwoPorts('web', 1);
     await world.once(settings);
     const { listeners } = world.cloud.octavia;
@@ -118,7 +118,7 @@ describe.each(['EndpointSlice', 'Endpoints'])('while a port is held, with %s', (
   });
 });
 
-describe('what somebody adds to our objects goes at once, however few ports there are', () => {
+describe('removes foreign additions to its objects at once, for any number of ports', () => {
   test.each(['EndpointSlice', 'Endpoints'])('with %s', async (endpointsKind) => {
     world.addLoadBalancer('demo', 'web', '10.10.0.5');
     await world.once({ endpointsKind });

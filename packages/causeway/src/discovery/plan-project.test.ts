@@ -23,7 +23,7 @@ const nothing: CurrentObjects = { services: [], slices: [], endpoints: [] };
 const plan = (tree: ProjectTree, current = nothing, changes: Partial<TranslationOptions> = {}) =>
   planProject({ project, namespace: 'shop', tree }, current, { ...options, ...changes });
 
-/** What a cluster has after the plans, with what an API server fills in. */
+/** The objects of a cluster after the plans, with the defaults of an API server. */
 function after(
   plans: readonly LoadBalancerPlan[],
   before: CurrentObjects = nothing,
@@ -105,7 +105,7 @@ const verbs = (plans: readonly LoadBalancerPlan[]) =>
 const one = tree(balancer({}, member('10.0.0.1')));
 const current = after(plan(one));
 
-test('a new load balancer is a Service and a slice, with the originals on them', () => {
+test('creates a Service and a slice with the original names for a new load balancer', () => {
   const [service] = current.services;
   expect(service?.metadata).toMatchObject({
     namespace: 'shop',
@@ -129,7 +129,7 @@ test('a new load balancer is a Service and a slice, with the originals on them',
   ]);
 });
 
-describe('only what is necessary is written', () => {
+describe('writes only necessary changes', () => {
   const edited = (change: (service: Service) => Service): CurrentObjects => ({
     ...current,
     services: current.services.map(change),
@@ -211,7 +211,7 @@ describe('only what is necessary is written', () => {
     expect(verbs(plan(wanted, have))).toEqual(expected);
   });
 
-  test('labels of others survive an update', () => {
+  test('keeps the labels of others in an update', () => {
     const have = edited((service) => ({
       ...service,
       metadata: { ...service.metadata, labels: { ...service.metadata?.labels, team: 'x' } },
@@ -222,11 +222,11 @@ describe('only what is necessary is written', () => {
     expect(service?.spec?.selector).toBeUndefined();
   });
 
-  test('another type of Service is made anew; its endpoints stay', () => {
+  test('recreates the Service for another type; its endpoints stay', () => {
     expect(verbs(plan(one, current, { serviceType: 'ClusterIP' }))).toEqual(['replace Service']);
   });
 
-  test('another kind of endpoints takes the place of the first', () => {
+  test('replaces the endpoints by another kind', () => {
     const changes = { endpointsKind: 'Endpoints' } as const;
     const plans = plan(one, current, changes);
     expect(verbs(plans)).toEqual(['create Endpoints', 'delete EndpointSlice']);
@@ -234,7 +234,7 @@ describe('only what is necessary is written', () => {
     expect(verbs(plan(one, after(plans, current), changes))).toEqual([]);
   });
 
-  test('one member more in hundreds changes one slice', () => {
+  test('changes one slice for one more member among hundreds', () => {
     const many = Array.from({ length: 250 }, (_, index) =>
       member(`10.0.${index >> 7}.${(index % 128) + 2}`),
     );
@@ -249,7 +249,7 @@ describe('only what is necessary is written', () => {
   });
 });
 
-describe('what would be lost', () => {
+describe('losses', () => {
   test.each<[string, ProjectTree, string | undefined]>([
     ['the load balancer', tree(), 'load-balancer'],
     ['its listeners', tree(balancer({ listeners: [] })), 'all of TCP/80'],
@@ -260,7 +260,7 @@ describe('what would be lost', () => {
     expect(plan(wanted, current).map((own) => own.loss?.way)).toEqual([loss]);
   });
 
-  test('not the endpoints that others have put behind our Service', () => {
+  test('exclude endpoints that others have added to the Service', () => {
     const foreign = current.slices.map((slice) => ({
       ...slice,
       metadata: {
@@ -274,7 +274,7 @@ describe('what would be lost', () => {
   });
 
   test.each(['causeway.dev/load-balancer-id', 'causeway.dev/project-id'])(
-    'not an object whose label %s was edited: whoever needs it makes it right',
+    'exclude an object with an edited label %s: the plan that needs it corrects it',
     (label) => {
       const edit = <T extends KubeObject>(object: T): T => ({
         ...object,
@@ -289,7 +289,7 @@ describe('what would be lost', () => {
     },
   );
 
-  test('a copy of our object under another name is not ours to delete', () => {
+  test('does not delete a copy of an object under another name', () => {
     const copies = current.services.map((service) => ({
       ...service,
       metadata: { ...service.metadata, name: 'copy' },
@@ -297,14 +297,14 @@ describe('what would be lost', () => {
     expect(plan(tree(), { ...nothing, services: copies })).toEqual([]);
   });
 
-  test('without listeners there is no ordinary Service, and a reason', () => {
+  test('makes no ordinary Service without listeners, and gives a reason', () => {
     const [own] = plan(tree(balancer({ listeners: [] })), nothing, { serviceType: 'ClusterIP' });
     expect(own?.writes).toEqual([]);
     expect(own?.problems).toMatchObject([{ reason: 'NoListeners' }]);
   });
 });
 
-test('whatever the cloud: names are valid and unique, and a second cycle writes nothing', () => {
+test('names are valid and unique, and a second cycle writes nothing, for any cloud', () => {
   const anyOptions = fc.record({
     serviceType: fc.constantFrom('Headless', 'ClusterIP'),
     endpointsKind: fc.constantFrom('EndpointSlice', 'Endpoints'),

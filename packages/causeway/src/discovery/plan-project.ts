@@ -19,7 +19,7 @@ export interface TranslationOptions {
   readonly backend: string;
   readonly serviceType: ServiceType;
   readonly endpointsKind: 'EndpointSlice' | 'Endpoints';
-  /** Members elsewhere are left out; where there are none, members may be anywhere. */
+  /** Members outside of these are left out; if empty, members may be anywhere. */
   readonly memberNetworks: readonly Prefix[];
 }
 
@@ -41,21 +41,21 @@ export interface LoadBalancerPlan {
   /** As labels carry it. */
   readonly id: string;
   readonly name: string;
-  /** Where its Service is or would be. */
+  /** Namespace and name of its Service. */
   readonly place: { readonly namespace: string; readonly name: string };
   readonly writes: readonly Write[];
-  /** Where something would be lost: what can be written before that is decided. */
+  /** If there is a loss: the writes that need no decision. */
   readonly interim: readonly Write[];
-  /** Only after all writes have succeeded. */
+  /** Applied only after all writes have succeeded. */
   readonly removals: readonly Removal[];
-  /** Undefined where nothing of account would go. */
+  /** Undefined if there is no relevant loss. */
   readonly loss: Loss | undefined;
-  /** Whether it is to be a Service: an ordinary one can't be without ports. */
+  /** Whether it gets a Service: an ordinary one can't be without ports. */
   readonly hasService: boolean;
-  /** Whether it will have anything that a user could reach. */
+  /** Whether it will have endpoints that clients can reach. */
   readonly hasContent: boolean;
   readonly problems: readonly Problem[];
-  /** Undefined for one that is no longer in the cloud, or of which we do not see all. */
+  /** Undefined for a load balancer that is no longer in the cloud, or is not fully visible. */
   readonly translation: Translation | undefined;
   /** Whether it is in the cloud. */
   readonly isUpstream: boolean;
@@ -67,7 +67,9 @@ export interface ProjectSource {
   readonly tree: ProjectTree;
 }
 
-/** What has to change for a project's load balancers to be Services: one plan each, empty where all is well. */
+/**
+ * The changes that make a project's load balancers Services: one plan each, empty if nothing has to change.
+ */
 export function planProject(
   { project, namespace, tree }: ProjectSource,
   current: CurrentObjects,
@@ -87,15 +89,15 @@ export function planProject(
     before.delete(id);
   }
   for (const [id, own] of before) {
-    const plan = planVanished(backend, id, own);
+    const plan = planRemoved(backend, id, own);
     if (plan !== undefined) plans.push(plan);
   }
   return plans;
 }
 
-/** What is left where nobody needs these objects, which name no single source any more. */
+/** The plan for objects with edited marks that no other plan needs. */
 export function planEdited(backend: string, current: CurrentObjects): LoadBalancerPlan | undefined {
-  return planVanished(backend, 'edited', current);
+  return planRemoved(backend, 'edited', current);
 }
 
 const nothing: CurrentObjects = { services: [], slices: [], endpoints: [] };
@@ -162,7 +164,7 @@ function withoutListeners({ id }: LoadBalancerView): Problem {
   };
 }
 
-/** Nothing changes, and it is told. */
+/** Changes nothing, and reports the problem. */
 function planUnclear(
   backend: string,
   namespace: string,
@@ -186,7 +188,7 @@ function planUnclear(
   };
 }
 
-function planVanished(
+function planRemoved(
   backend: string,
   id: string,
   current: CurrentObjects,
@@ -212,7 +214,10 @@ function planVanished(
   };
 }
 
-/** Ports and endpoints that others have put on or behind a Service of ours are not the load balancer's to lose. */
+/**
+ * Excludes ports and endpoints that others have added to a discovered Service: they are no loss of the load
+ * balancer.
+ */
 function withoutForeign(backend: string, current: CurrentObjects): CurrentObjects {
   return {
     services: current.services.map(withoutForeignPorts),
@@ -249,7 +254,7 @@ function wantedObjects(
 
 function writesOf(current: CurrentObjects, wanted: CurrentObjects): Write[] {
   const first = compare(services, wanted.services, current.services);
-  // With a Service that is made anew, the API server deletes the Endpoints of its name.
+  // When a Service is recreated, the API server deletes the Endpoints of its name.
   const isMadeAnew = first.some(({ verb }) => verb !== 'update');
   return [
     ...first,
@@ -274,7 +279,7 @@ function compare<T extends KubeObject>(
 
 function removalsOf(backend: string, current: CurrentObjects, wanted: CurrentObjects): Removal[] {
   const kinds: readonly (readonly [Resource, readonly KubeObject[], readonly KubeObject[]])[] = [
-    // Endpoints last: a Service that is going must not answer with nothing behind it.
+    // Endpoints come last: a Service that is being removed must not be without endpoints.
     [services, current.services, wanted.services],
     [endpointSlices, current.slices, wanted.slices],
     [endpoints, current.endpoints, wanted.endpoints],

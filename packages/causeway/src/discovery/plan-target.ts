@@ -2,31 +2,31 @@ import type { KubeObject } from '@causeway/kubernetes/objects/object';
 import type { LoadBalancerPlan } from './plan-project.ts';
 import type { Problem } from './problem.ts';
 
-/** What came of a plan. */
+/** Result of a plan. */
 export interface Applied {
-  /** The Service as it was written, if it was. */
+  /** The Service as written, if it was. */
   readonly service: KubeObject | undefined;
-  /** Objects that were really created or changed, and deleted. */
+  /** Objects that were actually created or changed, and deleted. */
   readonly written: number;
   readonly removed: number;
   readonly problems: readonly Problem[];
-  /** What failed for reasons that pass by themselves; the next cycle tries again. */
+  /** Temporary failures; the next cycle tries again. */
   readonly failures: readonly Error[];
 }
 
-/** Whether a namespace can take objects. */
+/** Whether objects can be created in a namespace. */
 export interface Prepared {
   readonly problem: Problem | undefined;
   readonly isCreated: boolean;
 }
 
-/** Where plans go: the cluster, or the page that a dry run prints. */
+/** Target of plans: the cluster, or the output of a dry run. */
 export interface PlanTarget {
   prepareNamespace(namespace: string, projectName: string, signal: AbortSignal): Promise<Prepared>;
   apply(plan: LoadBalancerPlan, signal: AbortSignal): Promise<Applied>;
-  /** What of it can be written before it is decided what may go. */
+  /** Applies the writes that need no decision about losses. */
   applyInterim(plan: LoadBalancerPlan, signal: AbortSignal): Promise<Applied>;
-  /** These are not applied for now, because of this. */
+  /** These plans are not applied for now, for this reason. */
   hold(plans: readonly LoadBalancerPlan[], why: string): void;
 }
 

@@ -10,24 +10,24 @@ const note: Problem = { severity: 'note', reason: 'NoListeners', message: 'none'
 
 function setUp() {
   const clock = new SimulatedClock();
-  const told: string[] = [];
+  const recorded: string[] = [];
   const state = { isTaken: true };
   const tell = (_: unknown, { reason }: { readonly reason: string }) => {
-    told.push(reason);
+    recorded.push(reason);
     return state.isTaken;
   };
   const reporter = new ProblemReporter(tell, clock, discardLog);
-  /** What one cycle tells. */
+  /** The Events of one cycle. */
   const cycle = (...problems: Problem[]) => {
-    told.length = 0;
+    recorded.length = 0;
     for (const problem of problems) reporter.report(about, problem);
     reporter.endCycle();
-    return [...told];
+    return [...recorded];
   };
   return { clock, cycle, state };
 }
 
-test('once while it lasts, and anew when it comes back', () => {
+test('records an Event once while a problem lasts, and again when it returns', () => {
   const { cycle } = setUp();
   expect(cycle(refusal, refusal)).toEqual(['AddressRefused']);
   expect(cycle(refusal)).toEqual([]);
@@ -35,7 +35,7 @@ test('once while it lasts, and anew when it comes back', () => {
   expect(cycle(refusal)).toEqual(['AddressRefused']);
 });
 
-test('again after half an hour, before the Event is forgotten; notes are not', async () => {
+test('records it again after half an hour, before Kubernetes deletes the Event; notes only once', async () => {
   const { clock, cycle } = setUp();
   cycle(refusal, note);
   await clock.advance(29 * 60_000);
@@ -45,7 +45,7 @@ test('again after half an hour, before the Event is forgotten; notes are not', a
   expect(cycle(refusal, note)).toEqual([]);
 });
 
-test('what was dropped is told with the next cycle', () => {
+test('records a dropped Event in the next cycle', () => {
   const { cycle, state } = setUp();
   state.isTaken = false;
   expect(cycle(refusal)).toEqual(['AddressRefused']);

@@ -4,18 +4,18 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Problem } from './problem.ts';
 
-/** Answers whether it was taken: what was dropped is not told. */
+/** Returns whether the Event was accepted and not dropped. */
 export type Tell = (about: ObjectReference, content: EventContent) => boolean;
 
-/** Kubernetes forgets Events after an hour; what is still wrong by then should be seen. */
+/** Kubernetes deletes Events after an hour; a problem that lasts longer must stay visible. */
 const againAfterMs = 30 * 60_000;
 
-/** Turns problems into Events: when they appear, and again while they last, notes only once. */
+/** Records problems as Events: when they appear, and again while they last. Notes are recorded once. */
 export class ProblemReporter {
   readonly #tell: Tell;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** When each was told last. */
+  /** When each Event was last recorded. */
   #last = new Map<string, number>();
   #now = new Map<string, number>();
 
@@ -29,19 +29,21 @@ export class ProblemReporter {
     const { kind, namespace, name } = about;
     const key = [kind, namespace, name, reason, message].join('\n');
     const now = this.#clock.monotonic();
-    const toldAt = this.#now.get(key) ?? this.#last.get(key);
+    const recordedAt = this.#now.get(key) ?? this.#last.get(key);
     const isNote = severity === 'note';
-    if (toldAt !== undefined && (isNote || now - toldAt < againAfterMs)) {
-      this.#now.set(key, toldAt);
+    if (recordedAt !== undefined && (isNote || now - recordedAt < againAfterMs)) {
+      this.#now.set(key, recordedAt);
       return;
     }
-    const isTold = this.#tell(about, { type: isNote ? 'Normal' : 'Warning', reason, message });
-    if (!isTold) return;
+    const isRecorded = this.#tell(about, { type: isNote ? 'Normal' : 'Warning', reason, message });
+    if (!isRecorded) return;
     this.#now.set(key, now);
     if (!isNote) this.#log.info({ kind, namespace, name, reason }, message);
   }
 
-  /** What was not reported since the last call is over; if it comes back, it is news again. */
+  /**
+   * Problems that were not reported since the last call are over; if they return, they are recorded again.
+   */
   endCycle(): void {
     this.#last = this.#now;
     this.#now = new Map();

@@ -1,8 +1,8 @@
-/** Something that a user or an operator should know, about one load balancer, project or backend. */
+/** A problem for a user or an operator, about one load balancer, project or backend. */
 export interface Problem {
   /**
-   * `refusal`: something of the cloud's is not replicated. `warning`: it is, but whoever uses it as
-   * usual will fail. `note`: it is, but not as one might think.
+   * `refusal`: a part of the cloud is not replicated. `warning`: it is replicated, but usual clients will
+   * fail. `note`: it is replicated, but with a difference.
    */
   readonly severity: 'refusal' | 'warning' | 'note';
   /** One word in CamelCase, the reason of the Event. */

@@ -16,21 +16,21 @@ function choose(only: string[], except: string[], isOpen: (name: string) => bool
 }
 
 test.each([
-  ['everything', [], [], { open: ['a', 'b'], disabled: ['c'], leftOut: [], unknown: [] }],
-  ['some', ['a'], [], { open: ['a'], disabled: [], leftOut: ['b', 'c'], unknown: [] }],
-  ['by id', ['id-b'], [], { open: ['b'], disabled: [], leftOut: ['a', 'c'], unknown: [] }],
-  ['not some', [], ['a'], { open: ['b'], disabled: ['c'], leftOut: ['a'], unknown: [] }],
+  ['all', [], [], { open: ['a', 'b'], disabled: ['c'], leftOut: [], unknown: [] }],
+  ['only some', ['a'], [], { open: ['a'], disabled: [], leftOut: ['b', 'c'], unknown: [] }],
+  ['one by id', ['id-b'], [], { open: ['b'], disabled: [], leftOut: ['a', 'c'], unknown: [] }],
+  ['all except some', [], ['a'], { open: ['b'], disabled: ['c'], leftOut: ['a'], unknown: [] }],
   [
-    'nobody',
+    'none for unknown names',
     ['aa'],
     ['bb'],
     { open: [], disabled: [], leftOut: ['a', 'b', 'c'], unknown: ['aa', 'bb'] },
   ],
-])('%s', (_, only, except, expected) => {
+])('chooses %s', (_, only, except, expected) => {
   expect(choose(only, except)).toEqual(expected);
 });
 
-test('where credentials are for one project, the others are left out', () => {
+test('leaves out the other projects if the credentials are for one', () => {
   const expected = { open: ['b'], disabled: [], leftOut: ['a', 'c'], unknown: [] };
   expect(choose([], [], (name) => name === 'b')).toEqual(expected);
 });

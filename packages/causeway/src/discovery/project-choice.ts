@@ -1,6 +1,6 @@
-/** Which projects are discovered, by name or id. */
+/** The projects to discover, by name or id. */
 export interface ProjectChoice {
-  /** Only these, where there are any. */
+  /** Only these, if there are any. */
   readonly only: readonly string[];
   readonly except: readonly string[];
 }
@@ -14,15 +14,15 @@ interface NamedProject {
 export interface Chosen<P> {
   /** To be read. */
   readonly open: readonly P[];
-  /** Listed, and closed: their load balancers run on, so what is here of them stays. */
+  /** Listed but disabled: their load balancers still run, so their objects stay. */
   readonly disabled: readonly P[];
-  /** Listed, and not to be discovered: they are not gone, so what is here of them stays too. */
+  /** Listed but not to be discovered: they still exist, so their objects stay too. */
   readonly leftOut: readonly P[];
-  /** What the lists name and no project is called. */
+  /** Names in the lists that no project has. */
   readonly unknown: readonly string[];
 }
 
-/** `isOpen`: whether our credentials lead into the project at all. */
+/** `isOpen`: whether the credentials give access to the project at all. */
 export function chooseProjects<P extends NamedProject>(
   all: readonly P[],
   { only, except }: ProjectChoice,

@@ -8,7 +8,7 @@ const arranged = (order: ProjectOrder) =>
     .map(({ id }) => id)
     .join('');
 
-test('each cycle begins after the project that ended one before its time, even if that is gone', () => {
+test('begins each cycle after the project that ended the last one early, even if it was deleted', () => {
   const order = new ProjectOrder(() => 0);
   expect(arranged(order)).toBe('abcd');
   order.endedAt('b');
@@ -19,7 +19,7 @@ test('each cycle begins after the project that ended one before its time, even i
   expect(arranged(order)).toBe('abcd');
 });
 
-test('the first cycle of a process begins anywhere', () => {
+test('begins the first cycle of a process anywhere', () => {
   const first = (chance: number) => arranged(new ProjectOrder(() => chance));
   expect([first(0), first(0.3), first(0.999)]).toEqual(['abcd', 'bcda', 'dabc']);
   expect(new ProjectOrder(() => 0.5).arrange([])).toEqual([]);

@@ -1,10 +1,10 @@
 import type { Random } from '@causeway/base/simulation/random';
 
 /**
- * Which project a cycle begins with: the one after the silent one that ended a cycle before its turn
- * had come to all, so those behind silent ones would wait for ever in a fixed order. One that is silent
- * alone keeps its place: at the end, everybody would wait for its time-out. The first cycle begins
- * anywhere: a process that runs one alone can't know where the last one ended.
+ * Order of the projects in a cycle. A cycle that ends early, because projects don't answer, is continued
+ * after the last of them: in a fixed order the later projects would starve. A single project that doesn't
+ * answer keeps its place: at the end, the whole cycle would wait for its timeout. The first cycle begins
+ * anywhere: a process that runs only one cycle can't know where the previous one ended.
  */
 export class ProjectOrder {
   readonly #random: Random;

@@ -19,15 +19,15 @@ interface Owned {
 }
 
 /**
- * One reading of a project. What is named and not listed is asked for by itself: in LBaaS v2 a listener,
- * pool or member may be of another project than its load balancer, and lists leave it out.
+ * One reading of a project. Objects that are named but not listed are requested individually: in LBaaS v2 a
+ * listener, pool or member may belong to another project than its load balancer, and lists omit it.
  */
 export class ProjectReading {
   readonly #balancing: Readable;
   readonly #projectId: string;
   readonly #call: CallOptions;
   readonly #isLast: boolean;
-  /** Load balancers of which we may not see all, with what is missing. */
+  /** Load balancers that may not be fully visible, with the missing part. */
   readonly unclear = new Map<string, string>();
 
   constructor(balancing: Readable, projectId: string, call: CallOptions, isLast: boolean) {
@@ -37,11 +37,14 @@ export class ProjectReading {
     this.#isLast = isLast;
   }
 
-  /** Whether the list should have had it. An administrator's token shows other projects' too. */
+  /**
+   * Whether the list must contain the object. An administrator's token also returns objects of other
+   * projects.
+   */
   readonly isIts = ({ projectId }: { readonly projectId: string }): boolean =>
     projectId === this.#projectId;
 
-  /** All listeners of these load balancers, with those of other projects. */
+  /** All listeners of these load balancers, including those of other projects. */
   async listenersOf(
     loadBalancers: readonly LoadBalancer[],
     listed: readonly Listener[],
@@ -59,7 +62,7 @@ export class ProjectReading {
     return found;
   }
 
-  /** All pools that these listeners send to, with those of other projects. */
+  /** All pools that these listeners use, including those of other projects. */
   async poolsOf(listeners: readonly Listener[], listed: readonly Pool[]): Promise<Pool[]> {
     const found = new Map(listed.map((pool) => [pool.id, pool]));
     for (const { id, defaultPoolId, loadBalancerId = '' } of listeners) {
@@ -72,7 +75,9 @@ export class ProjectReading {
     return [...found.values()];
   }
 
-  /** Members can't be asked for one by one: a pool that is short of some leaves its users unclear. */
+  /**
+   * Members can't be requested individually: a pool with missing members makes its load balancers unclear.
+   */
   checkMembers(pool: Pool, listed: readonly Member[], loadBalancerIds: readonly string[]): void {
     const [missing] = missingFrom(listed, pool.memberIds);
     if (missing === undefined) return;
@@ -80,7 +85,7 @@ export class ProjectReading {
     this.#doubt(what, loadBalancerIds);
   }
 
-  /** A listener of the project's own has a load balancer; one that is not listed may be another's. */
+  /** A listener of the project has a load balancer; if it is not listed, it may belong to another project. */
   async #checkLoadBalancers(
     loadBalancers: readonly LoadBalancer[],
     listeners: readonly Listener[],
@@ -93,7 +98,7 @@ export class ProjectReading {
     }
   }
 
-  /** What is there after all is another project's, or the lists contradict each other. */
+  /** An existing object belongs to another project, or the lists contradict each other. */
   async #find<T extends Owned>(
     get: () => Promise<T>,
     what: string,
@@ -110,14 +115,14 @@ export class ProjectReading {
     }
   }
 
-  /** Deleted a moment ago, perhaps: the lists of a second reading may agree on it. */
+  /** It may have been deleted a moment ago: the lists of a second reading may agree on it. */
   #doubt(what: string, loadBalancerIds: readonly string[]): void {
     if (!this.#isLast && loadBalancerIds.length > 0) throw contradiction(what);
     for (const id of loadBalancerIds) this.unclear.set(id, what);
   }
 }
 
-/** Those that are named and not listed. */
+/** Objects that are named but not listed. */
 export function missingFrom(
   listed: readonly { readonly id: string }[],
   named: readonly string[],

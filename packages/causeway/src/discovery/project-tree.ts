@@ -5,7 +5,7 @@ import type {
   Pool,
 } from '@causeway/openstack/load-balancing/resources';
 
-/** What is needed of each object; the rest is let go so that thousands of projects fit in memory. */
+/** The required fields of each object; the others are dropped so that thousands of projects fit in memory. */
 export type MemberView = Pick<
   Member,
   'address' | 'port' | 'weight' | 'backup' | 'adminStateUp' | 'operatingStatus'
@@ -18,7 +18,7 @@ export interface PoolView extends Pick<Pool, 'id' | 'protocol' | 'tlsEnabled' | 
 export interface ListenerView
   extends Pick<Listener, 'id' | 'name' | 'protocol' | 'port' | 'adminStateUp'> {
   readonly pool: PoolView | undefined;
-  /** Pools that policies of this listener choose by what a request contains. */
+  /** Pools that policies of this listener choose by the content of requests. */
   readonly l7PoolIds: readonly string[];
 }
 
@@ -27,10 +27,10 @@ export interface LoadBalancerView
   readonly listeners: readonly ListenerView[];
 }
 
-/** A project's load balancers, as one reading of the cloud shows them. */
+/** A project's load balancers, as of one reading of the cloud. */
 export interface ProjectTree {
   readonly loadBalancers: readonly LoadBalancerView[];
-  /** Those of which our user does not see all: what is here of them stays as it is. */
+  /** Load balancers that are not fully visible to the user: their objects do not change. */
   readonly unclear: readonly UnclearLoadBalancer[];
 }
 

@@ -6,7 +6,7 @@ import { purgeBackend } from './purge.ts';
 let world: World;
 afterEach(() => world.stop());
 
-test('what a backend left is found by its mark, whatever became of its labels', async () => {
+test('finds the objects of a backend by their mark, whatever their labels', async () => {
   world = await startWorld();
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   await world.once();
@@ -16,13 +16,13 @@ test('what a backend left is found by its mark, whatever became of its labels', 
   await world.client.patchMerge(services, { namespace, name }, change);
   const { signal } = new AbortController();
   expect(await purgeBackend(world.client, 'west', true, signal)).toEqual([]);
-  const told: string[] = [];
+  const reported: string[] = [];
   const listener = {
-    begin: (what: string, total: number) => void told.push(`${what} ${total}`),
-    step: (thing: string) => void told.push(thing.split('/')[0] ?? ''),
+    begin: (what: string, total: number) => void reported.push(`${what} ${total}`),
+    step: (thing: string) => void reported.push(thing.split('/')[0] ?? ''),
   };
   expect(await purgeBackend(world.client, 'east', true, signal, listener)).toHaveLength(2);
-  const checks = ['Looking at 3', 'services', 'endpointslices.discovery.k8s.io', 'endpoints'];
-  expect(told).toEqual([...checks, 'Deleting 2', namespace, namespace]);
+  const checks = ['Checking 3', 'services', 'endpointslices.discovery.k8s.io', 'endpoints'];
+  expect(reported).toEqual([...checks, 'Deleting 2', namespace, namespace]);
   expect([...(await world.services()), ...(await world.slices())]).toEqual([]);
 });

@@ -12,7 +12,10 @@ export interface LeftOver {
   readonly name: string;
 }
 
-/** Finds all that a backend has left in the cluster and, if it is meant, deletes it. Services go first. */
+/**
+ * Finds all objects of a backend in the cluster and deletes them after confirmation. Services are deleted
+ * first.
+ */
 export async function purgeBackend(
   client: KubeClient,
   backend: string,
@@ -22,9 +25,9 @@ export async function purgeBackend(
 ): Promise<LeftOver[]> {
   const found: { readonly resource: Resource; readonly object: KubeObject }[] = [];
   const resources: readonly Resource[] = [services, endpointSlices, endpoints];
-  listener.begin('Looking at', resources.length);
+  listener.begin('Checking', resources.length);
   for (const resource of resources) {
-    // All of them: the mark decides, and labels may have been taken off.
+    // Reads all of them: the mark decides, and labels may have been removed.
     for await (const object of client.list(resource, { signal })) {
       if (isOurs(backend, object)) found.push({ resource, object });
     }

@@ -34,7 +34,7 @@ const bytesOf = (made: ReturnType<typeof service>) =>
   );
 
 describe('annotations', () => {
-  test('have the originals', () => {
+  test('have the original names', () => {
     const names = Object.values(listenersOf(service(2, 'Größe')) ?? {});
     expect(names).toEqual([
       { id: 'listener-0', name: 'Größe', protocol: 'TCP' },
@@ -60,12 +60,12 @@ describe('annotations', () => {
   });
 });
 
-test('ports that the Service does not say are ours are not', () => {
+test('drops ports that the Service does not list as its own', () => {
   const made = service(1, 'web');
   const ports = [...(made.spec?.ports ?? []), { name: 'theirs', port: 99 }];
   const edited = { ...made, spec: { ...made.spec, ports } };
   expect(withoutForeignPorts(edited).spec?.ports).toEqual(made.spec?.ports);
-  // Where it does not say any more, all of them count.
+  // Without the list, all of them count.
   const bare = { ...edited, metadata: { name: 'web' } };
   expect(withoutForeignPorts(bare).spec?.ports).toEqual(ports);
 });

@@ -9,7 +9,7 @@ export interface Place {
   readonly name: string;
 }
 
-/** The Service of a load balancer, with every field that the API server would fill in by itself. */
+/** The Service of a load balancer, with every field that the API server would default. */
 export function serviceObject(
   origin: Origin & { readonly address: string | undefined },
   { namespace, name }: Place,
@@ -24,7 +24,7 @@ export function serviceObject(
       annotations: {
         ...originMarks(origin, { namespace, name }),
         [annotations.projectName]: origin.project.name.toWellFormed(),
-        // Half a character would come back from the API server as another one.
+        // The API server would replace half of a surrogate pair by another character.
         [annotations.loadBalancerName]: origin.loadBalancer.name.toWellFormed(),
         ...(origin.address === undefined
           ? {}
@@ -38,16 +38,16 @@ export function serviceObject(
       ...(type === 'Headless' ? { clusterIP: 'None' } : { ipFamilyPolicy: 'PreferDualStack' }),
       internalTrafficPolicy: 'Cluster',
       sessionAffinity: 'None',
-      // The API server leaves an empty list out, and we would find it missing in every cycle.
+      // The API server omits an empty list, so every cycle would find a difference.
       ...(ports.length === 0 ? {} : { ports: ports.map(servicePort) }),
     },
   };
 }
 
-/** Kubernetes takes 256 KiB of annotations in all, and tenants choose how long names are. */
+/** Kubernetes accepts 256 KiB of annotations in total, and tenants choose the length of names. */
 const longestAnnotation = 100 * 1024;
 
-/** Every port is named, whatever else has to go: by that we know our ports again. */
+/** Every port is named, whatever else is cut: the names identify the discovered ports. */
 function listenersText(ports: readonly WantedPort[]): string {
   const forms: readonly ((listener: WantedPort['listener']) => object)[] = [
     (listener) => listener,
@@ -73,8 +73,8 @@ function servicePort({ name, protocol, port, appProtocol }: WantedPort): Service
 }
 
 /**
- * The Service's fields as far as they are ours to decide. Addresses and families are the API server's,
- * but for whether there is an address at all, which can't be changed.
+ * The fields of the Service that discovery manages. The API server manages addresses and families, except
+ * whether there is an address at all, which is immutable.
  */
 export function ownSpec({ spec }: Service): ServiceSpec {
   const { clusterIP, clusterIPs: _, ipFamilies: _families, ipFamilyPolicy, ...rest } = spec ?? {};
@@ -83,7 +83,7 @@ export function ownSpec({ spec }: Service): ServiceSpec {
     : { ...rest, ...(ipFamilyPolicy === undefined ? {} : { ipFamilyPolicy }) };
 }
 
-/** The Service with the ports that we have given it: it says itself which they are. */
+/** The Service with its discovered ports only: an annotation lists them. */
 export function withoutForeignPorts(service: Service): Service {
   const known = listenersOf(service);
   if (known === undefined) return service;
@@ -91,7 +91,7 @@ export function withoutForeignPorts(service: Service): Service {
   return { ...service, spec: { ...service.spec, ports } };
 }
 
-/** What the Service says of the listeners behind its ports. Undefined where that can't be read. */
+/** The annotation about the listeners behind the Service's ports. Undefined if it can't be read. */
 export function listenersOf({ metadata }: Service): Readonly<Record<string, unknown>> | undefined {
   try {
     const listeners: unknown = JSON.parse(metadata?.annotations?.[annotations.listeners] ?? '');
@@ -117,7 +117,7 @@ export function isHeadless({ spec }: Service): boolean {
   return spec?.clusterIP === 'None';
 }
 
-/** The Service as it should be, over the one that is there. */
+/** The desired Service, merged with the actual one. */
 export function serviceUpdate(actual: Service, wanted: Service): ServiceSpec {
   const { clusterIP, clusterIPs, ipFamilies } = actual.spec ?? {};
   return {

@@ -3,7 +3,7 @@ import { discoverySettings, leaseName } from './settings.ts';
 
 const lease = (settings: object) => leaseName(discoverySettings.parse(settings));
 
-test('processes with different backends have different leases, replicas the same one', () => {
+test('processes with different backends use different leases, replicas the same one', () => {
   expect(lease({ backendName: 'east' })).toBe('causeway-discovery-east');
   const both = { backends: [{ name: 'west' }, { name: 'east' }] };
   expect(lease(both)).toBe('causeway-discovery-east.west');
@@ -12,12 +12,12 @@ test('processes with different backends have different leases, replicas the same
   expect(lease({ backendName: 'east', leaderElection: { name: 'mine' } })).toBe('mine');
 });
 
-test('the name of the lease is short enough, however many backends there are', () => {
+test('the name of the lease is short enough for any number of backends', () => {
   const backends = Array.from({ length: 20 }, (_, index) => ({ name: `cloud-number-${index}` }));
   expect(lease({ backends })).toMatch(/^causeway-discovery-[0-9a-f]{10}$/);
 });
 
-test('networks of members are checked when the settings are read', () => {
+test('networks of members are validated when the settings are read', () => {
   const read = (memberNetworks: string[]) =>
     discoverySettings.safeParse({ backendName: 'east', memberNetworks });
   expect(read(['10.0.0.0/8', '2001:db8::/32']).success).toBe(true);

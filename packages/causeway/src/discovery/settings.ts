@@ -46,7 +46,7 @@ const backend = z.strictObject({
 export const discoverySettings = z.strictObject({
   backendName: backendName
     .optional()
-    .describe('the first part of the names of Services, where there is one backend'),
+    .describe('the first part of the names of Services, if there is one backend'),
   secret: secretKey
     .optional()
     .describe('Secret with the credentials, as namespace/name; else the cloud'),
@@ -56,7 +56,11 @@ export const discoverySettings = z.strictObject({
     .optional()
     .describe('entry of clouds.yaml; else OS_CLOUD or the OS_ variables'),
   backends: z.array(backend).default([]).describe('several clouds, instead of the three above'),
-  intervalSeconds: z.number().min(1).default(30).describe('from the start of a cycle to the next'),
+  intervalSeconds: z
+    .number()
+    .min(1)
+    .default(30)
+    .describe('time from the start of a cycle to the next'),
   projects: projectNames.default([]).describe('discover only these projects, by name or id'),
   ignoreProjects: projectNames.default([]).describe('never discover these projects, by name or id'),
   namespaceTemplate: namespaceTemplate
@@ -64,12 +68,12 @@ export const discoverySettings = z.strictObject({
     .describe('namespace of a project: {project}, {projectId}, {domainId}, {backend}'),
   memberNetworks: networks
     .default([])
-    .describe('networks that members may be in; others are left out. Without any, all are taken'),
-  createNamespaces: z.boolean().default(true).describe('create namespaces that are missing'),
+    .describe('networks of members; members elsewhere are left out. If empty, all are accepted'),
+  createNamespaces: z.boolean().default(true).describe('create missing namespaces'),
   adoptGimbal: z
     .boolean()
     .default(false)
-    .describe("take over objects that Gimbal's discoverer made under a name that we need"),
+    .describe("adopt objects of Gimbal's discoverer under a name that is needed"),
   serviceType: z
     .enum(['Headless', 'ClusterIP'])
     .default('Headless')
@@ -84,7 +88,7 @@ export const discoverySettings = z.strictObject({
     .max(1)
     .default(0.25)
     .describe(
-      "share of a backend's ports, and of its endpoints, that may vanish at once without three cycles agreeing",
+      "share of a backend's ports, and of its endpoints, that may disappear at once without three cycles agreeing",
     ),
   workers: z
     .number()
@@ -92,9 +96,13 @@ export const discoverySettings = z.strictObject({
     .min(1)
     .max(256)
     .default(16)
-    .describe('projects of a backend worked on, and requests to it, side by side'),
-  requestSeconds: z.number().min(0.1).default(10).describe('for one try of a request'),
-  projectSeconds: z.number().min(1).default(60).describe('for reading one project'),
+    .describe('projects of a backend, and requests to it, that are processed concurrently'),
+  requestSeconds: z
+    .number()
+    .min(0.1)
+    .default(10)
+    .describe('time limit for one attempt of a request'),
+  projectSeconds: z.number().min(1).default(60).describe('time limit for reading one project'),
   kubeconfig: z
     .string()
     .min(1)
@@ -103,7 +111,10 @@ export const discoverySettings = z.strictObject({
   context: z.string().min(1).optional().describe('context of the kubeconfig'),
   leaderElection: z
     .strictObject({
-      enabled: z.boolean().default(true).describe('only one of several replicas works at a time'),
+      enabled: z
+        .boolean()
+        .default(true)
+        .describe('only one of several replicas is active at a time'),
       namespace: z.string().min(1).default('kube-system').describe('namespace of the lease'),
       name: z
         .string()
@@ -114,14 +125,14 @@ export const discoverySettings = z.strictObject({
     .prefault({}),
   observe: z
     .strictObject({
-      address: z.string().min(1).default('127.0.0.1').describe('where health and metrics listen'),
+      address: z.string().min(1).default('127.0.0.1').describe('address for health and metrics'),
       port: z
         .number()
         .int()
         .min(0)
         .max(65535)
         .default(15204)
-        .describe('port of health and metrics'),
+        .describe('port for health and metrics'),
     })
     .prefault({}),
   log: z
@@ -144,30 +155,26 @@ export interface BackendSettings {
   readonly memberNetworks: readonly Prefix[];
 }
 
-/** The backends, however they were written down. */
+/** The backends, in either form of the settings. */
 export function backendsOf(settings: DiscoverySettings): BackendSettings[] {
   const { backendName: name, secret, cloud, backends, ...common } = settings;
   if (backends.length === 0) {
     if (name === undefined) {
-      throw new CausewayError('invalid', 'no backend is named', {
+      throw new CausewayError('invalid', 'no backend is configured', {
         hint: 'Give --backend-name, or list backends in the settings file.',
       });
     }
     return [{ ...common, name, secret, cloud }];
   }
   if (name !== undefined || secret !== undefined || cloud !== undefined) {
-    throw new CausewayError(
-      'invalid',
-      'backends are listed, and another one is given beside them',
-      {
-        hint: 'Move backendName, secret and cloud into the list.',
-      },
-    );
+    throw new CausewayError('invalid', 'a backend is given beside the list of backends', {
+      hint: 'Move backendName, secret and cloud into the list.',
+    });
   }
   const names = backends.map((one) => one.name);
   const twice = names.find((one, index) => names.indexOf(one) !== index);
   if (twice !== undefined) {
-    throw new CausewayError('invalid', `two backends are called ${twice}`);
+    throw new CausewayError('invalid', `two backends have the name ${twice}`);
   }
   return backends.map((one) => ({
     name: one.name,
@@ -182,7 +189,7 @@ export function backendsOf(settings: DiscoverySettings): BackendSettings[] {
 
 const longestLeaseName = 253;
 
-/** Processes for the same backends share a lease; those for others must not wait for it. */
+/** Processes for the same backends share a lease; processes for other backends must not wait for it. */
 export function leaseName(settings: DiscoverySettings): string {
   const given = settings.leaderElection.name;
   if (given !== undefined) return given;

@@ -29,7 +29,7 @@ const names = (...ports: readonly WantedPort[]) =>
     ({ metadata }) => metadata?.name,
   );
 
-test('names say which ports and family they are for, whatever listeners are called', () => {
+test('names contain the ports and the family, whatever the names of listeners', () => {
   const dual = { groups: [group('10.0.0.1'), group('2001:db8::1')] };
   expect(names(port('dns', 53, { protocol: 'UDP', ...dual }), port('Web', 80))).toEqual([
     'east-web-53-udp-8080-ipv4-0',
@@ -38,7 +38,7 @@ test('names say which ports and family they are for, whatever listeners are call
   ]);
 });
 
-test('nobody finds two listeners whose slices have one name', () => {
+test('two listeners never have slices of the same name', () => {
   // Forty bits of a digest over names and ports were the same for these two.
   expect(new Set(names(port('x525924', 80), port('x1470377', 81))).size).toBe(2);
 });

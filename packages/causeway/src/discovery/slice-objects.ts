@@ -14,8 +14,8 @@ import type { EndpointGroup, WantedEndpoint, WantedPort } from './translate.ts';
 const mostEndpoints = 100;
 
 /**
- * The slices of a Service: at most 100 endpoints each, all of one family and one member port. An
- * address stays in the slice that it is in, so that one more member changes one slice.
+ * The slices of a Service: at most 100 endpoints each, all of one family and one member port. An address
+ * stays in its slice, so that one more member changes one slice.
  */
 export function sliceObjects(
   origin: Origin,
@@ -26,7 +26,7 @@ export function sliceObjects(
   return ports.flatMap((port) =>
     port.groups.flatMap((group) => {
       const base = sliceBase(service.name, port, group);
-      return packIntoSlices(group.endpoints, (index) => current.get(`${base}-${index}`)).flatMap(
+      return assignToSlices(group.endpoints, (index) => current.get(`${base}-${index}`)).flatMap(
         (endpoints, index) =>
           endpoints.length === 0
             ? []
@@ -36,7 +36,7 @@ export function sliceObjects(
   );
 }
 
-/** In clear, because tenants choose names and ports: two that share a digest would be found. */
+/** Not hashed, because tenants choose names and ports: they could find two with the same digest. */
 function sliceBase(
   service: string,
   { port, protocol }: WantedPort,
@@ -45,14 +45,14 @@ function sliceBase(
   return `${service}-${port}-${protocol}-${memberPort}-${family}`.toLowerCase();
 }
 
-/** Endpoints by the number of their slice. Places that became free are filled before a new slice is begun. */
-function packIntoSlices(
+/** Endpoints by the number of their slice. Free places are filled before a new slice is added. */
+function assignToSlices(
   endpoints: readonly WantedEndpoint[],
   slice: (index: number) => EndpointSlice | undefined,
 ): WantedEndpoint[][] {
   const wanted = new Map(endpoints.map((endpoint) => [endpoint.address as string, endpoint]));
   const slices: WantedEndpoint[][] = [];
-  // Slices are numbered without end; one that was emptied leaves a gap, so look a little further.
+  // Slice numbers are unbounded and an emptied slice leaves a gap, so the search goes a little further.
   const reach = Math.ceil(endpoints.length / mostEndpoints) * 2 + 8;
   for (let index = 0; index < reach; index += 1) {
     const kept: WantedEndpoint[] = [];
@@ -114,7 +114,7 @@ function sliceObject(
   };
 }
 
-/** Not serving where not ready: Kubernetes falls back to what still serves, a load balancer does not. */
+/** Not serving if not ready: Kubernetes falls back to serving endpoints, a load balancer does not. */
 function endpointOf({ address, isReady }: WantedEndpoint): Endpoint {
   return {
     addresses: [address],

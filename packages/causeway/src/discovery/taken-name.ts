@@ -9,17 +9,20 @@ import type { Problem } from './problem.ts';
 export interface TakenNameOptions {
   readonly backend: string;
   readonly client: KubeClient;
-  /** Whether objects that Gimbal made for the same load balancers become ours. */
+  /** Whether Gimbal's objects for the same load balancers are adopted. */
   readonly adoptGimbal: boolean;
 }
 
-/** What is to be done where something may have the name that a write needs. */
+/** The action if another object may have the name that a write needs. */
 export type Finding =
   | { readonly kind: 'write'; readonly write: Write; readonly isAdoption: boolean }
   | { readonly kind: 'right'; readonly actual: KubeObject }
   | { readonly kind: 'taken'; readonly problem: Problem };
 
-/** Decides on what the server has: someone was faster, the watch is behind, or the object is not ours. */
+/**
+ * Decides by the object on the server: another client was faster, the watch is behind, or the object is
+ * foreign.
+ */
 export async function readAgain(
   { resource, wanted }: Write,
   { backend, client, adoptGimbal }: TakenNameOptions,
@@ -40,8 +43,8 @@ export async function readAgain(
 
 function nameTaken(kind: string, wanted: KubeObject, isFromGimbal: boolean): Problem {
   const advice = isFromGimbal
-    ? "is of Gimbal's making; stop its discoverer, and adoptGimbal lets us take it over"
-    : 'is not ours; rename or remove it, and it will be made';
+    ? 'was created by Gimbal; stop its discoverer, and set adoptGimbal to adopt it'
+    : 'does not belong to discovery; rename or remove it, and it will be created';
   return {
     severity: 'refusal',
     reason: 'NameTaken',

@@ -79,7 +79,7 @@ describe('protocols', () => {
     expect(ports).toMatchObject([{ appProtocol }]);
   });
 
-  test('what no Service can speak is refused, and the rest goes on', () => {
+  test('refuses protocols that no Service supports, and continues with the rest', () => {
     const { ports, problems } = translate(
       balancer(listener('QUIC', 443), listener('PROMETHEUS', 9100), listener('TCP', 80)),
     );
@@ -88,7 +88,7 @@ describe('protocols', () => {
   });
 });
 
-test('TCP and UDP on one port have names of their own, and TCP keeps the plain one', () => {
+test('gives TCP and UDP on one port different names, and TCP keeps the plain one', () => {
   const names = (...listeners: ListenerView[]) =>
     translate(balancer(...listeners)).ports.map(({ name, protocol }) => `${name} ${protocol}`);
   const tcp = listener('TCP', 53, { name: 'dns' });
@@ -100,7 +100,7 @@ test('TCP and UDP on one port have names of their own, and TCP keeps the plain o
   expect(names(sctp, udp)).toEqual(['dns-53 UDP', 'dns-53-sctp SCTP']);
 });
 
-test('two listeners on one port are a contradiction: the first by id stays', () => {
+test('treats two listeners on one port as a contradiction, and keeps the first by id', () => {
   const { ports, problems } = translate(balancer(listener('TCP', 80), listener('HTTP', 80)));
   expect(ports).toMatchObject([{ listener: { id: 'HTTP-80' } }]);
   expect(problems).toMatchObject([{ reason: 'PortTakenTwice' }]);
@@ -131,19 +131,14 @@ describe('members', () => {
     ['load balancer', { adminStateUp: false }, {}, {}],
     ['listener', {}, { adminStateUp: false }, {}],
     ['pool', {}, {}, { adminStateUp: false }],
-  ])(
-    'of a %s that is switched off are there, and not ready',
-    (_, onBalancer, onListener, onPool) => {
-      const own = { ...pool('TCP', member('10.0.0.1:80')), ...onPool };
-      const { ports } = translate({
-        ...balancer(listener('TCP', 80, { pool: own, ...onListener })),
-        ...onBalancer,
-      });
-      expect(ports[0]?.groups[0]?.endpoints).toMatchObject([
-        { address: '10.0.0.1', isReady: false },
-      ]);
-    },
-  );
+  ])('of a disabled %s are endpoints, and not ready', (_, onBalancer, onListener, onPool) => {
+    const own = { ...pool('TCP', member('10.0.0.1:80')), ...onPool };
+    const { ports } = translate({
+      ...balancer(listener('TCP', 80, { pool: own, ...onListener })),
+      ...onBalancer,
+    });
+    expect(ports[0]?.groups[0]?.endpoints).toMatchObject([{ address: '10.0.0.1', isReady: false }]);
+  });
 
   test.each([
     '127.0.0.1',
@@ -154,7 +149,7 @@ describe('members', () => {
     'fe80::1',
     'ff02::1',
     '::ffff:10.0.0.1',
-  ])('at %s are refused by themselves', (address) => {
+  ])('at %s are refused individually', (address) => {
     const members = [member(`${address}:80`), member('10.0.0.1:80')];
     const { ports, problems } = translate(
       balancer(listener('TCP', 80, { pool: pool('TCP', ...members) })),
@@ -163,7 +158,7 @@ describe('members', () => {
     expect(problems).toMatchObject([{ reason: 'AddressRefused' }]);
   });
 
-  test('are taken only in the networks that they may be in', () => {
+  test('are accepted only in the allowed networks', () => {
     const members = ['10.0.0.1:80', '10.1.0.1:80', '2001:db8::1:80', '10.0.0.2:80'];
     const own = pool('TCP', ...members.map((text) => member(text)));
     const networks = ['10.0.0.0/16', '192.0.2.0/24'].map((text) => parsePrefix(text));
@@ -179,7 +174,7 @@ describe('members', () => {
   });
 });
 
-test('what a Service can not do is told', () => {
+test('reports features that no Service supports', () => {
   const { l7PoolIds, problems } = translate(
     balancer(listener('HTTP', 80, { l7PoolIds: ['b', 'a'], pool: pool('PROXYV2') })),
   );
@@ -190,7 +185,7 @@ test('what a Service can not do is told', () => {
   ]);
 });
 
-test('backup members take over from those in networks that are left out', () => {
+test('uses backup members instead of those in networks that are left out', () => {
   const backup = member('10.0.0.2:80', { backup: true });
   const web = balancer(listener('TCP', 80, { pool: pool('TCP', member('10.9.0.1:80'), backup) }));
   const { ports } = translate(web, [parsePrefix('10.0.0.0/24')]);

@@ -14,7 +14,7 @@ export interface WantedEndpoint {
   readonly weight: number;
 }
 
-/** The members of one listener that listen on one port and have addresses of one family. */
+/** The members of one listener with the same port and address family. */
 export interface EndpointGroup {
   readonly memberPort: number;
   readonly family: 'IPv4' | 'IPv6';
@@ -38,7 +38,7 @@ export interface Translation {
   readonly problems: readonly Problem[];
 }
 
-/** The ports and endpoints that a load balancer stands for. What has no equivalent is told as a problem. */
+/** The ports and endpoints of a load balancer. Parts without an equivalent are reported as problems. */
 export function translate(
   loadBalancer: LoadBalancerView,
   memberNetworks: readonly Prefix[] = [],
@@ -63,13 +63,13 @@ export function translate(
     problems.push({
       severity: 'note',
       reason: 'L7PoolsLeftOut',
-      message: `${l7PoolIds.length} pools are chosen by the content of requests; a Service can't, so only the listeners' default pools are endpoints`,
+      message: `${l7PoolIds.length} pools are chosen by the content of requests; a Service can't do that, so only the listeners' default pools are endpoints`,
     });
   }
   return { ports, l7PoolIds, problems };
 }
 
-/** Of those that share a port, TCP keeps the plain name, else UDP does. */
+/** If protocols share a port number, TCP keeps the plain name, else UDP does. */
 function protocolSuffix(port: number, protocol: Protocol, taken: ReadonlySet<string>) {
   const shares = (...others: readonly Protocol[]) =>
     others.some((other) => taken.has(`${port}/${other}`));
@@ -97,7 +97,7 @@ function acceptListeners({ listeners }: LoadBalancerView, problems: Problem[]): 
       problems.push({
         severity: 'refusal',
         reason: 'ProtocolUnknown',
-        message: `listener ${listener.id} on port ${listener.port} speaks ${JSON.stringify(listener.protocol)}, which no Service can; it is left out`,
+        message: `listener ${listener.id} on port ${listener.port} uses ${JSON.stringify(listener.protocol)}, which no Service supports; it is left out`,
       });
       continue;
     }
@@ -138,7 +138,10 @@ function protocolOf(listenerProtocol: string): Protocol | undefined {
   }
 }
 
-/** What whoever connects to a member has to speak: the load balancer, which ends TLS, is not in between. */
+/**
+ * The protocol that a client of a member must use: the load balancer, which terminates TLS, is not in
+ * between.
+ */
 function appProtocolOf({ protocol, pool }: ListenerView): string | undefined {
   switch (pool?.protocol ?? protocol) {
     case 'HTTP':
@@ -148,7 +151,7 @@ function appProtocolOf({ protocol, pool }: ListenerView): string | undefined {
     case 'HTTPS':
       return 'https';
     case 'TCP':
-      // Passed on as it came: it is the members that end TLS.
+      // TLS is passed through: the members terminate it.
       return protocol === 'HTTPS' ? 'https' : undefined;
     default:
       return undefined;
@@ -163,10 +166,10 @@ function groupMembers(
 ): EndpointGroup[] {
   const { pool } = listener;
   if (pool === undefined) return [];
-  tellProxyProtocol(pool, listener, problems);
+  reportProxyProtocol(pool, listener, problems);
   const isUp = loadBalancer.adminStateUp && listener.adminStateUp && pool.adminStateUp;
   const members = acceptMembers(pool, listener, memberNetworks, problems);
-  // Backup members take over from those that are left out, as from any other that can't be used.
+  // Backup members replace members that are left out, as any others that can't be used.
   const ready = readyMembers(members, isUp);
   const groups = new Map<string, Map<Address, WantedEndpoint>>();
   for (const member of members) {
@@ -206,11 +209,11 @@ function acceptMembers(
   });
 }
 
-function tellProxyProtocol(pool: PoolView, listener: ListenerView, problems: Problem[]): void {
+function reportProxyProtocol(pool: PoolView, listener: ListenerView, problems: Problem[]): void {
   if (pool.protocol !== 'PROXY' && pool.protocol !== 'PROXYV2') return;
   problems.push({
     severity: 'warning',
     reason: 'ProxyProtocolExpected',
-    message: `the members behind port ${listener.port} expect the PROXY protocol (${pool.protocol}); whoever connects to them has to speak it`,
+    message: `the members behind port ${listener.port} expect the PROXY protocol (${pool.protocol}); clients that connect to them must use it`,
   });
 }

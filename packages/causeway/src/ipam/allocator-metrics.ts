@@ -3,14 +3,14 @@ import type { MetricDefinition, Metrics } from '@causeway/base/observability/met
 const duration: MetricDefinition<never> = {
   kind: 'histogram',
   name: 'causeway_ipam_change_duration_seconds',
-  help: 'How long reservations, frees and other changes took, from the request to the commit.',
+  help: 'Time that reservations, releases and other changes took, from the request to the commit.',
   labels: [],
   buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 15],
 };
 const conflicts: MetricDefinition<never> = {
   kind: 'counter',
   name: 'causeway_ipam_conflicts_total',
-  help: 'Transactions that the ledger refused because another one came first; they were decided again.',
+  help: 'Transactions that the ledger refused because another transaction committed first; they were decided again.',
   labels: [],
 };
 const ambiguous: MetricDefinition<never> = {
@@ -22,7 +22,7 @@ const ambiguous: MetricDefinition<never> = {
 const refusals: MetricDefinition<'reason'> = {
   kind: 'counter',
   name: 'causeway_ipam_refusals_total',
-  help: 'Requests refused, by reason; pool-exhausted and quota are the ones to act on.',
+  help: 'Requests refused, by reason; pool-exhausted and quota need an operator.',
   labels: ['reason'],
 };
 

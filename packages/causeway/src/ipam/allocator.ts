@@ -20,29 +20,31 @@ export interface AllocatorOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics?: Metrics;
-  /** How long one call may take, waiting in a queue not counted. */
+  /** Time limit of one call, without its time in a queue. */
   readonly callLimitMs?: number;
 }
 
-/** One thing to be done, by somebody. */
+/** One change and its caller. */
 export interface Call<T> {
   readonly caller: Caller;
   readonly needs: Permission;
-  /** Calls of one lane go one after the other: they would only refuse each other in the ledger. */
+  /**
+   * Calls with the same queue key run one after another: in parallel they would only conflict in the ledger.
+   */
   readonly queueKey: string;
   readonly decide: Decide<T>;
 }
 
-/** A transaction whose outcome nobody reported. The key of its audit record is its own. */
+/** A transaction with an unknown outcome. The key of its audit record is unique to it. */
 interface Attempt<T> {
   readonly mark: string;
   readonly answer: T;
 }
 
-/** After so many refused attempts the contention is a defect and not bad luck. */
+/** After this many refused attempts, the contention is a defect. */
 const mostAttempts = 100;
 
-/** Carries decisions out: decides on the view, commits, and decides again if the world has moved. */
+/** Carries out decisions: decides on the view, commits, and decides again if the ledger has changed. */
 export class Allocator {
   readonly follower: Follower;
   readonly ledger: Ledger;
@@ -71,7 +73,7 @@ export class Allocator {
     return this.clock.wallTime();
   }
 
-  /** The answer to a question about the view, right at an instant during the call. */
+  /** Answers a question about the view, as of an instant during the call. */
   async read<T>(
     { caller, needs }: Pick<Call<T>, 'caller' | 'needs'>,
     question: (view: View, grant: Grant) => T,
@@ -83,7 +85,7 @@ export class Allocator {
     });
   }
 
-  /** Carries the decision out, whatever it takes within the time limit. */
+  /** Carries out the decision, with as many attempts as the time limit allows. */
   async change<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
     const started = this.clock.monotonic();
     try {
@@ -98,7 +100,10 @@ export class Allocator {
     }
   }
 
-  /** Writes that depend on nothing and may be repeated, such as heartbeats. Answers when the view has them. */
+  /**
+   * Commits writes that depend on nothing and may be repeated, such as heartbeats. Resolves when the view has
+   * them.
+   */
   async write(writes: readonly Write[], signal: AbortSignal): Promise<void> {
     await withDeadline(this.clock, this.#callLimitMs, signal, 'the ledger', async (limit) => {
       for (;;) {
@@ -123,7 +128,7 @@ export class Allocator {
         case 'answer':
         case 'refuse': {
           if (!fresh) break;
-          // An attempt of unknown outcome may be what there is nothing left to do after.
+          // An attempt with an unknown outcome may have made the change already.
           const applied = await this.#findApplied(unknown, signal);
           if (applied !== undefined) return applied.answer;
           if (decision.kind === 'refuse') throw decision.error;
@@ -138,14 +143,14 @@ export class Allocator {
           const outcome = await this.#commit(decision, grant, mark, signal);
           if (outcome === 'applied') return decision.answer;
           if (outcome === 'unknown') unknown.push({ mark, answer: decision.answer });
-          // A refusal was newer than the call, and the view has caught up with it.
+          // The refusal is newer than the call, and the view has caught up with it.
           if (outcome === 'refused') {
             fresh = true;
             continue;
           }
         }
       }
-      // What changes nothing is said of a view that is new enough, decided without a pause after.
+      // A decision without a change needs a view that is new enough, and no await between the two.
       await this.#barrier(signal);
       fresh = true;
     }
@@ -154,14 +159,14 @@ export class Allocator {
 
   #decide<T>({ caller, needs, decide }: Call<T>): { decision: Decision<T>; grant: Grant } {
     const { now } = this;
-    const nobody: Grant = { actor: 'nobody', key: undefined, credential: undefined };
+    const noGrant: Grant = { actor: 'nobody', key: undefined, credential: undefined };
     try {
       const grant = authorise(this.view, caller, needs, now);
       return { decision: decide(this.view, { now, busy: this.#busy }, grant), grant };
     } catch (error) {
       const known = CausewayError.from(error);
       if (known.code === 'internal') throw known;
-      return { decision: { kind: 'refuse', error: known }, grant: nobody };
+      return { decision: { kind: 'refuse', error: known }, grant: noGrant };
     }
   }
 
@@ -180,8 +185,8 @@ export class Allocator {
       if (!applied) this.#counters.conflicts.add({});
       return applied ? 'applied' : 'refused';
     } catch (error) {
-      // It may have been applied, or be applied later. Deciding again is safe: both attempts compare
-      // a key that either one writes.
+      // The transaction may have been applied, or may be applied later. Deciding again is safe: both attempts
+      // compare a key that each of them writes.
       if (!isTransient(error) || signal.aborted) throw error;
       this.#counters.ambiguous.add({});
       return 'unknown';
@@ -192,7 +197,7 @@ export class Allocator {
     }
   }
 
-  /** The attempt that was applied, if one was: its audit record is in the ledger. */
+  /** The attempt that was applied, if any: its audit record is in the ledger. */
   async #findApplied<T>(
     attempts: readonly Attempt<T>[],
     signal: AbortSignal,
@@ -216,7 +221,7 @@ export class Allocator {
       const audit: AuditRecord = { ...change.audit, at: this.now, actor };
       writes.push(put(mark, audit));
     }
-    // The first use of a cluster's first credential settles that it has arrived.
+    // The first use of a cluster's first credential proves that the cluster received it.
     const arrived = credential?.first === 'unused' && key !== undefined;
     if (arrived && change.writes.every((write) => write.key !== key)) {
       writes.push(put(key, { ...credential, first: 'used' }));
@@ -227,13 +232,15 @@ export class Allocator {
     };
   }
 
-  /** Unique among replicas; ordered within one, so that changes of one millisecond keep their order. */
+  /**
+   * Unique among replicas, and ordered within a replica, so that changes of one millisecond keep their order.
+   */
   #auditId(): string {
     this.#changes += 1;
     return `${String(this.#changes).padStart(8, '0')}-${this.#name}`;
   }
 
-  /** A barrier that outlives short interruptions of the ledger. */
+  /** Retries the barrier during short interruptions of the ledger. */
   async #barrier(signal: AbortSignal): Promise<void> {
     for (;;) {
       try {

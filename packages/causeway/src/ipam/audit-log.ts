@@ -13,13 +13,13 @@ export interface AuditQuery {
 }
 
 const pageSize = 500;
-/** A search for something rare ends after so many records and says from where to go on. */
+/** A search for rare records ends after this many and returns where to continue. */
 const mostScanned = 50_000;
 
 export interface AuditAnswer {
   /** Newest first. */
   readonly records: readonly AuditRecord[];
-  /** Set when there may be more: ask again with this as `until`. */
+  /** Set if there may be more: ask again with this value as `until`. */
   readonly next: number | undefined;
 }
 

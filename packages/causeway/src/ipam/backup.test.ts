@@ -22,7 +22,7 @@ async function valueOf(ledger: MemoryLedger, key: string): Promise<unknown> {
   return found === undefined ? undefined : JSON.parse(found.value);
 }
 
-test('what was promised before a restore takes nothing from anybody after it', async () => {
+test('promises from before a restore do not expire any cluster after it', async () => {
   const source = await filled();
   const target = new MemoryLedger();
   await restoreBackup(target, await takeBackup(source, 9, signal), 'restore', 9, signal);
@@ -31,7 +31,7 @@ test('what was promised before a restore takes nothing from anybody after it', a
   expect(await valueOf(source, keys.beat('s', 'a'))).toBeUndefined();
 });
 
-test('a site that recovers does so still after it was moved; others are open at once', async () => {
+test('a site that recovers still recovers after a move; other sites are open at once', async () => {
   const plain = new MemoryLedger();
   await moveLedger(await filled(), plain, 9, signal);
   expect(await valueOf(plain, keys.site('s'))).not.toHaveProperty('suspended');
@@ -39,7 +39,7 @@ test('a site that recovers does so still after it was moved; others are open at 
 
   const source = await filled();
   await suspendAll(source, 'recovering', 7, signal);
-  // Once more, as after a move that was cut off.
+  // Again, as after an interrupted move.
   await suspendAll(source, 'moved', 8, signal);
   const target = new MemoryLedger();
   await moveLedger(source, target, 9, signal);
@@ -49,7 +49,7 @@ test('a site that recovers does so still after it was moved; others are open at 
   });
 });
 
-test('a target that is not empty leaves the source open', async () => {
+test('leaves the source open if the target is not empty', async () => {
   const source = await filled();
   await expect(moveLedger(source, await filled(), 9, signal)).rejects.toMatchObject({
     code: 'conflict',
@@ -57,7 +57,7 @@ test('a target that is not empty leaves the source open', async () => {
   expect(await valueOf(source, keys.site('s'))).not.toHaveProperty('suspended');
 });
 
-test('a backup with one damaged record is refused before anything is written', async () => {
+test('refuses a backup with a damaged record before it writes anything', async () => {
   const backup = await takeBackup(await filled(), 9, signal);
   const damaged = { key: keys.credential('c'), value: { kind: 'operator' } };
   const target = new MemoryLedger();

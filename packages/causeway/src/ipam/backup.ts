@@ -7,7 +7,9 @@ import { View } from './view.ts';
 
 const format = 'causeway-ipam/1';
 
-/** Everything but the audit log, as of one revision. It holds hashes of credentials: keep it private. */
+/**
+ * Everything except the audit log, as of one revision. It contains hashes of credentials: keep it private.
+ */
 export const backupSchema = z.looseObject({
   format: z.literal(format),
   at: z.number(),
@@ -33,15 +35,16 @@ export async function takeBackup(
 }
 
 /**
- * `restore`: the backup may be older than what is in use. Sites come up recovering, and fences start far
- * above any that was given out since. `move`: nothing happened since, because the source was stopped.
+ * `restore`: the backup may be older than the current use. Sites start as recovering, and fences start far
+ * above every fence assigned since the backup. `move`: nothing has changed since, because the source was
+ * stopped.
  */
 export type RestoreMode = 'restore' | 'move';
 
 const fenceGap = 1_000_000;
 const batchSize = 100;
 
-/** Fills an empty ledger. The sites come last: until they are there, nobody is given anything. */
+/** Fills an empty ledger. The sites are written last: until they exist, no address is assigned. */
 export async function restoreBackup(
   ledger: Ledger,
   backup: Backup,
@@ -50,7 +53,7 @@ export async function restoreBackup(
   signal: AbortSignal,
 ): Promise<number> {
   await refuseFilled(ledger, signal);
-  // What was promised with heartbeats from before says nothing of who was heard since.
+  // Promises in heartbeats from before the backup say nothing about later heartbeats.
   const isOld = (key: string) => mode === 'restore' && partsOfKey(key).kind === 'beat';
   const entries = backup.entries.filter(({ key }) => !isOld(key));
   const writes = readable(() =>
@@ -69,7 +72,7 @@ export async function restoreBackup(
   return ordered.length;
 }
 
-/** Nothing is written of a backup that no server could load afterwards. */
+/** Writes nothing from a backup that no server could load afterwards. */
 function readable<T extends Omit<Entry, 'revision'>>(read: () => T[]): T[] {
   try {
     const writes = read();
@@ -79,7 +82,7 @@ function readable<T extends Omit<Entry, 'revision'>>(read: () => T[]): T[] {
     const { message } = CausewayError.from(error);
     throw new CausewayError('invalid', `the backup is damaged: ${message.slice(0, 500)}`, {
       cause: error,
-      hint: 'Nothing was restored. A newer version may have written it.',
+      hint: 'Nothing was restored. The backup may come from a newer version.',
     });
   }
 }
@@ -88,20 +91,20 @@ async function refuseFilled(ledger: Ledger, signal: AbortSignal): Promise<void> 
   const present = await ledger.load(stateRoot, signal);
   if (present.entries.every(({ key }) => partsOfKey(key).kind !== 'site')) return;
   throw new CausewayError('conflict', 'the ledger is not empty', {
-    hint: 'A backup is restored into a new file, or under a new root in etcd.',
+    hint: 'Restore the backup into a new file, or under a new root in etcd.',
   });
 }
 
-/** Copies a ledger into an empty one and closes the old one. Answers how many keys there are. */
+/** Copies a ledger into an empty one and closes the source. Returns the number of keys. */
 export async function moveLedger(
   source: Ledger,
   target: Ledger,
   now: number,
   signal: AbortSignal,
 ): Promise<number> {
-  // A target that can't be had is no reason to close the source.
+  // The source stays open if the target can't be used.
   await refuseFilled(target, signal);
-  // First closed, then copied: what is copied is all there ever was.
+  // The source is closed before it is copied, so that the copy is complete.
   await suspendAll(source, 'moved', now, signal);
   return restoreBackup(target, await takeBackup(source, now, signal), 'move', now, signal);
 }
@@ -110,7 +113,7 @@ function restored(key: string, value: unknown, mode: RestoreMode, now: number): 
   const { kind } = partsOfKey(key);
   if (kind === 'site') {
     const { suspended, ...site } = siteRecordSchema.parse(value);
-    // What recovered before it was moved has not heard of everybody yet.
+    // A site that was recovering before the move has not yet received all claims.
     const since = mode === 'restore' ? now : recoveringSince(suspended);
     return since === undefined ? site : { ...site, suspended: { as: 'recovering', since } };
   }
@@ -126,8 +129,8 @@ function recoveringSince(suspended: SiteRecord['suspended']): number | undefined
 }
 
 /**
- * Refuses a store that is not the one the ledger was written to: an etcd that was restored from a
- * snapshot knows nothing of what was given out since, and would give it out again.
+ * Refuses a store other than the one that the ledger was written to. An etcd that was restored from a
+ * snapshot doesn't know the addresses assigned since, and would assign them again.
  */
 export async function refuseRestoredStore(ledger: Ledger, signal: AbortSignal): Promise<void> {
   const { entries } = await ledger.load(keys.identity(), signal);
@@ -148,7 +151,9 @@ async function adopt(ledger: Ledger, signal: AbortSignal): Promise<void> {
   await ledger.commit({ conditions: [], writes: [{ key: keys.identity(), value }] }, signal);
 }
 
-/** Marks every site of a ledger: `recovering` after its store was put back, `moved` before it is copied. */
+/**
+ * Suspends every site of a ledger: `recovering` after its store was restored, `moved` before it is copied.
+ */
 export async function suspendAll(
   ledger: Ledger,
   as: 'moved' | 'recovering',
@@ -171,7 +176,7 @@ export async function suspendAll(
     const writes = [{ key, value: isOldBeat ? undefined : JSON.stringify(marked) }];
     const { applied } = await ledger.commit({ conditions: [{ key, revision }], writes }, signal);
     if (!applied)
-      throw new CausewayError('conflict', `${key} was changed meanwhile: stop the servers`);
+      throw new CausewayError('conflict', `${key} changed in the meantime: stop the servers`);
     if (record !== undefined) names.push(site);
   }
   if (as === 'recovering') await adopt(ledger, signal);

@@ -7,8 +7,8 @@ import { addressSchema, clusterNameSchema, kubernetesNameSchema, siteNameSchema 
 import { importedPrefix } from './reserve-pick.ts';
 
 /**
- * EdgeXR's CloudletIPs object as we document it (docs/ipam.md): pools as comma-separated addresses and
- * ranges, and for each cluster its control plane address and those of its load balancers.
+ * EdgeXR's CloudletIPs object as documented in docs/ipam.md. It has pools as comma-separated addresses and
+ * ranges, and for each cluster the addresses of its control plane and load balancers.
  */
 const cloudletIpsSchema = z.looseObject({
   cloudlet: siteNameSchema,
@@ -47,7 +47,7 @@ export function parseCloudletIps(text: string): CloudletIps {
   throw new CausewayError('invalid', `not a CloudletIPs object:\n${z.prettifyError(result.error)}`);
 }
 
-/** Before anything is taken over: what the wrong one of two had got would be in the way of the right one. */
+/** Runs before the import: a reservation of the wrong owner would block the right one. */
 function refuseTwice({ clusters }: CloudletIps): void {
   const owners = new Map<string, string>();
   for (const [cluster, { controlPlaneIpv4, loadBalancers }] of Object.entries(clusters)) {
@@ -61,8 +61,8 @@ function refuseTwice({ clusters }: CloudletIps): void {
     for (const { address, owner } of named) {
       const other = owners.get(address);
       if (other !== undefined && other !== owner) {
-        throw new CausewayError('invalid', `${address} stands for both ${other} and ${owner}`, {
-          hint: 'Nothing was taken over. Find out who has it, and correct the file.',
+        throw new CausewayError('invalid', `${address} is listed for both ${other} and ${owner}`, {
+          hint: 'Nothing was imported. Find the actual owner, and correct the file.',
         });
       }
       owners.set(address, owner);
@@ -76,10 +76,10 @@ type Call = <Name extends OperationName>(
 ) => Promise<AnswerOf<Name>>;
 
 /**
- * Takes the cloudlet over through the API, every address by its name, so that an address in two places
- * is found and refused. May be repeated, also after Services have adopted what was imported: what an
- * owner of that name holds is left alone, and so is what operators have changed of the pools beside
- * their addresses. Answers with each cluster's credential.
+ * Imports the cloudlet through the API, every address by name, so that a duplicate address is found and
+ * refused. The import may be repeated, also after Services have adopted the imported addresses. It does not
+ * change reservations of owners with the same name, nor pool settings other than the addresses. Returns each
+ * cluster's credential.
  */
 export async function cloudletImport(
   cloudlet: CloudletIps,
@@ -115,12 +115,12 @@ async function setPool(
 ): Promise<void> {
   const { items } = await call('listPools', { params: { site } });
   const present = items.find(({ name }) => name === pool);
-  // Of what an answer has, the request takes what it knows.
+  // Keeps the fields of the answer that the request accepts.
   const body = { ...poolBodySchema.partial().parse(present ?? {}), ...wanted, reason };
   await call('setPool', { params: { site, pool }, body });
 }
 
-/** From its name: an entry may have another place in the file the next time. */
+/** From the name, because the position of an entry in the file may change. */
 function hashOf(namespace: string, name: string): string {
   return createHash('sha256').update(`${namespace}/${name}`).digest('hex').slice(0, 32);
 }

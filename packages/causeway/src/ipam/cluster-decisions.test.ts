@@ -21,7 +21,7 @@ const beat = (testAllocator: TestAllocator, cluster: string, withdrawsAfterMs?: 
 };
 
 describe('creating a cluster', () => {
-  test('gives it a control plane address, from a pool of its own if there is one', () => {
+  test('assigns a control plane address, from a dedicated pool if there is one', () => {
     const own = { name: 'own', addresses: ['192.0.2.9'], purposes: ['control-plane' as const] };
     const testAllocator = new TestAllocator().withSite([pool(3), own]);
     const { controlPlane: first } = testAllocator.createCluster('a', { controlPlane });
@@ -30,7 +30,7 @@ describe('creating a cluster', () => {
     expect(second?.addresses).toMatchObject([{ pool: 'p' }]);
   });
 
-  test('again gives the same address and a new credential in place of the unused one', () => {
+  test('returns the same address on repetition, and a new credential in place of the unused one', () => {
     const testAllocator = new TestAllocator().withSite([pool(3)]);
     const one = testAllocator.createCluster('a', {
       controlPlane,
@@ -48,7 +48,7 @@ describe('creating a cluster', () => {
     });
   });
 
-  test('leaves nothing behind when no address is left', () => {
+  test('leaves nothing behind if no address is left', () => {
     const testAllocator = new TestAllocator()
       .withSite([pool(0)])
       .withCluster('a', { controlPlane });
@@ -60,7 +60,7 @@ describe('creating a cluster', () => {
 });
 
 describe('removing a cluster', () => {
-  test('frees all it held with one tombstone, before anything is swept', () => {
+  test('frees all its addresses with one tombstone, before any sweep', () => {
     const testAllocator = new TestAllocator().withSite([pool(199)], { quarantineMs: 50 });
     testAllocator.withCluster('a').withCluster('b');
     for (let index = 0; index < 200; index += 1) testAllocator.take('a', `u${index}`);
@@ -75,7 +75,7 @@ describe('removing a cluster', () => {
     expect(got.size).toBe(200);
   });
 
-  test('is swept in parts, wherever it is cut off, and then the tombstone goes', () => {
+  test('is swept in parts, also after interruptions, and then the tombstone is deleted', () => {
     const testAllocator = new TestAllocator()
       .withSite([pool(119)], { quarantineMs: 50 })
       .withCluster('a');
@@ -99,7 +99,7 @@ describe('removing a cluster', () => {
     expect(site?.addresses.size).toBe(0);
   });
 
-  test('makes its credentials void at once; a new cluster of that name is another one', () => {
+  test('invalidates its credentials at once; a new cluster of that name is a different one', () => {
     const testAllocator = new TestAllocator().withSite([pool(3)]);
     testAllocator.withCluster('a', { credential: { id: 'old', hash: 'aa' } });
     const needs = { kind: 'cluster', site: 's', cluster: 'a' } as const;
@@ -116,7 +116,7 @@ describe('removing a cluster', () => {
     expect(testAllocator.run(sweepCredentials())).toBe(1);
   });
 
-  test('recreated before the sweep, it does not get back what it held', () => {
+  test('does not return its addresses when the cluster is recreated before the sweep', () => {
     const testAllocator = new TestAllocator()
       .withSite([pool(1)], { quarantineMs: 50 })
       .withCluster('a');
@@ -129,7 +129,7 @@ describe('removing a cluster', () => {
   });
 });
 
-test('a late free meant for a removed cluster does not reach the one after it', () => {
+test('a late release for a removed cluster does not affect its successor', () => {
   const testAllocator = new TestAllocator().withSite([pool(3)]).withCluster('a');
   testAllocator.take('a', 'u');
   const late = testAllocator.fenceOf('a', 'u');
@@ -139,7 +139,7 @@ test('a late free meant for a removed cluster does not reach the one after it', 
   expect(() => testAllocator.free('a', 'u', { fence: late })).toThrow(refusal('stale-fence'));
 });
 
-describe('a silent cluster', () => {
+describe('a cluster without heartbeats', () => {
   const selfWithdrawal = { afterMs: 10_000, graceMs: 5_000 };
 
   test('keeps its addresses unless it promised to withdraw', () => {
@@ -151,7 +151,7 @@ describe('a silent cluster', () => {
     expect(site === undefined ? undefined : reclaimable(site, testAllocator.now, 0)).toEqual([]);
   });
 
-  test('that promised loses them after the promise and the grace, not before', () => {
+  test('loses its addresses after its promise and the grace time, not before', () => {
     const testAllocator = new TestAllocator()
       .withSite([pool(0)])
       .withCluster('a', { selfWithdrawal })
@@ -175,7 +175,7 @@ describe('a silent cluster', () => {
   });
 
   test.each([false, true])(
-    'that returns in time has again what nobody has, each Service its own (swept: %s)',
+    'gets its free addresses back when it returns in time, for each Service its own (swept: %s)',
     (isSwept) => {
       const testAllocator = new TestAllocator().withSite([pool(3)], { quarantineMs: 1_000 });
       testAllocator.withCluster('a').withCluster('b');
@@ -200,7 +200,7 @@ describe('a silent cluster', () => {
     },
   );
 
-  test('that was removed is not the one that is made under its name', () => {
+  test('does not get them back if it was removed and recreated under the same name', () => {
     const testAllocator = new TestAllocator()
       .withSite([pool(3)], { quarantineMs: 1_000 })
       .withCluster('a');
@@ -213,7 +213,7 @@ describe('a silent cluster', () => {
     );
   });
 
-  test('keeps the address of its control plane, which nobody promised to withdraw', () => {
+  test('keeps the address of its control plane, which is not part of the promise', () => {
     const testAllocator = new TestAllocator().withSite([pool(1)]);
     const made = testAllocator.createCluster('a', { controlPlane, selfWithdrawal });
     testAllocator.withCluster('b');
@@ -235,7 +235,7 @@ describe('a silent cluster', () => {
     );
   });
 
-  test('keeps them while nobody could have heard it, and where the site is suspended', () => {
+  test('keeps its addresses while no server could receive heartbeats, and while the site is suspended', () => {
     const testAllocator = new TestAllocator()
       .withSite([pool(3)])
       .withCluster('a', { selfWithdrawal });
@@ -264,7 +264,7 @@ describe('a silent cluster', () => {
     }
   });
 
-  test('that was heard of in between keeps them', () => {
+  test('keeps its addresses after a heartbeat in between', () => {
     const testAllocator = new TestAllocator()
       .withSite([pool(0)])
       .withCluster('a', { selfWithdrawal });
@@ -277,7 +277,7 @@ describe('a silent cluster', () => {
     expect(testAllocator.take('a', 'u')).toBe(address);
   });
 
-  test('reclaimed by an operator, holds nothing but is still there', () => {
+  test('holds nothing but still exists after an operator reclaimed it', () => {
     const testAllocator = new TestAllocator()
       .withSite([pool(3)], { quarantineMs: 5 })
       .withCluster('a');

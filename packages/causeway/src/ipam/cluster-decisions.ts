@@ -23,11 +23,11 @@ interface OnCluster {
   readonly reason?: string | undefined;
 }
 
-/** The UID under which a cluster's control plane holds its address. */
+/** The UID of the owner of a cluster's control plane address. */
 export const controlPlaneUid = 'control-plane';
 
 export interface CreateClusterRequest extends OnCluster {
-  /** Of the cluster to be: used only if there is none of this name. */
+  /** ID of the new cluster: used only if no cluster of this name exists. */
   readonly id: string;
   readonly epoch: string;
   readonly quota?: number | undefined;
@@ -42,7 +42,7 @@ export interface CreateClusterRequest extends OnCluster {
         readonly claim?: boolean | undefined;
       }
     | undefined;
-  /** The hash of the credential that goes back with the answer. */
+  /** The hash of the credential in the answer. */
   readonly credential: { readonly id: string; readonly hash: string };
 }
 
@@ -51,7 +51,10 @@ export interface CreateClusterAnswer {
   readonly controlPlane: Reservation | undefined;
 }
 
-/** Creates the cluster with its control plane address and first credential; again, it gives the same address and a new credential. */
+/**
+ * Creates the cluster with its control plane address and first credential. On repetition it returns the same
+ * address and a new credential.
+ */
 export function createCluster(request: CreateClusterRequest): Decide<CreateClusterAnswer> {
   return (view, moment) =>
     deciding(() => {
@@ -102,8 +105,8 @@ function newCluster(
 ): Kept<ClusterRecord> {
   const { site, cluster: name, id, epoch, quota, selfWithdrawal, imported } = request;
   const settings = { quota, selfWithdrawal, imported };
-  // From the time and not from 0, and above what was just removed: a fence of an earlier cluster of
-  // this name never comes again.
+  // Starts at the current time instead of 0, and above the removed cluster's sequence: a fence of an earlier
+  // cluster of this name is never used again.
   const earlier = [...view.tombstones.values()]
     .filter(({ record }) => record.cluster === name)
     .map(({ record }) => record.sequence + 1);
@@ -150,7 +153,7 @@ function firstCredential(
   };
 }
 
-/** An answer with a first credential may have been lost. Nobody used it, so nobody misses it. */
+/** The answer with a first credential may have been lost. An unused credential can be removed safely. */
 function unusedFirstCredentials(view: View, cluster: ClusterRecord): Kept<CredentialRecord>[] {
   return [...view.credentials]
     .filter(({ record }) => record.clusterId === cluster.id && record.first === 'unused')
@@ -191,11 +194,11 @@ export function configureCluster(
 }
 
 export interface VoidedAnswer {
-  /** What the cluster held. The addresses rest now. */
+  /** Addresses that the cluster held. They are in quarantine now. */
   readonly addresses: readonly Address[];
 }
 
-/** Removes the cluster and frees all that it holds: one tombstone, however much that is. */
+/** Removes the cluster and frees all its addresses with a single tombstone. */
 export function removeCluster(
   request: OnCluster & { readonly withdrawn: boolean },
 ): Decide<VoidedAnswer> {
@@ -215,14 +218,14 @@ export function removeCluster(
     });
 }
 
-/** Takes everything from a cluster that is lost, and leaves it its name and credentials. */
+/** Takes all addresses from a lost cluster, which keeps its name and credentials. */
 export function reclaimCluster(
   request: OnCluster & {
     readonly epoch: string;
     readonly withdrawn: boolean;
-    /** The control plane goes on with its address, in the new epoch. */
+    /** The control plane keeps its address, in the new epoch. */
     readonly keepsControlPlane?: boolean | undefined;
-    /** Only if no heartbeat came since the one at this time: compared in the transaction. */
+    /** Applies only if no heartbeat came after the one at this time: compared in the transaction. */
     readonly unlessBeatSince?: number | undefined;
   },
 ): Decide<VoidedAnswer> {
@@ -255,7 +258,7 @@ export function reclaimCluster(
     });
 }
 
-/** What the cluster's control plane holds, without others that may be on its addresses. */
+/** Addresses of the cluster's control plane, without other owners that share them. */
 function controlPlaneOf(site: SiteView, { epoch }: ClusterRecord): Kept<HeldAddress>[] {
   return [...site.heldBy(epoch).values()].flatMap(({ record, ...where }) => {
     const owners = record.owners.filter(({ purpose }) => purpose === 'control-plane');

@@ -9,7 +9,7 @@ const issue = (testAllocator: TestAllocator, lifetimeMs: number | undefined) =>
 const rotate = (testAllocator: TestAllocator) =>
   testAllocator.run(rotateCredential({ from: 'old', id: 'new', hash: 'bb', overlapMs: 1_000 }));
 
-test('a credential that is rotated ends when the one before it would have', () => {
+test('a rotated credential expires when its predecessor would have expired', () => {
   const testAllocator = new TestAllocator();
   const { expiresAt } = issue(testAllocator, 60_000);
   testAllocator.now += 10_000;
@@ -18,13 +18,13 @@ test('a credential that is rotated ends when the one before it would have', () =
   expect(testAllocator.view.credential('old')?.record.expiresAt).toBe(testAllocator.now + 1_000);
 });
 
-test('a credential without an end is rotated into one without an end', () => {
+test('a credential without an expiry time is rotated into another without one', () => {
   const testAllocator = new TestAllocator();
   issue(testAllocator, undefined);
   expect(rotate(testAllocator).expiresAt).toBeUndefined();
 });
 
-test('one that is rotated again, because the answer was lost, is not cut short by the overlap', () => {
+test('a repeated rotation after a lost answer is not shortened by the overlap', () => {
   for (const lifetimeMs of [undefined, 60_000]) {
     const testAllocator = new TestAllocator();
     const { expiresAt } = issue(testAllocator, lifetimeMs);

@@ -59,10 +59,7 @@ export function issueCredential(request: IssueRequest): Decide<CredentialSummary
     });
 }
 
-/**
- * Takes effect with its transaction: whatever the credential's owner has under way compares the
- * credential's key and is refused.
- */
+/** Takes effect with its transaction: running calls with this credential compare its key and are refused. */
 export function revokeCredential(request: {
   readonly id: string;
   readonly reason?: string | undefined;
@@ -86,7 +83,7 @@ export function revokeCredential(request: {
   };
 }
 
-/** A new credential for whoever asks; the one that it asks with goes on for the overlap. */
+/** A new credential for the caller; its current credential stays valid for the overlap. */
 export function rotateCredential(request: {
   readonly from: string;
   readonly id: string;
@@ -102,8 +99,8 @@ export function rotateCredential(request: {
         });
       }
       const ends = Math.min(now + request.overlapMs, old.record.expiresAt ?? Infinity);
-      // What an operator limited stays limited. One that is rotated once more, because the answer was
-      // lost, ends soon only because it was rotated.
+      // A limit that an operator set is kept. A credential that is rotated again after a lost answer expires
+      // soon only because of the first rotation.
       const { first: _first, replaced, ...kept } = old.record;
       const expiresAt = replaced === undefined ? old.record.expiresAt : replaced.expiresAt;
       const record: CredentialRecord = {

@@ -4,7 +4,7 @@ import type { CredentialRecord } from './records.ts';
 import type { Kept } from './site-view.ts';
 import type { View } from './view.ts';
 
-/** A new token: the text that its owner keeps, and what the ledger keeps of it. */
+/** A new token: the text for its owner, and the record for the ledger. */
 export interface MintedToken {
   readonly id: string;
   readonly hash: string;
@@ -19,7 +19,7 @@ export function mintToken(): MintedToken {
   return { id, hash: hashSecret(secret), token: `cwy_${id}_${secret}` };
 }
 
-/** What a request showed to say who it is. */
+/** Credential that a request presents. */
 export interface Presented {
   readonly id: string;
   readonly hash: string;
@@ -30,7 +30,9 @@ export function presentToken(token: string): Presented | undefined {
   return id === undefined || secret === undefined ? undefined : { id, hash: hashSecret(secret) };
 }
 
-/** A client certificate's credential is named after its fingerprint. The TLS layer has proved possession. */
+/**
+ * A client certificate's credential is named after its fingerprint. The TLS layer has verified possession.
+ */
 export function presentCertificate(certificate: Buffer): Presented {
   const hash = createHash('sha256').update(certificate).digest('hex');
   return { id: certificateId(hash), hash };
@@ -40,30 +42,33 @@ export function certificateId(fingerprint: string): string {
   return `cert-${fingerprint.slice(0, 32)}`;
 }
 
-/** A secret has 256 random bits: there is nothing to guess, so one round of hashing is enough. */
+/** A secret has 256 random bits, so it can't be guessed and one round of hashing is enough. */
 function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** What a request needs to be allowed. Taken from its path, never from its body. */
+/** Permission that a request needs. It follows from the path, never from the body. */
 export type Permission =
   | { readonly kind: 'operator' }
   /** The cluster itself, or an operator. */
   | { readonly kind: 'cluster'; readonly site: string; readonly cluster: string }
-  /** Anybody with a valid credential of the site; what is shown depends on who asks. */
+  /** Any valid credential of the site; the answer depends on the caller. */
   | { readonly kind: 'site'; readonly site: string };
 
-/** Who asks. `system` is the server itself. */
+/** The caller. `system` is the server itself. */
 export type Caller = Presented | 'system';
 
-/** A caller that was let in: under which name it is audited, and the key that lets it in. */
+/** An authorized caller: its name in the audit log, and the key of its credential. */
 export interface Grant {
   readonly actor: string;
   readonly key: string | undefined;
   readonly credential: CredentialRecord | undefined;
 }
 
-/** Throws `unauthorized` or `forbidden`. Says the same whether a credential is unknown, wrong or void. */
+/**
+ * Throws `unauthorized` or `forbidden`. The message is the same for an unknown, a wrong and a void
+ * credential.
+ */
 export function authorise(view: View, caller: Caller, needs: Permission, now: number): Grant {
   if (caller === 'system') return { actor: 'system', key: undefined, credential: undefined };
   const credential = view.credential(caller.id);
@@ -77,11 +82,14 @@ export function authorise(view: View, caller: Caller, needs: Permission, now: nu
     if (needs.kind === 'site' || record.cluster === needs.cluster) return grant;
   }
   throw new CausewayError('forbidden', `${grant.actor} may not do this`, {
-    hint: 'A credential is good for one cluster only; pools and other clusters are an operator’s.',
+    hint: 'A credential is valid for one cluster only; pools and other clusters require an operator.',
   });
 }
 
-/** Whether the view has it, whatever it may do: a stranger is to cost no more than this look. */
+/**
+ * Whether the view has the credential, whatever its permissions: an unknown caller costs no more than this
+ * check.
+ */
 export function isKnown(view: View, presented: Presented, now: number): boolean {
   const credential = view.credential(presented.id);
   return credential !== undefined && isValid(view, credential, presented, now);
@@ -99,7 +107,7 @@ function isValid(
   if (known.length !== shown.length || !timingSafeEqual(known, shown)) return false;
   if (expiresAt !== undefined && expiresAt <= now) return false;
   if (role === 'operator') return true;
-  // Bound to one cluster for good: a later cluster of the same name is another one.
+  // Bound to one cluster for good: a later cluster of the same name is a different one.
   const living = view.site(site ?? '')?.clusters.get(cluster ?? '');
   return living !== undefined && living.record.id === clusterId;
 }

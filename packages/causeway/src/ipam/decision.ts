@@ -5,21 +5,21 @@ import type { AuditRecord, ClusterRecord } from './records.ts';
 import type { Kept, SiteView } from './site-view.ts';
 import type { View } from './view.ts';
 
-/** What a decision may know beside the view. */
+/** Input of a decision beside the view. */
 export interface Moment {
   readonly now: number;
-  /** Addresses, as keys, that this replica is about to hand out in transactions under way. */
+  /** Addresses, as keys, that running transactions of this replica are about to assign. */
   readonly busy: ReadonlySet<string>;
 }
 
 /**
- * What a decision comes to. A change lists the keys it depended on: the transaction is refused if one
- * of them was written since. The other outcomes write nothing and hold for the view they were made on.
+ * Outcome of a decision. A change lists the keys that it depends on: the ledger refuses the transaction if
+ * one of them was written since. The other outcomes write nothing and apply to the view they were made on.
  */
 export type Decision<T> =
   | { readonly kind: 'answer'; readonly answer: T }
   | { readonly kind: 'refuse'; readonly error: CausewayError }
-  /** It depends on how transactions under way in this replica end. */
+  /** The outcome depends on running transactions of this replica. */
   | { readonly kind: 'busy' }
   | Changes<T>;
 
@@ -27,22 +27,22 @@ export interface Changes<T> {
   readonly kind: 'change';
   readonly reads: readonly string[];
   readonly writes: readonly Write[];
-  /** Undefined for what is no news, and whose answer is the same if it is decided again. */
+  /** Undefined for changes that need no audit record and give the same answer if decided again. */
   readonly audit: AuditNote | undefined;
   readonly answer: T;
 }
 
-/** The part of an audit record that the decision knows; who and when are added. */
+/** The decision's part of an audit record; actor and time are added. */
 export type AuditNote = Omit<AuditRecord, 'at' | 'actor'> & { readonly action: string };
 
-/** The grant says who asks, for decisions where that matters. */
+/** The grant names the caller, for decisions that depend on it. */
 export type Decide<T> = (view: View, moment: Moment, grant: Grant) => Decision<T>;
 
 export function refuse(error: CausewayError): { kind: 'refuse'; error: CausewayError } {
   return { kind: 'refuse', error };
 }
 
-/** Refusals thrown while deciding are decisions; anything else is a defect and stays thrown. */
+/** Refusals thrown while deciding are decisions; any other error is a defect and is rethrown. */
 export function deciding<T>(decide: () => Decision<T>): Decision<T> {
   try {
     return decide();
@@ -86,7 +86,7 @@ export function findCluster(site: SiteView, name: string): Kept<ClusterRecord> {
   return cluster;
 }
 
-/** The cluster's record for a change of what it holds: the next sequence. */
+/** The cluster's record after a change of its addresses: with the next sequence. */
 export function nextSequence(cluster: Kept<ClusterRecord>): ClusterRecord {
   return { ...cluster.record, sequence: cluster.record.sequence + 1 };
 }

@@ -28,10 +28,10 @@ import {
   type Transaction,
 } from './ledger.ts';
 
-/** Small enough that neither side stops to breathe, large enough that 100,000 keys take 50 calls. */
+/** Small enough that neither side blocks for long, large enough that 100,000 keys take 50 calls. */
 const pageSize = 2_000;
 
-/** Transactions on their way at once. More wait, and are packed. */
+/** Number of concurrent transactions. Further ones wait and are batched. */
 const mostUnderWay = 4;
 const unhurried = new AbortController().signal;
 
@@ -50,7 +50,7 @@ export class EtcdLedger implements Ledger {
   #underWay = 0;
   #clusterId: number | undefined;
 
-  /** The root is put before every key, so that an etcd may serve others too. */
+  /** The root is put before every key, so that other programs can use the same etcd. */
   constructor(options: EtcdOptions & { readonly root: string }) {
     this.#client = new EtcdClient(options);
     this.#root = options.root;
@@ -61,7 +61,7 @@ export class EtcdLedger implements Ledger {
     const entries: Entry[] = [];
     let revision: number | undefined;
     for (let from = this.#root + prefix; ; ) {
-      // Later pages are read at the revision of the first: together they are one moment.
+      // Later pages are read at the revision of the first page, so together they are one snapshot.
       const pinned = revision === undefined ? {} : { revision };
       const page = await this.#range({ key: from, end, limit: pageSize, ...pinned }, signal);
       revision ??= page.revision;
@@ -87,12 +87,12 @@ export class EtcdLedger implements Ledger {
     });
   }
 
-  /** Any linearizable read will do: its answer carries the revision. */
+  /** Any linearizable read works: its answer carries the revision. */
   async barrier(signal: AbortSignal): Promise<number> {
     return (await this.#range({ key: `${this.#root}barrier` }, signal)).revision;
   }
 
-  /** etcd's own name for its cluster. A cluster made from a snapshot has another. */
+  /** etcd's ID of its cluster. A cluster made from a snapshot has another ID. */
   async identity(signal: AbortSignal): Promise<string> {
     const { clusterId } = await this.#range({ key: `${this.#root}barrier` }, signal);
     return `etcd ${clusterId}`;
@@ -134,7 +134,7 @@ export class EtcdLedger implements Ledger {
     return Promise.resolve();
   }
 
-  /** A response may tell of several transactions, each of them whole. */
+  /** A response may contain several transactions, each of them complete. */
   *#batchesOf(response: WatchResponse): Generator<Batch, void> {
     if (response.compactRevision !== 0) {
       throw new CausewayError('gone', `etcd has compacted up to ${response.compactRevision}`);
@@ -142,7 +142,7 @@ export class EtcdLedger implements Ledger {
     if (response.canceled) {
       throw new CausewayError('unavailable', `etcd ended the watch: ${response.cancelReason}`);
     }
-    // The answer to its creation carries etcd's revision, which the watch has not reached yet.
+    // The answer to the watch's creation carries etcd's revision, which the watch has not reached yet.
     if (response.created) return;
     const batches = new Map<number, Batch['changes'][number][]>();
     for (const { key, value, revision } of response.events) {
@@ -155,7 +155,7 @@ export class EtcdLedger implements Ledger {
     if (response.events.length === 0) yield { revision: response.revision, changes: [] };
   }
 
-  /** At once while little is under way; what arrives under load is sent together. */
+  /** Sends at once under low load; under high load, waiting transactions are sent together. */
   #sendQueued(): void {
     while (this.#underWay < mostUnderWay && this.#queue.length > 0) {
       const { count, transaction } = batchHead(this.#queue.map((each) => each.transaction));
@@ -168,7 +168,7 @@ export class EtcdLedger implements Ledger {
     }
   }
 
-  /** Never rejects: every member of the pack hears what became of it. */
+  /** Never rejects: every member of the batch gets its own result. */
   async #sendBatch(transaction: Transaction, batch: readonly Queued[]): Promise<void> {
     try {
       const result = await this.#send(transaction);
@@ -180,7 +180,7 @@ export class EtcdLedger implements Ledger {
       for (const { reject } of batch) reject(CausewayError.from(error));
       return;
     }
-    // One of them is out of date. Each for itself finds out which.
+    // One transaction is out of date. Sending each one separately shows which.
     await Promise.all(
       batch.map((member) => this.#send(member.transaction).then(member.resolve, member.reject)),
     );
@@ -191,7 +191,7 @@ export class EtcdLedger implements Ledger {
       conditions: conditions.map(({ key, revision }) => ({ key: this.#root + key, revision })),
       writes: writes.map(({ key, value }) => ({ key: this.#root + key, value })),
     });
-    // By the client's own time limit: it is not one caller's to give up.
+    // Uses the client's own time limit: a single caller can't cancel the batch.
     const response = await this.#client.call('/etcdserverpb.KV/Txn', message, unhurried);
     return decodeTransactionResponse(response);
   }

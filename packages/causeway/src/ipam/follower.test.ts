@@ -6,7 +6,7 @@ import { Follower } from './follower.ts';
 import type { Batch, Ledger, Snapshot } from './ledger.ts';
 import { RecentBatches } from './recent-batches.ts';
 
-/** A ledger whose every answer the test decides. */
+/** A ledger with answers that the test sets. */
 class ScriptedLedger implements Ledger {
   snapshot: Snapshot = { revision: 1, entries: [] };
   loads = 0;
@@ -52,7 +52,7 @@ function follow(ledger: Ledger) {
 }
 
 describe('a follower', () => {
-  test('loads, follows, and says when the view is new enough', async () => {
+  test('loads, follows, and reports when the view is new enough', async () => {
     const ledger = new ScriptedLedger();
     ledger.recent.startAt(1);
     const { follower, done, stop, signal } = follow(ledger);
@@ -66,7 +66,7 @@ describe('a follower', () => {
     await done;
   });
 
-  test('loads anew when what it follows was compacted away', async () => {
+  test('reloads after its revision was compacted', async () => {
     const ledger = new ScriptedLedger();
     ledger.recent.startAt(1);
     const { follower, done, stop, signal } = follow(ledger);
@@ -82,7 +82,7 @@ describe('a follower', () => {
     await done;
   });
 
-  test('goes on when the ledger can be reached again', async () => {
+  test('continues when the ledger is reachable again', async () => {
     const ledger = new ScriptedLedger();
     ledger.recent.startAt(1);
     ledger.loadError = new CausewayError('unavailable', 'not yet');
@@ -93,7 +93,7 @@ describe('a follower', () => {
     await done;
   });
 
-  test('stops when the ledger has gone back in time', async () => {
+  test('stops when the ledger has an earlier revision than before', async () => {
     const ledger = new ScriptedLedger();
     ledger.recent.startAt(7);
     ledger.snapshot = { revision: 7, entries: [] };
@@ -106,7 +106,7 @@ describe('a follower', () => {
     await expect(done).rejects.toThrow('put back to an earlier state');
   });
 
-  test('a barrier that began before the question is not an answer to it', async () => {
+  test('does not answer a question with a barrier that began before it', async () => {
     const ledger = new ScriptedLedger();
     ledger.recent.startAt(1);
     const gates: PromiseWithResolvers<number>[] = [];

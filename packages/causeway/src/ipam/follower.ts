@@ -8,19 +8,19 @@ import type { Entry, Ledger } from './ledger.ts';
 import { View } from './view.ts';
 
 const retryMs = 200;
-/** So many entries are read into the view before others have a turn. */
+/** Number of entries read into the view before other work can run. */
 const sliceSize = 500;
-/** How often an answer is asked for from a watch that has nothing to tell. */
+/** Interval at which a watch without changes is asked for its progress. */
 const progressEveryMs = 20;
 const barrierLimitMs = 5_000;
 
 interface Waiter {
-  /** Woken by a view at this revision or beyond. */
+  /** Resolves when the view is at this revision or beyond. */
   readonly revision: number;
   wake(): void;
 }
 
-/** Keeps a view in step with the ledger, and says when it is new enough. */
+/** Keeps a view in step with the ledger, and reports when the view is new enough. */
 export class Follower {
   #view = new View();
   readonly #ledger: Ledger;
@@ -30,7 +30,7 @@ export class Follower {
   #asking: Timer | undefined;
   #loaded = false;
   #connected = false;
-  /** The barrier that has not begun yet: whoever asks now may share it. */
+  /** The barrier that has not begun yet: new callers can share it. */
   #nextBarrier: Promise<number> | undefined;
   #runningBarrier: Promise<unknown> = Promise.resolve();
 
@@ -40,17 +40,17 @@ export class Follower {
     this.#log = log;
   }
 
-  /** Not to be kept over an await: a reload puts another in its place. */
+  /** Don't keep it across an await: a reload replaces the view. */
   get view(): View {
     return this.#view;
   }
 
-  /** Whether the view has been loaded and the watch is up. */
+  /** Whether the view is loaded and the watch is running. */
   get connected(): boolean {
     return this.#loaded && this.#connected;
   }
 
-  /** Follows until the signal fires. Rejects only if the ledger can't be the one it was. */
+  /** Follows until the signal fires. Rejects only if the ledger was replaced or restored. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -66,19 +66,23 @@ export class Follower {
         if (known.code === 'internal') throw known;
         this.#connected = false;
         if (known.code === 'gone') this.#loaded = false;
-        this.#log.warn({ error: known.message, code: known.code }, 'following the ledger anew');
+        this.#log.warn({ error: known.message, code: known.code }, 'reloading the ledger');
         await sleep(this.#clock, retryMs, signal).catch(() => undefined);
       }
     }
     this.#asking?.cancel();
   }
 
-  /** Into a new view, in slices, so that a large ledger holds up nobody; then it takes the old one's place. */
+  /**
+   * Loads into a new view, in slices, so that a large ledger blocks no other work. The new view then replaces
+   * the old one.
+   */
   async #load(signal: AbortSignal): Promise<void> {
     const { revision, entries } = await this.#ledger.load(stateRoot, signal);
     this.#refuseThePast(revision, this.#view.revision);
     const view = new View();
-    // Sites first: addresses find their pools then, instead of all being sorted into them at the end.
+    // Sites come first, so that addresses find their pools directly instead of being sorted into them at the
+    // end.
     const isSite = ({ key }: Entry) => partsOfKey(key).kind === 'site';
     view.fill(entries.filter(isSite));
     const rest = entries.filter((entry) => !isSite(entry));
@@ -94,14 +98,14 @@ export class Follower {
     this.#notify();
   }
 
-  /** Waits until the view has seen everything that was acknowledged anywhere before the call. */
+  /** Waits until the view has every transaction that was acknowledged before the call. */
   async barrier(signal: AbortSignal): Promise<void> {
     if (this.#nextBarrier === undefined) {
       const previous = this.#runningBarrier;
       const mine = previous.then(() => {
         this.#nextBarrier = undefined;
         const seen = this.view.revision;
-        // Shared by many callers, so it lives by its own deadline and not by one of theirs.
+        // Many callers share the barrier, so it has its own deadline.
         return withDeadline(this.#clock, barrierLimitMs, undefined, 'the ledger', (limit) =>
           this.#ledger.barrier(limit).then((revision) => {
             this.#refuseThePast(revision, seen);
@@ -124,7 +128,9 @@ export class Follower {
     await this.#wait(signal, revision);
   }
 
-  /** A watch that has nothing to tell says how far it is when asked; one that catches up has to be asked again. */
+  /**
+   * A watch without changes reports its revision on request; a watch that is behind needs another request.
+   */
   #askLater(): void {
     this.#asking ??= this.#clock.timer(progressEveryMs, () => {
       this.#asking = undefined;

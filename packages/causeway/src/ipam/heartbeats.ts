@@ -9,18 +9,18 @@ import type { ClusterRecord } from './records.ts';
 export interface HeartbeatRequest {
   readonly site: string;
   readonly cluster: string;
-  /** The cluster's promise to have stopped announcing so long after this heartbeat. */
+  /** The cluster's promise to stop announcing this long after the heartbeat. */
   readonly withdrawsAfterMs?: number | undefined;
 }
 
 export type HeartbeatAnswer = {
-  /** Another epoch than before: the cluster was reclaimed, and holds nothing of what it held then. */
+  /** If it differs from the previous epoch, the cluster was reclaimed and lost its earlier addresses. */
   readonly epoch: string;
   readonly addresses: number;
   readonly selfWithdrawal: ClusterRecord['selfWithdrawal'];
 };
 
-/** So many heartbeats in a transaction, well below the ledger's limit. */
+/** Number of heartbeats in a transaction, well below the ledger's limit. */
 const largestBatch = 100;
 
 interface Beat {
@@ -29,7 +29,7 @@ interface Beat {
   readonly write: Write;
 }
 
-/** Writes heartbeats, many at once: those that arrive during a transaction share the next. */
+/** Writes heartbeats in batches: those that arrive during a transaction share the next one. */
 export class Heartbeats {
   readonly #allocator: Allocator;
   #gathering: { beats: Map<string, Beat>; done: Promise<void> } | undefined;
@@ -40,8 +40,8 @@ export class Heartbeats {
   }
 
   /**
-   * Answers from a view that has the heartbeat. A reclaim compares the heartbeat's key: either it came
-   * first, and the answer shows the new epoch, or it finds the heartbeat and lets the cluster be.
+   * Answers from a view that has the heartbeat. A reclaim compares the heartbeat's key. Either the reclaim
+   * came first, and the answer has the new epoch, or it finds the heartbeat and leaves the cluster unchanged.
    */
   async beat(
     caller: Caller,
@@ -65,7 +65,10 @@ export class Heartbeats {
     };
   }
 
-  /** From memory if that is enough, else after a barrier: the credential may be a moment old. */
+  /**
+   * Authorizes from memory if the view has the credential, else after a barrier: the credential may be very
+   * new.
+   */
   async #letIn(
     caller: Caller,
     needs: Parameters<typeof authorise>[2],
@@ -91,7 +94,7 @@ export class Heartbeats {
         caller,
         needs,
         queueKey: key,
-        // The allocator itself marks the credential that a change is made with.
+        // The allocator marks the credential that makes the change.
         decide: () => ({
           kind: 'change',
           reads: [key],
@@ -123,6 +126,6 @@ export class Heartbeats {
     }
     this.#gathering.beats.set(key, beat);
     await this.#gathering.done;
-    if (signal.aborted) throw new CausewayError('aborted', 'the caller has gone');
+    if (signal.aborted) throw new CausewayError('aborted', 'the caller has disconnected');
   }
 }

@@ -26,18 +26,18 @@ async function credentials(ledger: MemoryLedger): Promise<CredentialRecord[]> {
 
 const tokenIn = async () => presentToken((await fs.readFile(file, 'utf8')).trim());
 
-test('the first operator is made once, and its token is its owner’s alone', async () => {
+test('creates the first operator once, with a token that only its owner can read', async () => {
   const ledger = new MemoryLedger();
   expect(await once(ledger)).toBe(true);
   expect(await credentials(ledger)).toMatchObject([{ role: 'operator', ...(await tokenIn()) }]);
   expect((await fs.stat(file)).mode & 0o077).toBe(0);
-  // As the documentation asks for.
+  // As the documentation instructs.
   await fs.rm(file);
   expect(await once(ledger)).toBe(false);
   await expect(fs.access(file)).rejects.toThrow('ENOENT');
 });
 
-test('an operator that was made otherwise is enough; a cluster’s credential is not', async () => {
+test('accepts an operator that was created otherwise, but not a cluster’s credential', async () => {
   const ledger = new MemoryLedger();
   const record = { id: 'a', hash: 'b', kind: 'token', role: 'cluster', createdAt: 1 };
   const write = { key: keys.credential('a'), value: JSON.stringify(record) };
@@ -48,7 +48,7 @@ test('an operator that was made otherwise is enough; a cluster’s credential is
   expect(await once(another)).toBe(false);
 });
 
-test('who was interrupted before the ledger knew it goes on with the same token', async () => {
+test('continues with the same token after an interruption before the ledger had it', async () => {
   const failing = new MemoryLedger();
   failing.commit = () => Promise.reject(new Error('the power is cut'));
   await expect(once(failing)).rejects.toThrow('the power is cut');
@@ -60,7 +60,7 @@ test('who was interrupted before the ledger knew it goes on with the same token'
   expect(await credentials(ledger)).toMatchObject([{ ...written }]);
 });
 
-test('what an interrupted write left is no token', async () => {
+test('does not use an incomplete token of an interrupted write', async () => {
   await fs.writeFile(file, 'cwy_0011');
   const ledger = new MemoryLedger();
   expect(await once(ledger)).toBe(true);

@@ -4,7 +4,7 @@ import { keys } from './keys.ts';
 import type { Ledger } from './ledger.ts';
 import type { CredentialRecord } from './records.ts';
 
-/** Puts an operator's credential into a ledger, from beside it: how the first one comes to be. */
+/** Writes an operator's credential directly into a ledger. This is how the first operator is created. */
 export async function createOperator(
   ledger: Ledger,
   note: string,
@@ -17,8 +17,9 @@ export async function createOperator(
 }
 
 /**
- * The same unless the ledger has an operator; whether it made one. The token is in the file before it is
- * good for anything: whoever is interrupted goes on with it, and no credential is left that nobody has.
+ * The same unless the ledger has an operator; returns whether it created one. The token is written to the
+ * file before it is valid. After an interruption the next run continues with it, so that no credential
+ * without a known token remains.
  */
 export async function createFirstOperator(
   ledger: Ledger,
@@ -34,7 +35,7 @@ export async function createFirstOperator(
   return true;
 }
 
-/** A secret in a file that only its owner reads. */
+/** Writes a secret to a file that only its owner can read. */
 export async function writeToken(token: string, file: string): Promise<void> {
   await fs.writeFile(file, `${token}\n`, { mode: 0o600 });
 }
@@ -72,7 +73,7 @@ async function hasOperator(ledger: Ledger, signal: AbortSignal): Promise<boolean
   return entries.some(({ value }) => (JSON.parse(value) as CredentialRecord).role === 'operator');
 }
 
-/** What an attempt before this one wrote; undefined where there is nothing, or not all of it. */
+/** The token of an earlier attempt; undefined if it is missing or incomplete. */
 async function readToken(file: string): Promise<MintedToken | undefined> {
   const token = (await fs.readFile(file, 'utf8').catch(() => '')).trim();
   const presented = presentToken(token);

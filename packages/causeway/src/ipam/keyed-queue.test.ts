@@ -3,7 +3,7 @@ import { KeyedQueue } from './keyed-queue.ts';
 
 const never = new AbortController().signal;
 
-test('work in a lane goes one after the other, lanes go side by side, and a failure holds nobody up', async () => {
+test('runs work of one key in order and of different keys concurrently, and continues after a failure', async () => {
   const keyedQueue = new KeyedQueue();
   const log: string[] = [];
   const gate = Promise.withResolvers<undefined>();
@@ -23,7 +23,7 @@ test('work in a lane goes one after the other, lanes go side by side, and a fail
   expect(log.slice(3)).toEqual(['a1 ends', 'a2 begins', 'a2 ends']);
 });
 
-test('who gave up while waiting does not begin', async () => {
+test('does not start work that was aborted while it waited', async () => {
   const keyedQueue = new KeyedQueue();
   const gate = Promise.withResolvers<undefined>();
   const stop = new AbortController();

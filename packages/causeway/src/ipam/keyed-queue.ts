@@ -1,6 +1,6 @@
 import { abortedBy } from '@causeway/base/time/clock';
 
-/** Work by lane: one at a time in each, in order of arrival, lanes beside each other. */
+/** Runs work by key: one at a time for each key, in order of arrival, and different keys concurrently. */
 export class KeyedQueue {
   readonly #tails = new Map<string, Promise<unknown>>();
 

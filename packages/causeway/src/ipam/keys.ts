@@ -1,15 +1,15 @@
 import type { Address } from '@causeway/base/address/address';
 
-/** Everything that decisions depend on; the view holds it in memory. */
+/** All state that decisions depend on; the view holds it in memory. */
 export const stateRoot = 'state/';
-/** The audit log: only ever appended to and pruned. */
+/** The audit log: only appended to and pruned. */
 export const auditRoot = 'audit/';
 
-/** Names have no slash (names.ts), so a key is taken apart where it was put together. */
+/** Names have no slash (names.ts), so the parts of a key are unambiguous. */
 export const keys = {
-  /** Which store the ledger was written to. */
+  /** Identity of the store that the ledger was written to. */
   identity: () => 'state/identity',
-  /** What the ledger is called elsewhere; it goes where its records go. */
+  /** ID of the ledger for other systems; it moves with the records. */
   ledgerId: () => 'state/ledger',
   site: (site: string) => `state/site/${site}`,
   queue: (site: string) => `state/queue/${site}`,
@@ -20,7 +20,7 @@ export const keys = {
     `state/tombstone/${site}/${cluster}/${epoch}`,
   waiter: (site: string, cluster: string, uid: string) => `state/waiter/${site}/${cluster}/${uid}`,
   credential: (id: string) => `state/credential/${id}`,
-  /** Thirteen digits sort as numbers do until the year 2286. */
+  /** Thirteen digits sort as numbers until the year 2286. */
   audit: (atMs: number, id: string) => `audit/${auditTime(atMs)}-${id}`,
 };
 

@@ -4,7 +4,7 @@ import { ledgerId } from './ledger-id.ts';
 
 const { signal } = new AbortController();
 
-test('a ledger has one id, whoever asks first, and another one has another', async () => {
+test('gives a ledger one id, whichever server asks first, and another ledger a different one', async () => {
   const ledger = new MemoryLedger();
   const ids = await Promise.all([ledgerId(ledger, signal), ledgerId(ledger, signal)]);
   expect(new Set([...ids, await ledgerId(ledger, signal)]).size).toBe(1);

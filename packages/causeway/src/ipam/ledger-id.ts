@@ -6,8 +6,8 @@ import type { Ledger } from './ledger.ts';
 const recordSchema = z.looseObject({ id: z.string() });
 
 /**
- * What the ledger is called where others are too, such as in a cloud's project. Made when it is first
- * asked for, kept with the records: a backup and a move take it along, unlike the store's identity.
+ * ID of the ledger where several ledgers work side by side, such as in a cloud's project. It is created on
+ * first use and stored with the records: unlike the store's identity, it is part of a backup and a move.
  */
 export async function ledgerId(ledger: Ledger, signal: AbortSignal): Promise<string> {
   const key = keys.ledgerId();
@@ -16,7 +16,7 @@ export async function ledgerId(ledger: Ledger, signal: AbortSignal): Promise<str
   const id = randomBytes(6).toString('hex');
   const write = { key, value: JSON.stringify({ id }) };
   await ledger.commit({ conditions: [{ key, revision: 0 }], writes: [write] }, signal);
-  // Another server may have been first.
+  // Another server may have written it first.
   return (await read(ledger, signal)) ?? id;
 }
 

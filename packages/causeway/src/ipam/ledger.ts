@@ -1,31 +1,31 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 
 /**
- * The seam under the allocator: ordered keys with revisions, and transactions that compare and swap.
- * Two implementations (`sqlite-ledger.ts`, `etcd-ledger.ts`) pass one contract suite.
+ * The storage interface of the allocator: ordered keys with revisions, and compare-and-swap transactions. Two
+ * implementations (`sqlite-ledger.ts`, `etcd-ledger.ts`) pass one contract suite.
  *
- * A revision counts committed transactions, so it orders everything that ever happened in a ledger.
+ * A revision counts committed transactions, so it orders everything that happened in a ledger.
  */
 export interface Ledger {
-  /** All entries whose key begins with the prefix, as they were together at one revision. */
+  /** All entries with this key prefix, as of one revision. */
   load(prefix: string, signal: AbortSignal): Promise<Snapshot>;
-  /** Entries from `from` (included) to `to` (left out), in the order of their keys or against it. */
+  /** Entries from `from` (included) to `to` (excluded), in ascending or descending order of their keys. */
   scan(range: Scan, signal: AbortSignal): Promise<readonly Entry[]>;
   /**
-   * Applies all writes if every condition holds, or nothing. When it rejects with anything but
-   * `invalid`, the transaction may have been applied, or be applied later: only a transaction whose
-   * conditions its own writes invalidate may be sent again.
+   * Applies all writes if every condition holds, else nothing. When it rejects with anything but `invalid`,
+   * the transaction may have been applied, or may be applied later. A transaction may be sent again only if
+   * its own writes invalidate its conditions.
    */
   commit(transaction: Transaction, signal: AbortSignal): Promise<Committed>;
   /** A revision at least as new as every transaction that was acknowledged before the call. */
   barrier(signal: AbortSignal): Promise<number>;
   /**
-   * Everything after the revision, in order, one batch for each transaction that touched the prefix.
-   * A batch without changes says that nothing else happened up to its revision. Ends by throwing:
-   * `gone` when the revision has been compacted away (load again), `aborted` on the signal.
+   * All changes after the revision, in order, one batch for each transaction that touched the prefix. A batch
+   * without changes means that nothing else happened up to its revision. Ends by throwing: `gone` when the
+   * revision has been compacted (load again), `aborted` on the signal.
    */
   watch(prefix: string, afterRevision: number, signal: AbortSignal): AsyncIterable<Batch>;
-  /** The same for as long as this is the same store; another for one that was made from a snapshot of it. */
+  /** Constant for the same store; different for a store that was made from a snapshot of it. */
   identity(signal: AbortSignal): Promise<string>;
   /** Asks the watches for a batch that reaches at least the newest revision. */
   requestProgress(): void;
@@ -35,7 +35,7 @@ export interface Ledger {
 export interface Entry {
   readonly key: string;
   readonly value: string;
-  /** Of the last transaction that wrote the key. */
+  /** Revision of the last transaction that wrote the key. */
   readonly revision: number;
 }
 
@@ -57,7 +57,7 @@ export interface Condition {
   readonly revision: number;
 }
 
-/** A write without a value deletes. */
+/** A write without a value deletes the key. */
 export interface Write {
   readonly key: string;
   readonly value: string | undefined;
@@ -68,7 +68,7 @@ export interface Transaction {
   readonly writes: readonly Write[];
 }
 
-/** `revision`: of the transaction if it was applied, else of the ledger when it was refused. */
+/** `revision`: of the transaction if it was applied, else of the ledger at the refusal. */
 export interface Committed {
   readonly applied: boolean;
   readonly revision: number;
@@ -86,10 +86,10 @@ export interface Batch {
   readonly changes: readonly Change[];
 }
 
-/** etcd's default limit; the embedded ledger keeps to it so that both refuse the same. */
+/** etcd's default limit; the embedded ledger uses the same limit. */
 export const largestTransaction = 128;
 
-/** Refuses what one of the ledgers could not carry out. */
+/** Refuses transactions that one of the ledgers could not carry out. */
 export function refuseMalformed({ conditions, writes }: Transaction): void {
   const written = new Set(writes.map(({ key }) => key));
   if (written.size < writes.length) {
@@ -103,7 +103,7 @@ export function refuseMalformed({ conditions, writes }: Transaction): void {
   }
 }
 
-/** The smallest string that is greater than all that begin with the prefix. */
+/** The smallest string that is greater than all strings with the prefix. */
 export function endOfPrefix(prefix: string): string {
   const last = prefix.charCodeAt(prefix.length - 1);
   return prefix.slice(0, -1) + String.fromCharCode(last + 1);

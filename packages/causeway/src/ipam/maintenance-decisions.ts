@@ -14,8 +14,8 @@ import type { View } from './view.ts';
 const sweepSize = 50;
 
 /**
- * Removes keys that no longer mean anything: addresses of voided epochs, rests that are over, waiters
- * that left. Never changes what anybody may have; cut off anywhere, the rest is swept later.
+ * Removes obsolete keys: addresses of voided epochs, expired quarantines, waiters that left. It never changes
+ * which owner may hold an address. After an interruption the rest is swept later.
  */
 export function sweep(siteName: string): Decide<number> {
   return (view, { now }) => {
@@ -41,7 +41,7 @@ export function sweep(siteName: string): Decide<number> {
 
 interface Sweepable {
   readonly write: Write;
-  /** What makes the write right, beside the key's own revision. */
+  /** Keys that justify the write, beside the key's own revision. */
   readonly because: readonly string[];
 }
 
@@ -52,7 +52,7 @@ function* sweepable(site: SiteView, now: number): Generator<Sweepable> {
       const resting = restingOfVoided(record, tombstone.record);
       yield { write: rest(key, resting, now), because: [tombstone.key] };
     }
-    // Nothing can join a voided epoch: a reservation compares the cluster's key.
+    // No address can join a voided epoch: a reservation compares the cluster's key.
     if (held.size === 0) yield { write: remove(tombstone.key), because: [] };
   }
   for (const { key, record } of site.addresses.values()) {
@@ -69,7 +69,7 @@ function* sweepable(site: SiteView, now: number): Generator<Sweepable> {
   }
 }
 
-/** Removes credentials that have expired or whose cluster is gone. */
+/** Removes credentials that have expired or belong to a removed cluster. */
 export function sweepCredentials(): Decide<number> {
   return (view, { now }) => {
     const dead = [...view.credentials].filter(({ record }) => {
@@ -101,10 +101,10 @@ function clusterLives(
 }
 
 /**
- * Clusters that promised to stop announcing after a time without contact, and whose promise has been
- * due for the grace time. A cluster promises with its heartbeats: one that never sent any
- * promised nothing yet. Nobody could be heard before we were `servingSince`, so silence counts from
- * then; and a site that recovers or was moved knows too little to take anything from anybody.
+ * Clusters that promised to stop announcing without contact, and that are past this time and the grace time.
+ * A cluster promises with its heartbeats: without a heartbeat there is no promise. The time without contact
+ * counts from `servingSince` at the earliest, because no heartbeat could arrive before. A site that is
+ * recovering or was moved knows too little to reclaim anything.
  */
 export function reclaimable(
   site: SiteView,
@@ -117,7 +117,7 @@ export function reclaimable(
     const beat = site.beats.get(cluster)?.record;
     const { selfWithdrawal } = record;
     if (selfWithdrawal === undefined || beat === undefined || beat.id !== record.id) continue;
-    // An operator can allow it; only the cluster itself can promise it.
+    // An operator can allow the withdrawal; only the cluster itself can promise it.
     if (beat.withdrawsAfterMs === undefined) continue;
     if (!holdsForServices(site, record.epoch)) continue;
     const expiryMs = Math.max(selfWithdrawal.afterMs, beat.withdrawsAfterMs);
@@ -129,7 +129,7 @@ export function reclaimable(
   return due;
 }
 
-/** Nobody promised to withdraw the control plane's address: it is not announced by the provider. */
+/** The promise does not cover the control plane's address: the provider doesn't announce it. */
 function holdsForServices(site: SiteView, epoch: string): boolean {
   return [...site.heldBy(epoch).values()].some(({ record }) =>
     record.owners.some(({ purpose }) => purpose !== 'control-plane'),
@@ -153,29 +153,29 @@ export function reclaimExpired(
   });
 }
 
-/** Who is refused for these keeps its place. */
+/** A waiter that is refused for one of these reasons keeps its place. */
 const passingReasons: ReadonlySet<RefusalReason> = new Set([
   'pool-exhausted',
   'recovering',
   'moved',
 ]);
 
-/** Gives the first waiter that can be served its addresses. Answers undefined when none can. */
+/** Assigns addresses to the first waiter that can be served. Returns undefined if there is none. */
 export function serveQueue(siteName: string): Decide<ReserveAnswer | undefined> {
   return (view, moment, grant) =>
     deciding((): Decision<ReserveAnswer | undefined> => {
       const site = view.site(siteName);
-      // Who wants the same as one that can't be served, and came later, can't be served either.
-      const hopeless = new Set<string>();
+      // A later waiter with the same demand as one that can't be served can't be served either.
+      const unservable = new Set<string>();
       for (const waiter of site === undefined ? [] : waitersInOrder(site, moment.now)) {
         const { cluster, demand } = waiter.record;
-        if (hopeless.has(wants(demand))) continue;
+        if (unservable.has(wants(demand))) continue;
         const request = { site: siteName, cluster, demand, reason: 'served from the queue' };
         const decision = reserve(request)(view, moment, grant);
         if (decision.kind === 'change' || decision.kind === 'busy') return decision;
         if (decision.kind === 'answer') return dropWaiter(siteName, waiter, 'already served');
         if (decision.error instanceof Refusal && passingReasons.has(decision.error.reason)) {
-          hopeless.add(wants(demand));
+          unservable.add(wants(demand));
           continue;
         }
         return dropWaiter(siteName, waiter, decision.error.message);

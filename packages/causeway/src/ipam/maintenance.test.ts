@@ -16,7 +16,7 @@ const eventually = (check: () => void) => vi.waitFor(check, { timeout: 120_000, 
 let stop: AbortController;
 let ended: Promise<unknown>;
 let offset: number;
-/** How long the process stood still: all its clocks went on. */
+/** How long the process was suspended: all its clocks continued. */
 let stoodStill: number;
 let allocator: Allocator;
 
@@ -24,7 +24,7 @@ const write = (writes: readonly Write[]) =>
   allocator.ledger.commit({ conditions: [], writes }, stop.signal);
 const epochOf = (site: string) => allocator.view.site(site)?.clusters.get('c')?.record.epoch;
 
-/** A site with a cluster that promised to withdraw, holds an address and was heard of long ago. */
+/** A site with a cluster that promised to withdraw, holds an address and sent its last heartbeat long ago. */
 function expiredCluster(site: string, address: string, suspended?: { as: 'moved'; since: number }) {
   const selfWithdrawal = { afterMs: 600_000, graceMs: 5_000 };
   const cluster = { site, name: 'c', id: `id-${site}`, epoch: `first-${site}`, sequence: 1 };
@@ -41,11 +41,11 @@ function expiredCluster(site: string, address: string, suspended?: { as: 'moved'
   ];
 }
 
-/** Whatever rests no longer is gone after the next sweep. */
+/** Waits for a sweep: it writes an expired quarantine, which the next sweep removes. */
 async function sweepPasses(site: string): Promise<void> {
   const address = parseAddress('192.0.2.99');
   const rest = { state: 'resting', address, pool: 'p', cluster: 'c', id: 'gone', until: longAgo };
-  // Answers when the view has it.
+  // Resolves when the view has the record.
   await allocator.write([put(keys.address(site, address), rest)], stop.signal);
   await eventually(() => {
     expect(allocator.view.site(site)).toBeDefined();
@@ -79,7 +79,7 @@ afterEach(async () => {
   await ended;
 });
 
-test('counts silence from when it began to serve; a site that was moved stops no other', async () => {
+test('counts missing heartbeats from the start of serving, also if another site was moved', async () => {
   await eventually(() => expect(epochOf('open')).toBe('first-open'));
   await sweepPasses('open');
   await sweepPasses('open');
@@ -89,7 +89,7 @@ test('counts silence from when it began to serve; a site that was moved stops no
   expect(epochOf('moved')).toBe('first-moved');
 });
 
-test('counts silence anew after it stood still: nobody could be heard', async () => {
+test('counts missing heartbeats anew after the process was suspended', async () => {
   await eventually(() => expect(epochOf('open')).toBe('first-open'));
   await sweepPasses('open');
   stoodStill = 700_000;

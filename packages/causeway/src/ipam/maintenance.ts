@@ -19,7 +19,7 @@ export interface LedgerMaintenanceOptions {
   readonly allocator: Allocator;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long the audit log is kept. */
+  /** Retention time of the audit log. */
   readonly auditRetentionMs: number;
   readonly sweepEveryMs?: number;
 }
@@ -27,18 +27,18 @@ export interface LedgerMaintenanceOptions {
 /** The audit log is pruned in pieces of this size. */
 const pruneSize = 100;
 
-/** Looks that are so much further apart than they should be mean that this process stood still. */
+/** A gap between checks that exceeds their interval by this much means that the process was suspended. */
 const standstillMs = 5_000;
 
 /**
- * What has to happen without being asked for: serving the queue, sweeping, reclaiming from clusters that
- * promised to withdraw, pruning the audit log. Every replica does it; the ledger's compare lets one win.
+ * Periodic work: serving the queue, sweeping, reclaiming from clusters that promised to withdraw, pruning the
+ * audit log. Every replica does it; the ledger's compare lets one succeed.
  */
 export class LedgerMaintenance {
   readonly #options: Required<LedgerMaintenanceOptions>;
-  /** Since when clusters could have been heard: the ledger has answered all the time. */
+  /** Since when heartbeats could arrive: the ledger has answered all the time. */
   #servingSince: number | undefined;
-  /** When it was last looked whom to reclaim from. */
+  /** Time of the last check for reclaimable clusters. */
   #lastCheck = 0;
 
   constructor(options: LedgerMaintenanceOptions) {
@@ -59,7 +59,7 @@ export class LedgerMaintenance {
         this.#servingSince = undefined;
         const { code, message } = CausewayError.from(error);
         if (code === 'internal') throw error;
-        this.#options.log.warn({ code, problem: message }, 'housekeeping will be tried again');
+        this.#options.log.warn({ code, problem: message }, 'housekeeping failed; trying again');
       }
       await this.#pause(nextSweep, signal);
     }
@@ -81,9 +81,9 @@ export class LedgerMaintenance {
         while ((await this.#change(name, sweep(name), signal)) > 0) continue;
         await this.#reclaim(name, signal);
       } catch (error) {
-        // What is refused concerns this site alone.
+        // A refusal concerns this site only.
         if (!(error instanceof Refusal)) throw error;
-        this.#options.log.warn({ site: name, problem: error.message }, 'left as it is');
+        this.#options.log.warn({ site: name, problem: error.message }, 'site not reclaimed');
       }
     }
     while ((await this.#change('credentials', sweepCredentials(), signal)) > 0) continue;
@@ -98,11 +98,14 @@ export class LedgerMaintenance {
     for (const { cluster, lastBeat } of reclaimable(site, allocator.now, servingSince)) {
       const decide = reclaimExpired(name, cluster, lastBeat, randomUUID());
       const { addresses } = await this.#change(name, decide, signal);
-      log.warn({ site: name, cluster, addresses: addresses.length }, 'reclaimed a silent cluster');
+      log.warn(
+        { site: name, cluster, addresses: addresses.length },
+        'reclaimed an expired cluster',
+      );
     }
   }
 
-  /** A process that stood still could not hear anybody either. */
+  /** A suspended process could not receive heartbeats either. */
   #noteServing(): number {
     const { allocator, clock, sweepEveryMs } = this.#options;
     const now = clock.monotonic();
@@ -126,7 +129,10 @@ export class LedgerMaintenance {
     }
   }
 
-  /** Until the next sweep; with somebody waiting, until the next change or end of a rest. */
+  /**
+   * Waits until the next sweep. If a request waits for an address, only until the next change or the end of a
+   * quarantine.
+   */
   async #pause(nextSweep: number, signal: AbortSignal): Promise<void> {
     const { clock, allocator } = this.#options;
     const waiting = this.#sites().filter(({ waiters }) => waiters.size > 0);
@@ -136,7 +142,7 @@ export class LedgerMaintenance {
     const stop = new AbortController();
     const either = AbortSignal.any([signal, stop.signal]);
     const changed = allocator.follower.changed(either).then(async () => {
-      // Only a site with a queue has reason to look again before the time is up.
+      // Only a site with a queue needs a check before the time is up.
       while (this.#sites().every(({ waiters }) => waiters.size === 0)) {
         await allocator.follower.changed(either);
       }

@@ -23,7 +23,7 @@ export const addressSchema = z.string().transform((text, context): Address => {
   return z.NEVER;
 });
 
-/** In a stored record the address is canonical already. */
+/** The address in a stored record is canonical already. */
 export const storedAddressSchema = z.custom<Address>(
   (value) => typeof value === 'string' && tryParseAddress(value) === value,
   'not a canonical IP address',

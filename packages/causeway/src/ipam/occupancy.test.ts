@@ -8,7 +8,7 @@ import { createOccupancy, hashedStart } from './occupancy.ts';
 const setOf = (text: string, family: 4 | 6 = 4) => AddressSet.of(family, [parseAddressRange(text)]);
 
 describe('occupancy', () => {
-  test('finds exactly the free addresses, each once, whatever the start', () => {
+  test('finds exactly the free addresses, each once, from any start', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 100 }),
@@ -37,7 +37,7 @@ describe('occupancy', () => {
     );
   });
 
-  test('takes an IPv6 network that no bitmap could hold', () => {
+  test('accepts an IPv6 network that is too large for a bitmap', () => {
     const occupancy = createOccupancy(setOf('2001:db8::/64', 6));
     const [first] = occupancy.freeFrom(hashedStart('a'));
     if (first === undefined) throw new Error('nothing free in a /64');
@@ -47,12 +47,12 @@ describe('occupancy', () => {
     expect(occupancy.taken).toBe(1);
   });
 
-  test('an empty set has nothing free', () => {
+  test('finds nothing in an empty set', () => {
     expect([...createOccupancy(AddressSet.of(4, [])).freeFrom(7)]).toEqual([]);
   });
 });
 
-test('hashed starts spread', () => {
+test('spreads hashed starts', () => {
   const buckets = new Set<number>();
   for (let index = 0; index < 256; index += 1)
     buckets.add(hashedStart(`cluster-${index}/web`) % 256);

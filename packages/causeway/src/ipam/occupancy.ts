@@ -4,11 +4,11 @@ import type { AddressSet } from '@causeway/base/address/address-set';
 /** Above this many addresses a pool's occupancy is kept as a set of numbers instead of a bitmap. */
 const largestBitmap = 1n << 20n;
 
-/** Which members of an address set are taken, and the next one that is not, from any start. */
+/** Tracks the taken members of an address set, and finds the next free member from any start. */
 export interface Occupancy {
   readonly taken: number;
   mark(address: Address, taken: boolean): void;
-  /** Free members in ascending order from the start, around the end, each at most once. */
+  /** Free members in ascending order from the start, wrapping around at the end, each at most once. */
   freeFrom(start: number): Generator<Address, undefined>;
 }
 
@@ -16,7 +16,10 @@ export function createOccupancy(set: AddressSet): Occupancy {
   return set.size <= largestBitmap ? new DenseOccupancy(set) : new SparseOccupancy(set);
 }
 
-/** One bit an address: full words are skipped 32 addresses at a time, so a full pool costs little more than an empty one. */
+/**
+ * One bit for each address: full words are skipped 32 addresses at a time, so a full pool costs little more
+ * than an empty one.
+ */
 class DenseOccupancy implements Occupancy {
   readonly #set: AddressSet;
   readonly #size: number;
@@ -27,7 +30,7 @@ class DenseOccupancy implements Occupancy {
     this.#set = set;
     this.#size = Number(set.size);
     this.#words = new Uint32Array(Math.ceil(this.#size / 32));
-    // The bits past the end are taken for good.
+    // The bits past the end are always taken.
     const surplus = this.#words.length * 32 - this.#size;
     if (surplus > 0) this.#words[this.#words.length - 1] = ~0 << (32 - surplus);
   }
@@ -47,7 +50,7 @@ class DenseOccupancy implements Occupancy {
     if (this.#size === 0) return undefined;
     const origin = start % this.#size;
     const first = origin >>> 5;
-    // The word of the start comes twice: its upper bits first, its lower bits at the very end.
+    // The word of the start is visited twice: its upper bits first, its lower bits at the very end.
     for (let step = 0; step <= this.#words.length; step += 1) {
       const at = (first + step) % this.#words.length;
       let free = ~(this.#words[at] ?? ~0);
@@ -83,7 +86,7 @@ class SparseOccupancy implements Occupancy {
   }
 
   *freeFrom(start: number): Generator<Address, undefined> {
-    // The start has 32 bits; multiplied it reaches all of a large set.
+    // The start has 32 bits; the multiplication spreads it over a large set.
     const origin = (BigInt(start) * 0x9e3779b97f4a7c15n) % this.#set.size;
     for (let step = 0n; step < this.#set.size; step += 1n) {
       const index = (origin + step) % this.#set.size;
@@ -93,7 +96,7 @@ class SparseOccupancy implements Occupancy {
   }
 }
 
-/** FNV-1a, 32 bits: where an owner starts to look, so that different owners don't meet. */
+/** FNV-1a, 32 bits: where the search of an owner starts, so that different owners rarely collide. */
 export function hashedStart(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {

@@ -7,12 +7,12 @@ import type { Ledger } from './ledger.ts';
 import type { IpamLedgerSettings } from './settings.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
 
-/** Opens the ledger that the settings name. */
+/** Opens the ledger of the settings. */
 export async function openLedger(settings: IpamLedgerSettings, clock: Clock): Promise<Ledger> {
   const [, kind, place = ''] = /^(sqlite|etcd):(.+)$/.exec(settings.ledger) ?? [];
   if (kind === 'sqlite') return SqliteLedger.open(place);
   if (kind !== 'etcd') {
-    throw new CausewayError('invalid', `${JSON.stringify(settings.ledger)} names no ledger`, {
+    throw new CausewayError('invalid', `${JSON.stringify(settings.ledger)} is not a ledger`, {
       hint: 'Write sqlite:FILE or etcd:https://HOST:2379,https://HOST:2379.',
     });
   }
@@ -21,7 +21,7 @@ export async function openLedger(settings: IpamLedgerSettings, clock: Clock): Pr
   if ((user === undefined) !== (password === undefined)) {
     throw new CausewayError('invalid', 'etcd.user and etcd.passwordFile go together');
   }
-  // A file that is missing at the start is an error of the configuration.
+  // A file that is missing at the start is a configuration error.
   await readTls(settings);
   return new EtcdLedger({
     endpoints: place.split(',').map(parseEndpoint),
@@ -41,7 +41,7 @@ async function readTls({ etcd }: IpamLedgerSettings): Promise<TlsFiles> {
   };
 }
 
-/** A file that is missing later is being replaced, or the operator has to put it back. */
+/** A file that is missing later is being replaced, or the operator must restore it. */
 function retryLater(error: unknown): never {
   throw new CausewayError('unavailable', CausewayError.from(error).message, { cause: error });
 }
@@ -56,7 +56,7 @@ function parseEndpoint(text: string): string {
   return url.origin;
 }
 
-/** The text of a file that may not have been named. */
+/** The text of an optional file. */
 export async function readIfNamed(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
   return fs.readFile(file, 'utf8').catch((error: unknown) => {

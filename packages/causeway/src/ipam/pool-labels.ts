@@ -1,7 +1,7 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { quoted } from '@causeway/base/text/text-limit';
 
-/** `tier=gold,zone=b`: the labels of a pool, or those that it must have. */
+/** `tier=gold,zone=b`: the labels of a pool, or the labels that a pool must have. */
 export function parsePoolLabels(text: string): Record<string, string> {
   const pairs = text.split(',').map((part) => part.trim());
   return Object.fromEntries(pairs.filter((pair) => pair !== '').map((pair) => splitPair(pair)));

@@ -3,10 +3,13 @@ import { createOccupancy, type Occupancy } from './occupancy.ts';
 import { families, type Pool } from './pool.ts';
 import { QuarantineOrder } from './quarantine-order.ts';
 
-/** Until when an address rests: undefined if it is held or free, a time in the past if anyone may have it. */
+/**
+ * End of an address's quarantine: undefined if it is held or free, a time in the past if any owner may get
+ * it.
+ */
 export type RestOf = (address: Address) => number | undefined;
 
-/** A pool and what is taken of it. An address is taken when it has a key, held or resting. */
+/** A pool and its taken addresses. An address is taken while it has a key, held or in quarantine. */
 export class PoolView implements Pool {
   readonly spec: Pool['spec'];
   readonly sets: Pool['sets'];
@@ -30,7 +33,10 @@ export class PoolView implements Pool {
     if (this.sets[family].has(address)) this.#quarantineOrder[family].add(address, until);
   }
 
-  /** Everything that may be handed out now: addresses never used or forgotten first, then rested ones. */
+  /**
+   * All addresses that can be assigned now: first those without a record, then those with an expired
+   * quarantine.
+   */
   *allocatable(family: Family, start: number, now: number, restOf: RestOf): Generator<Address> {
     yield* this.#occupancy[family].freeFrom(start);
     yield* this.#quarantineOrder[family].expired(now, restOf);

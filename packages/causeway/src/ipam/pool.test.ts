@@ -13,7 +13,7 @@ const handedOut = (spec: Partial<PoolSpec>) =>
     .map(rangesOf)
     .join();
 
-describe('what a pool hands out', () => {
+describe('the addresses that a pool assigns', () => {
   test.each<[string, Partial<PoolSpec>, string]>([
     ['a network without its network and broadcast', {}, '192.0.2.1-192.0.2.254'],
     ['all of a /31', { addresses: ['192.0.2.0/31'] }, '192.0.2.0-192.0.2.1'],
@@ -48,7 +48,7 @@ describe('what a pool hands out', () => {
   });
 });
 
-test('what one pool knows to be a gateway or a network itself, no other one hands out', () => {
+test('excludes the gateways and network addresses of one pool from all pools', () => {
   const pools = buildPools([
     specOf({ name: 'one', addresses: ['192.0.2.0/25'], gateways: ['192.0.2.201'] }),
     specOf({ name: 'two', addresses: ['192.0.2.127-192.0.2.202'], exclude: ['192.0.2.130'] }),
@@ -63,7 +63,7 @@ test('what one pool knows to be a gateway or a network itself, no other one hand
   ]);
 });
 
-test('pools that overlap are refused with the addresses they share', () => {
+test('refuses overlapping pools, with the addresses that they share', () => {
   const pools = buildPools([
     specOf({ name: 'one' }),
     specOf({ name: 'other', addresses: ['192.0.2.200-192.0.3.10'] }),
@@ -76,7 +76,7 @@ test('pools that overlap are refused with the addresses they share', () => {
   expect(() => refuseOverlap(one, [one])).not.toThrow();
 });
 
-test('pools are tried in order: dedicated before common, then by priority, then by name', () => {
+test('tries pools in order: dedicated before common, then by priority, then by name', () => {
   const pools = buildPools([
     specOf({ name: 'b' }),
     specOf({ name: 'a' }),

@@ -10,7 +10,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { parsePrefix } from '@causeway/base/address/prefix';
 import type { Demand, PoolSpec } from './records.ts';
 
-/** A pool ready for use: what may be handed out, by family. */
+/** A pool ready for use: its assignable addresses, by family. */
 export interface Pool {
   readonly spec: PoolSpec;
   readonly sets: Readonly<Record<Family, AddressSet>>;
@@ -19,8 +19,8 @@ export interface Pool {
 export const families: readonly Family[] = [4, 6];
 
 /**
- * The pools of a site. What one of them knows to be a gateway, or a network itself, none hands out:
- * they are on the same network. Throws `invalid` with the text that is wrong.
+ * The pools of a site. A gateway or network address of one pool is excluded from all of them: they are on the
+ * same network. Throws `invalid` with the wrong text.
  */
 export function buildPools(specs: readonly PoolSpec[]): Pool[] {
   const reserved = specs.flatMap(reservedAddresses);
@@ -39,8 +39,8 @@ function reservedAddresses({ addresses, gateways, subnets }: PoolSpec): AddressR
 }
 
 /**
- * The addresses that mean the network and not a host: IPv4's network and broadcast, IPv6's
- * subnet-router anycast. Networks of one or two addresses have none (RFC 3021, RFC 6164).
+ * The addresses that denote the network and not a host: IPv4's network and broadcast, IPv6's subnet-router
+ * anycast. Networks of one or two addresses have none (RFC 3021, RFC 6164).
  */
 function addressesOfTheNetworkItself(text: string): AddressRange[] {
   const { family, first, last } = rangeOfPrefix(parsePrefix(text));
@@ -53,7 +53,7 @@ export function poolHas(pool: Pool, address: Address): boolean {
   return pool.sets[4].has(address) || pool.sets[6].has(address);
 }
 
-/** Refuses a pool whose addresses another pool of the site also has. */
+/** Refuses a pool that shares addresses with another pool of the site. */
 export function refuseOverlap(pool: Pool, others: Iterable<Pool>): void {
   for (const other of others) {
     if (other.spec.name === pool.spec.name) continue;
@@ -70,8 +70,8 @@ export function refuseOverlap(pool: Pool, others: Iterable<Pool>): void {
 }
 
 /**
- * The pools that may serve the demand, best first: pools dedicated to the purpose before common ones,
- * then by priority, then by name. Drained pools are left out.
+ * The pools that can serve the demand, best first: pools dedicated to the purpose before common ones, then by
+ * priority, then by name. Drained pools are excluded.
  */
 export function eligiblePools<P extends Pool>(pools: Iterable<P>, demand: Demand): P[] {
   return [...pools]

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Address } from '@causeway/base/address/address';
 import { QuarantineOrder } from './quarantine-order.ts';
 
-test('agrees with a plain map of the rests', () => {
+test('agrees with a plain map of the quarantines', () => {
   const step = fc.record({
     address: fc.nat({ max: 9 }).map((value) => `10.0.0.${value}` as Address),
     until: fc.option(fc.nat({ max: 50 })),

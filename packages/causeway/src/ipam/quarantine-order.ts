@@ -6,13 +6,13 @@ interface Resting {
 }
 
 /**
- * Addresses that rest, by the time at which their rest ends. Entries are never removed when an
- * address changes; whoever takes one out asks whether it still holds.
+ * Addresses in quarantine, ordered by its end. Entries are not removed when an address changes; the reader
+ * checks whether an entry is still valid.
  */
 export class QuarantineOrder {
   /** A binary heap: the earliest is first. */
   readonly #heap: Resting[] = [];
-  /** Rest over when last looked at. Oldest first. */
+  /** Addresses with an expired quarantine at the last check. Oldest first. */
   readonly #expired = new Set<Address>();
 
   add(address: Address, until: number): void {
@@ -20,7 +20,10 @@ export class QuarantineOrder {
     this.#siftUp(this.#heap.length - 1);
   }
 
-  /** Addresses whose rest is over, oldest first. `restOf` tells until when an address rests now. */
+  /**
+   * Addresses with an expired quarantine, oldest first. `restOf` returns the current end of an address's
+   * quarantine.
+   */
   *expired(now: number, restOf: (address: Address) => number | undefined): Generator<Address> {
     for (let head = this.#heap[0]; head !== undefined && head.until <= now; head = this.#heap[0]) {
       this.#pop();
@@ -31,13 +34,14 @@ export class QuarantineOrder {
       if (until !== undefined && until <= now) yield address;
       else {
         this.#expired.delete(address);
-        // Resting anew, or the clock was set back: its new time is, or goes back, in the heap.
+        // In quarantine again, or the clock was set back: the address is, or returns, in the heap with its
+        // new time.
         if (until !== undefined) this.add(address, until);
       }
     }
   }
 
-  /** When the next rest ends, if any does. */
+  /** End of the next quarantine, if there is one. */
   next(restOf: (address: Address) => number | undefined): number | undefined {
     for (let head = this.#heap[0]; head !== undefined; head = this.#heap[0]) {
       if (restOf(head.address) === head.until) return head.until;
@@ -75,7 +79,7 @@ export class QuarantineOrder {
     return this.#heap[index]?.until ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Puts the earlier of the two into the upper place. Answers whether they changed places. */
+  /** Puts the earlier of the two into the upper place. Returns whether they changed places. */
   #swapIfLater(upper: number, lower: number): boolean {
     const above = this.#heap[upper];
     const below = this.#heap[lower];

@@ -9,7 +9,7 @@ import { reserve } from './reserve.ts';
 const two = { name: 'p', addresses: ['192.0.2.1-192.0.2.2'] };
 const later = 2_000_000;
 
-/** Two addresses held by `a`, resting for 100 once freed. */
+/** Two addresses held by `a`, in quarantine for 100 once freed. */
 const fullAllocator = () => {
   const testAllocator = new TestAllocator().withSite([two], { quarantineMs: 100 });
   testAllocator.withCluster('a').withCluster('b').withCluster('c');
@@ -48,7 +48,7 @@ describe('the queue', () => {
     expect(testAllocator.view.site('s')?.waiters.size).toBe(0);
   });
 
-  test('is not overtaken by who comes later', () => {
+  test('is not overtaken by later requests', () => {
     const testAllocator = fullAllocator();
     testAllocator.reserve('b', { uid: 'x' }, later);
     testAllocator.free('a', '1');
@@ -56,12 +56,12 @@ describe('the queue', () => {
     expect(() => testAllocator.take('c', 'late')).toThrow(refusal('pool-exhausted'));
     testAllocator.free('a', '2');
     testAllocator.now += 100;
-    // One of the two is due to x; the other is free to anybody.
+    // One of the two is reserved for x; the other is free for any request.
     testAllocator.take('c', 'late');
     expect(testAllocator.run(serveQueue('s'))).toMatchObject({ reservation: { uid: 'x' } });
   });
 
-  test('forgets who gave up, was removed or let the time pass', () => {
+  test('drops waiters that gave up, were removed or exceeded their time', () => {
     const testAllocator = fullAllocator();
     testAllocator.reserve('b', { uid: 'gave-up' }, later);
     testAllocator.reserve('c', { uid: 'removed' }, later);
@@ -76,7 +76,7 @@ describe('the queue', () => {
     expect(testAllocator.view.site('s')?.waiters.size).toBe(0);
   });
 
-  test('a waiter whose time passed goes to the end when it comes back', () => {
+  test('puts a waiter that exceeded its time at the end when it returns', () => {
     const testAllocator = fullAllocator();
     testAllocator.reserve('b', { uid: 'x' }, testAllocator.now + 50);
     testAllocator.reserve('c', { uid: 'y' }, later);
@@ -87,7 +87,7 @@ describe('the queue', () => {
     });
   });
 
-  test('asking again changes nothing until half of the place is over, and is no news then', () => {
+  test('changes nothing on repetition until half of the time is over, and then records no audit entry', () => {
     const testAllocator = fullAllocator();
     const ask = (more: object = {}) => {
       const request = { site: 's', cluster: 'b', demand: demandOf({ uid: 'x', ...more }) };
@@ -95,21 +95,21 @@ describe('the queue', () => {
       const decision = decide(testAllocator.view, testAllocator, testAllocator.grant);
       testAllocator.run(() => decision);
       if (decision.kind !== 'change') return decision.kind;
-      return decision.audit?.action ?? 'no news';
+      return decision.audit?.action ?? 'no audit record';
     };
     expect(ask()).toBe('wait');
     testAllocator.now += placeKeptMs / 2;
     expect(ask()).toBe('answer');
     testAllocator.now += 1;
-    expect(ask()).toBe('no news');
+    expect(ask()).toBe('no audit record');
     testAllocator.now += placeKeptMs / 2;
     expect(ask()).toBe('answer');
     expect(ask({ families: [6] })).toBe('wait');
     testAllocator.now += placeKeptMs / 2 + 1;
-    expect(ask({ families: [6] })).toBe('no news');
+    expect(ask({ families: [6] })).toBe('no audit record');
   });
 
-  test('a waiter for another pool or family does not hold others up', () => {
+  test('serves others while a waiter needs another pool or family', () => {
     const testAllocator = fullAllocator();
     testAllocator.withSite([{ name: 'six', addresses: ['2001:db8::1'] }], { quarantineMs: 100 });
     testAllocator.reserve('b', { uid: 'x' }, later);
@@ -121,18 +121,18 @@ describe('the queue', () => {
     expect(held(testAllocator, 'b', 'x')).toBe(0);
   });
 
-  test('a waiter for one pool does not keep others from another pool, nor takes a place there', () => {
+  test('lets others use another pool, in which a waiter for one pool takes no place', () => {
     const testAllocator = fullAllocator();
     testAllocator.withSite([{ name: 'q', addresses: ['192.0.2.101-192.0.2.102'], priority: -1 }]);
     testAllocator.reserve('b', { uid: 'x', pool: 'p' }, later);
     testAllocator.reserve('b', { uid: 'y', pool: 'p' }, later);
-    // Nobody ahead may have those of q.
+    // No earlier waiter can use the addresses of q.
     const got = [testAllocator.take('c', 'one'), testAllocator.take('c', 'two')];
     expect(got.toSorted()).toEqual(['192.0.2.101', '192.0.2.102']);
     expect(() => testAllocator.take('c', 'three')).toThrow(refusal('pool-exhausted'));
   });
 
-  test('who waits for either pool is served by the better one, and leaves the other to others', () => {
+  test('serves a waiter for either pool from the better one, and leaves the other pool to others', () => {
     const testAllocator = fullAllocator();
     testAllocator.withSite([{ name: 'q', addresses: ['192.0.2.101'], priority: -1 }], {
       quarantineMs: 100,
@@ -142,20 +142,21 @@ describe('the queue', () => {
     testAllocator.reserve('b', { uid: 'only-p', pool: 'p' }, later);
     for (const uid of ['1', '3']) testAllocator.free('a', uid);
     testAllocator.now += 100;
-    // One of each pool: that of p is due to the first, nothing to the second, that of q to nobody.
+    // One address of each pool is free. The first waiter gets the one of p, the second gets none, and the one
+    // of q is left.
     expect(testAllocator.take('c', 'late')).toBe('192.0.2.101');
     expect(testAllocator.run(serveQueue('s'))).toMatchObject({ reservation: { uid: 'either' } });
     expect(testAllocator.run(serveQueue('s'))).toBeUndefined();
   });
 
-  test('a waiter for both families takes neither where it can’t have both', () => {
+  test('gives a waiter for both families neither if it can’t have both', () => {
     const testAllocator = fullAllocator();
     testAllocator.withSite([{ name: 'six', addresses: ['2001:db8::1'] }], { quarantineMs: 100 });
     testAllocator.reserve('b', { uid: 'both', families: [4, 6] }, later);
     expect(testAllocator.take('c', 'six', { families: [6] })).toBe('2001:db8::1');
   });
 
-  test('those who pass a queue come one after the other, so that none takes what is due to it', () => {
+  test('serializes requests that pass a queue, so that none takes an address reserved for a waiter', () => {
     const testAllocator = new TestAllocator()
       .withSite([two])
       .withCluster('a')
@@ -173,14 +174,14 @@ describe('the queue', () => {
     expect(() => testAllocator.take('a', 'late-too')).toThrow('busy');
   });
 
-  test('a named address is not waited for', () => {
+  test('does not wait for a named address', () => {
     const testAllocator = fullAllocator();
     expect(() => testAllocator.reserve('b', { uid: 'x', addresses: ['192.0.2.1'] }, later)).toThrow(
       refusal('address-in-use'),
     );
   });
 
-  test('who is over quota may not wait', () => {
+  test('refuses a place to a cluster over its quota', () => {
     const testAllocator = fullAllocator();
     testAllocator.withCluster('d', { quota: 0 });
     expect(() => testAllocator.reserve('d', { uid: 'x' }, later)).toThrow(refusal('quota'));

@@ -4,35 +4,34 @@ import type { PoolView } from './pool-view.ts';
 import type { Demand, WaiterRecord } from './records.ts';
 import type { Kept, SiteView } from './site-view.ts';
 
-/** A waiter keeps its place so much longer than its client said, for the client to come back. */
+/** How much longer a waiter keeps its place than the client said, so that the client can return. */
 export const placeKeptMs = 30_000;
 
-/** Whether the waiter still counts: its time is not over, and its cluster is the same. */
+/** Whether the waiter is still valid: its time is not over, and its cluster is the same. */
 export function isWaiting(site: SiteView, waiter: WaiterRecord, now: number): boolean {
   return waiter.expires > now && site.clusters.get(waiter.cluster)?.record.epoch === waiter.epoch;
 }
 
-/** Those who wait, who came first is first. */
+/** The waiters in order of arrival. */
 export function waitersInOrder(site: SiteView, now: number): Kept<WaiterRecord>[] {
   return [...site.waiters.values()]
     .filter(({ record }) => isWaiting(site, record, now))
     .sort((one, other) => one.record.place - other.record.place);
 }
 
-/** What is left of the pools once everybody has been served who has waited longer. */
+/** The part of the pools that is left after all earlier waiters are served. */
 export interface QueueShares {
-  /** How many addresses of the pool are due to nobody ahead. */
+  /** Number of addresses of the pool that no earlier waiter needs. */
   readonly left: (pool: PoolView, family: Family) => number;
-  /** Whether somebody ahead waits for addresses of the pool. */
+  /** Whether an earlier waiter waits for addresses of the pool. */
   readonly isWanted: (pool: PoolView) => boolean;
 }
 
 const nobodyWaits: QueueShares = { left: () => Number.POSITIVE_INFINITY, isWanted: () => false };
 
 /**
- * Serves the queue in the mind, in its order and pool by pool, as it will be served: a waiter takes
- * from the best pool open to it that has something left, in every family that it lacks or in none. A
- * request without a place comes after all of them.
+ * Simulates serving the queue, in its order and pool by pool. A waiter takes from the best eligible pool with
+ * addresses left, in every family that it lacks or in none. A request without a place comes last.
  */
 export function sharesOfQueue(site: SiteView, place: number | undefined, now: number): QueueShares {
   if (site.waiters.size === 0) return nobodyWaits;

@@ -9,7 +9,7 @@ const batch = (revision: number, key = 'state/a') => ({
 });
 
 describe('recent batches', () => {
-  test('are told from any remembered revision on, in order', async () => {
+  test('are delivered from any kept revision on, in order', async () => {
     const recent = new RecentBatches();
     recent.startAt(5);
     for (const revision of [6, 7, 8]) recent.add(batch(revision));
@@ -21,7 +21,7 @@ describe('recent batches', () => {
     expect((await next).value).toEqual({ revision: 9, changes: [] });
   });
 
-  test('from before what is remembered have to be loaded', async () => {
+  test('must be loaded if they are older than the kept ones', async () => {
     const recent = new RecentBatches();
     recent.startAt(5);
     await expect(recent.follow('state/', 4, never).next()).rejects.toMatchObject({ code: 'gone' });

@@ -2,13 +2,13 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { abortedBy } from '@causeway/base/time/clock';
 import type { Batch } from './ledger.ts';
 
-/** So many batches back a watch may begin; earlier ones have to load. */
-const remembered = 4096;
+/** Number of batches that are kept for watches; a watch from an earlier revision must load. */
+const keptBatches = 4096;
 
-/** The last changes of a ledger that lives in this process, for those that follow it. */
+/** The last changes of a ledger in this process, for its followers. */
 export class RecentBatches {
   #batches: Batch[] = [];
-  /** The revision before the first remembered batch. */
+  /** The revision before the first kept batch. */
   #floor = 0;
   #revision = 0;
   #ended: CausewayError | undefined;
@@ -26,9 +26,9 @@ export class RecentBatches {
   add(batch: Batch): void {
     this.#batches.push(batch);
     this.#revision = batch.revision;
-    if (this.#batches.length > remembered * 2) {
-      const forgotten = this.#batches.splice(0, remembered);
-      this.#floor = forgotten.at(-1)?.revision ?? this.#floor;
+    if (this.#batches.length > keptBatches * 2) {
+      const dropped = this.#batches.splice(0, keptBatches);
+      this.#floor = dropped.at(-1)?.revision ?? this.#floor;
     }
     this.#wakeAll();
   }
@@ -47,9 +47,9 @@ export class RecentBatches {
       if (this.#ended !== undefined) throw this.#ended;
       if (signal.aborted) throw abortedBy(signal);
       if (position < this.#floor) {
-        throw new CausewayError('gone', `revision ${position} is too long ago to follow from`);
+        throw new CausewayError('gone', `revision ${position} is too old to follow from`);
       }
-      // Revisions are consecutive, so the place of a batch is known.
+      // Revisions are consecutive, so a batch's position follows from its revision.
       const newBatches = this.#batches.slice(position - this.#floor);
       for (const batch of newBatches) {
         position = batch.revision;

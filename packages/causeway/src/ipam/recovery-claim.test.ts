@@ -8,7 +8,9 @@ const pool = { name: 'p', addresses: ['192.0.2.1-192.0.2.4'] };
 const [one, two, three] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'] as const;
 const later = 2_000_000;
 
-/** Clusters `a` and `b`; owner `1` of `a` holds the first address, and the site recovers from then on. */
+/**
+ * Clusters `a` and `b`; owner `1` of `a` holds the first address, and the site is recovering from then on.
+ */
 const recoveringAllocator = () => {
   const testAllocator = new TestAllocator()
     .withSite([pool])
@@ -31,7 +33,7 @@ const ownersOf = (testAllocator: TestAllocator, address: string) => {
 };
 
 describe('while a site recovers', () => {
-  test('a claim of what is in use is believed', () => {
+  test('accepts a claim of an address that is in use', () => {
     const testAllocator = recoveringAllocator();
     expect(claim(testAllocator, 'b', 'x', two)).toMatchObject({
       reservation: { addresses: [{ address: two, pool: 'p' }] },
@@ -43,17 +45,17 @@ describe('while a site recovers', () => {
     expect([three, '192.0.2.4']).toContain(testAllocator.take('a', 'new'));
   });
 
-  test('nobody is given anything else: what looks free may be in use', () => {
+  test('assigns nothing else: a free address may be in use', () => {
     const testAllocator = recoveringAllocator();
     expect(() => testAllocator.take('a', 'new')).toThrow(refusal('recovering'));
     expect(() => testAllocator.reserve('a', { uid: 'new', addresses: [two] })).toThrow(
       refusal('recovering'),
     );
-    // It may have freed it since, and another cluster may have it.
+    // The owner may have freed it since, and another cluster may have it.
     expect(() => testAllocator.take('a', '1')).toThrow(refusal('recovering'));
   });
 
-  test('nobody joins or takes over without a claim', () => {
+  test('refuses to join or take over an address without a claim', () => {
     const testAllocator = new TestAllocator()
       .withSite([pool], { quarantineMs: 100, keepMs: 100 })
       .withCluster('a');
@@ -67,7 +69,7 @@ describe('while a site recovers', () => {
     expect(() => testAllocator.take('a', 'again', again)).toThrow(refusal('recovering'));
   });
 
-  test('what another cluster is known to hold stays with it, and the claim is not lost for good', () => {
+  test('leaves an address with the cluster that holds it, and accepts a later claim after its release', () => {
     const testAllocator = recoveringAllocator();
     expect(() => claim(testAllocator, 'b', 'x', one)).toThrow(refusal('recovering'));
     testAllocator.free('a', '1');
@@ -75,7 +77,7 @@ describe('while a site recovers', () => {
     expect(ownersOf(testAllocator, one)).toEqual(['x']);
   });
 
-  test('an owner that has got another address since moves; the old one rests', () => {
+  test('moves an owner to the address that it claims; the old one goes into quarantine', () => {
     const testAllocator = recoveringAllocator();
     const fence = testAllocator.view.site('s')?.addresses.get(parseAddress(one))?.record;
     claim(testAllocator, 'a', '1', two);
@@ -84,13 +86,13 @@ describe('while a site recovers', () => {
     expect(fence).toMatchObject({ owners: [{ fence: testAllocator.fenceOf('a', '1', two) }] });
   });
 
-  test('a cluster knows its owners better than the ledger: one made anew has the address', () => {
+  test('gives the address to a recreated owner of the same cluster', () => {
     const testAllocator = recoveringAllocator();
     claim(testAllocator, 'a', 'anew', one);
     expect(ownersOf(testAllocator, one)).toEqual(['anew']);
   });
 
-  test('sharers claim one after the other', () => {
+  test('accepts claims of sharing owners one after another', () => {
     const testAllocator = recoveringAllocator();
     const shared = (port: string) => ({ sharingKey: 'k', ports: [port] });
     claim(testAllocator, 'a', 'x', two, shared('TCP/80'));
@@ -100,7 +102,7 @@ describe('while a site recovers', () => {
     expect(ownersOf(testAllocator, two)).toEqual(['y', 'z']);
   });
 
-  test('neither a drain nor a quota stands in the way, but a pool must have it', () => {
+  test('accepts a claim despite a drain or a quota, but not outside of all pools', () => {
     const testAllocator = recoveringAllocator();
     testAllocator.run(drainPool({ site: 's', pool: 'p', drained: true }));
     claim(testAllocator, 'a', '2', two);
@@ -110,7 +112,7 @@ describe('while a site recovers', () => {
     );
   });
 
-  test('a family that is not named is not given', () => {
+  test('assigns no address of a family that is not claimed', () => {
     const testAllocator = recoveringAllocator();
     testAllocator.run(suspendSite({ site: 's', as: undefined }));
     testAllocator.withSite([{ name: 'six', addresses: ['2001:db8::5'] }]);
@@ -119,7 +121,7 @@ describe('while a site recovers', () => {
     expect(answer).toMatchObject({ reservation: { addresses: [{ address: one }] } });
   });
 
-  test('who waits keeps the place', () => {
+  test('keeps the place of a waiter', () => {
     const testAllocator = new TestAllocator()
       .withSite([{ name: 'p', addresses: [one] }])
       .withCluster('a');

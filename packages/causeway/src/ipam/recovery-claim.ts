@@ -15,10 +15,10 @@ import {
 import type { Kept } from './site-view.ts';
 
 /**
- * A reservation while the site recovers from a restored backup. The ledger doesn't know what happened
- * after the backup was made, so that nobody gets anything from it: a cluster says which addresses its
- * owners use (a claim), and that is believed unless another cluster is known to hold one. About its own
- * owners a cluster knows better than the ledger.
+ * A reservation while the site recovers from a restored backup. The ledger doesn't know what happened after
+ * the backup, so it assigns no address. A cluster states the addresses that its owners use (a claim), and the
+ * claim is accepted unless another cluster holds one of them. For its own owners, the cluster is right and
+ * the ledger is not.
  */
 export function claimFor(
   request: ReserveRequest,
@@ -28,7 +28,7 @@ export function claimFor(
 ): Decision<ReserveAnswer> {
   const { demand } = request;
   if (demand.claim !== true || demand.addresses.length === 0) {
-    throw recovering(site, 'Nobody gets an address until then but who claims the one it uses.');
+    throw recovering(site, 'Until then an owner gets only an address that it uses and claims.');
   }
   const owned = site.view.ownedBy(cluster.record.epoch, demand.uid).map(({ record }) => record);
   const missing = demand.addresses.filter((name) => owned.every(({ address }) => address !== name));
@@ -40,7 +40,7 @@ export function claimFor(
   const fence = fenceOf(demand, owned) ?? after.sequence;
   const owner = ownerOf(demand, fence, moment.now);
   const held = missing.map((address) => claimed(address, owner, site, after, demand));
-  // It uses others of these families now: who has the old ones is not known.
+  // The owner uses other addresses of these families now: the current owner of the old ones is unknown.
   const taken = new Set(missing.map(familyOf));
   const left = owned.filter(({ address }) => taken.has(familyOf(address)));
   const stays = owned.filter(({ address }) => !taken.has(familyOf(address)));
@@ -69,7 +69,7 @@ function fenceOf({ uid }: Demand, owned: readonly HeldAddress[]): number | undef
   return owned.flatMap(({ owners }) => owners).find((owner) => owner.uid === uid)?.fence;
 }
 
-/** Drained or not, and for whatever purpose: in use is in use. */
+/** Whether the pool is drained and for which purpose doesn't matter: the address is in use. */
 function claimed(
   address: Address,
   owner: Owner,
@@ -80,20 +80,22 @@ function claimed(
   const pool = site.view.poolOf(address)?.spec.name;
   if (pool === undefined) {
     throw new Refusal('invalid', 'address-outside', `${address} is in no pool of the site`, {
-      hint: 'Give it to a pool before the recovery ends, or it may be given out while it is in use.',
+      hint: 'Add it to a pool before the recovery ends, or it may be assigned while it is in use.',
     });
   }
   const record = site.view.addresses.get(address)?.record;
   const isHeld = record?.state === 'held' && site.view.restOf(address) === undefined;
   if (isHeld && record.epoch !== epoch) {
-    throw recovering(site, `Another cluster is known to hold ${address}.`);
+    throw recovering(site, `Another cluster holds ${address}.`);
   }
   const sharers = isHeld ? sharersWith(record, owner, sharingKey) : [];
   const owners = [...sharers, owner];
   return { state: 'held', address, pool, cluster: name, epoch, owners, sharingKey };
 }
 
-/** Of its own cluster's owners the others stay that may share it; one that may not has gone since. */
+/**
+ * Other owners of the same cluster stay if they can share the address; an owner that can't no longer exists.
+ */
 function sharersWith(
   held: HeldAddress,
   { ports = [] }: Owner,
@@ -103,7 +105,7 @@ function sharersWith(
   return held.owners.filter((other) => !other.ports?.some((port) => ports.includes(port)));
 }
 
-/** What an owner no longer uses rests as long as what nobody saw withdrawn. */
+/** An address that its owner no longer uses gets the quarantine for unconfirmed withdrawals. */
 function given(
   held: HeldAddress,
   uid: string,
@@ -120,6 +122,6 @@ function given(
 function recovering({ record }: KnownSite, what: string): Refusal {
   const message = `site ${record.name} is recovering from a backup. ${what}`;
   return new Refusal('unavailable', 'recovering', message, {
-    hint: 'An operator ends the recovery with "causeway ipam sites resume", once all clusters have claimed what they use.',
+    hint: 'An operator ends the recovery with "causeway ipam sites resume", after all clusters have claimed the addresses that they use.',
   });
 }

@@ -4,7 +4,7 @@ import {
   type ErrorOptions,
 } from '@causeway/base/error/causeway-error';
 
-/** Why the allocator says no, finer than an error code: what a client tells its user. */
+/** Reason of a refusal, more specific than an error code: clients show it to the user. */
 export const refusalReasons = [
   'address-in-use',
   'address-outside',

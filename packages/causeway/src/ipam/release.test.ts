@@ -7,8 +7,8 @@ import { free } from './release.ts';
 const one = { name: 'p', addresses: ['192.0.2.1'] };
 const service = { namespace: 'shop', name: 'web' };
 
-describe('a free', () => {
-  test('of what is not there succeeds', () => {
+describe('a release', () => {
+  test('of an owner without addresses succeeds', () => {
     const testAllocator = new TestAllocator().withSite([one]).withCluster('a');
     expect(testAllocator.free('a', 'nobody')).toEqual([]);
     expect(testAllocator.free('no-cluster', 'nobody')).toEqual([]);
@@ -26,7 +26,7 @@ describe('a free', () => {
     ]);
   });
 
-  test('of the control plane’s address is an operator’s matter', () => {
+  test('of the control plane’s address requires an operator', () => {
     const testAllocator = new TestAllocator().withSite([one]).withCluster('a', {
       controlPlane: { families: [4], addresses: [] },
     });
@@ -50,7 +50,7 @@ describe('a free', () => {
     expect(testAllocator.free('a', uid, { fence })).toEqual(['192.0.2.1']);
   });
 
-  test('lets the address rest before others get it', () => {
+  test('puts the address into quarantine before others get it', () => {
     const testAllocator = new TestAllocator().withSite([one], {
       quarantineMs: 100,
       unconfirmedQuarantineMs: 5_000,
@@ -92,7 +92,7 @@ describe('a free', () => {
     expect(testAllocator.take('a', 'new', service)).toBe(address);
   });
 
-  test('lets the address go when nobody came back in time', () => {
+  test('makes the address available after the kept time is over', () => {
     const testAllocator = new TestAllocator()
       .withSite([one], { keepMs: 1000 })
       .withCluster('a')
@@ -104,7 +104,7 @@ describe('a free', () => {
     expect(() => testAllocator.take('a', 'new', service)).toThrow(refusal('pool-exhausted'));
   });
 
-  test('lets the same cluster have its resting address by name', () => {
+  test('lets the same cluster get its quarantined address by name', () => {
     const testAllocator = new TestAllocator()
       .withSite([one], { quarantineMs: 100 })
       .withCluster('a')
@@ -117,7 +117,7 @@ describe('a free', () => {
   });
 });
 
-test('a sweep forgets rests that are over, and nothing else', () => {
+test('a sweep removes expired quarantines, and nothing else', () => {
   const testAllocator = new TestAllocator().withSite([{ name: 'p', addresses: ['192.0.2.0/28'] }], {
     quarantineMs: 100,
   });

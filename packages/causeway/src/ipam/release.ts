@@ -19,9 +19,9 @@ export interface FreeRequest {
   readonly site: string;
   readonly cluster: string;
   readonly uid: string;
-  /** The fence that the reservation came with. Only an operator may do without. */
+  /** The fence of the reservation. Only an operator may omit it. */
   readonly fence: number | undefined;
-  /** Whether somebody saw that the addresses are no longer announced: then they rest less long. */
+  /** Whether the withdrawal was confirmed: then the quarantine is shorter. */
   readonly withdrawn: boolean;
   readonly reason?: string | undefined;
 }
@@ -30,12 +30,12 @@ export interface FreeAnswer {
   readonly freed: readonly Address[];
 }
 
-/** Frees what the owner holds, and its place in the queue. What isn't there is free already. */
+/** Frees the owner's addresses and its place in the queue. Missing ones are not an error. */
 export function free(request: FreeRequest): Decide<FreeAnswer> {
   return (view, { now }, { credential }) =>
     deciding(() => {
       if (request.fence === undefined && credential?.role === 'cluster') {
-        throw new CausewayError('invalid', 'a free needs the fence of its reservation');
+        throw new CausewayError('invalid', 'a release requires the fence of its reservation');
       }
       const site = findSite(view, request.site);
       refuseIfMoved(site);
@@ -73,18 +73,25 @@ export function free(request: FreeRequest): Decide<FreeAnswer> {
     });
 }
 
-/** Reserved by whoever creates the cluster: its own credential, in a Secret of it, must not end it. */
+/**
+ * The tool that creates the cluster reserves this address: the cluster's own credential, in one of its
+ * Secrets, must not release it.
+ */
 function refuseControlPlane({ uid }: FreeRequest, owned: readonly HeldAddress[]): void {
   const isControlPlane = owned.some(({ owners }) =>
     owners.some((owner) => owner.uid === uid && owner.purpose === 'control-plane'),
   );
   if (!isControlPlane) return;
-  throw new CausewayError('forbidden', 'the address of the control plane is freed by an operator', {
-    hint: 'Use an operator’s credential, or remove the cluster.',
-  });
+  throw new CausewayError(
+    'forbidden',
+    'only an operator can free the address of the control plane',
+    {
+      hint: 'Use an operator’s credential, or remove the cluster.',
+    },
+  );
 }
 
-/** The owner gives one address up: to others that share it, else to rest. */
+/** Removes the owner from one address: other sharing owners keep it, else it goes into quarantine. */
 export function release(
   request: Pick<FreeRequest, 'site' | 'uid' | 'withdrawn'>,
   held: HeldAddress,
@@ -102,13 +109,13 @@ export function release(
   return rest(key, { ...restingOf(held, cluster.id, until), keptFor }, now);
 }
 
-/** The Service that it waits for; undefined for what is no Service's. */
+/** The Service that the address is kept for; undefined if its owner is not a Service. */
 function serviceOf({ owners }: HeldAddress): RestingAddress['keptFor'] {
   const { namespace, name } = owners[0] ?? {};
   return namespace === undefined || name === undefined ? undefined : { namespace, name };
 }
 
-/** An address that needs no rest needs no key. */
+/** An address without a quarantine needs no key. */
 export function rest(key: string, record: RestingAddress, now: number): Write {
   return record.until <= now ? remove(key) : put(key, record);
 }
@@ -118,13 +125,13 @@ export function restingOf(held: HeldAddress, clusterId: string, until: number): 
   return { state: 'resting', address, pool, cluster, id: clusterId, until };
 }
 
-/** In the place of a cluster's id: the address goes back to nobody in particular. */
-const nobody = 'voided';
+/** Instead of a cluster's id: the address is kept for no cluster. */
+const noCluster = 'voided';
 
-/** What a voided epoch held rests for all but the Service that had it, if its cluster returns. */
+/** Addresses of a voided epoch are in quarantine for all but the previous Service, if its cluster returns. */
 export function restingOfVoided(held: HeldAddress, { id, until }: TombstoneRecord): RestingAddress {
   const service = serviceOf(held);
-  const resting = restingOf(held, nobody, until);
+  const resting = restingOf(held, noCluster, until);
   if (id === undefined || service === undefined) return resting;
   return { ...resting, returnsTo: { id, ...service } };
 }

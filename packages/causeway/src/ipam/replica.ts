@@ -21,16 +21,16 @@ export interface ReplicaOptions
   readonly metrics: Metrics;
   readonly auditRetentionMs: number;
   readonly sweepEveryMs?: number;
-  /** What infrastructure needs so that addresses of its pools can be used. */
+  /** Platforms that prepare addresses of their pools. */
   readonly platforms?: PlatformDrivers;
-  /** Gives up starting. */
+  /** Aborts the start. */
   readonly signal: AbortSignal;
 }
 
 export interface Replica {
   readonly url: string;
   readonly allocator: Allocator;
-  /** Settles when the replica has ended: after `stop`, or with why it could not go on. */
+  /** Settles when the replica has ended: resolves after `stop`, or rejects with the cause. */
   readonly done: Promise<void>;
   stop(): Promise<void>;
 }
@@ -39,7 +39,7 @@ const gaugesEveryMs = 10_000;
 const retryMs = 500;
 const platformSweepMs = 60_000;
 
-/** One server: the allocator on its ledger, its housekeeping, and the API. Ready when it answers. */
+/** One server: the allocator on its ledger, its housekeeping, and the API. Resolves when it answers. */
 export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   const { ledger, clock, log, metrics } = options;
   await checkStore(options).catch(async (error: unknown) => {
@@ -65,7 +65,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
       }
     },
   });
-  // Whoever started the replica awaits `done`; until then a failure waits with it.
+  // The caller awaits `done` and gets the failure then.
   done.catch(() => undefined);
   const started = new AbortController();
   try {
@@ -100,7 +100,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   }
 }
 
-/** Waits for a store that can't be reached yet; a store that is the wrong one is refused at once. */
+/** Waits for a store that can't be reached yet; refuses the wrong store at once. */
 async function checkStore({ ledger, clock, log, signal }: ReplicaOptions): Promise<void> {
   for (;;) {
     try {

@@ -7,7 +7,7 @@ export interface ReserveRequest {
   readonly site: string;
   readonly cluster: string;
   readonly demand: Demand;
-  /** Wait in the queue, until this time, if nothing is allocatable. */
+  /** Wait in the queue, until this time, if no address is available. */
   readonly waitUntil?: number | undefined;
   readonly reason?: string | undefined;
 }
@@ -28,7 +28,7 @@ export type ReserveAnswer =
   | { readonly state: 'held'; readonly reservation: Reservation }
   | { readonly state: 'waiting'; readonly position: number };
 
-/** The owner as it stands in the record of an address. */
+/** The owner in the record of an address. */
 export function ownerOf(demand: Demand, fence: number, now: number): Owner {
   const { uid, purpose, namespace, name, ports } = demand;
   return { uid, purpose, namespace, name, ports, fence, since: now };
@@ -41,7 +41,7 @@ export function refuseIfMoved(site: KnownSite): void {
   });
 }
 
-/** What is meant for an earlier reservation of the owner is not done to a later one. */
+/** Refuses a call for an earlier reservation of the owner. */
 export function refuseStaleFence(
   request: { readonly uid: string; readonly fence: number | undefined },
   owned: readonly HeldAddress[],
@@ -54,7 +54,7 @@ export function refuseStaleFence(
       'conflict',
       'stale-fence',
       `the reservation has fence ${owner.fence}, not ${request.fence}`,
-      { hint: 'It was made after the one that this call is meant for. Look at it again.' },
+      { hint: 'The reservation is newer than this call. Read it again.' },
     );
   }
 }
@@ -66,7 +66,7 @@ export function heldAnswer(request: ReserveRequest, held: readonly HeldAddress[]
   };
 }
 
-/** The reservation of one owner, put together from the addresses that it holds. */
+/** The reservation of one owner, composed of its addresses. */
 export function reservationOf(
   site: string,
   cluster: string,

@@ -15,7 +15,7 @@ import { Refusal } from './refusal.ts';
 import { restingOfVoided } from './release.ts';
 import type { Kept, SiteView } from './site-view.ts';
 
-/** Everything that choosing an address for one owner depends on. */
+/** Input for choosing an owner's address. */
 export interface Choice {
   readonly site: SiteView;
   readonly cluster: Kept<ClusterRecord>;
@@ -25,22 +25,22 @@ export interface Choice {
   readonly moment: Moment;
 }
 
-/** An address for the owner: its own now, or one that it joins or takes over. */
+/** An address for the owner: its own, or one that it joins or takes over. */
 export type Pick =
   | {
       readonly kind: 'fresh';
       readonly address: Address;
       readonly pool: string;
-      /** Others wait for addresses of that pool, and this one is left over. */
+      /** Others wait for addresses of that pool, and this one is left after they are served. */
       readonly passesQueue: boolean;
     }
   | { readonly kind: 'join'; readonly held: HeldAddress }
   | { readonly kind: 'adopt'; readonly held: HeldAddress };
 
-/** Undefined: nothing is allocatable. `busy`: only what transactions under way may yet leave over. */
+/** Undefined: no address is available. `busy`: it depends on running transactions. */
 export type PickResult = Pick | 'busy' | undefined;
 
-/** Chooses by rank: the address that was named, one already shared, the one it had before, a fresh one. */
+/** Chooses in this order: the requested address, one already shared, the previous one, a new one. */
 export function pickAddress(choice: Choice, family: Family): PickResult {
   const adopted = pickImported(choice, family);
   if (adopted !== undefined) return adopted;
@@ -51,7 +51,7 @@ export function pickAddress(choice: Choice, family: Family): PickResult {
   return pickKept(choice, family) ?? pickFresh(choice, family);
 }
 
-/** An imported owner has a name but no UID: the first owner with that name takes over from it. */
+/** An imported owner has a name but no UID: the first owner with that name takes over its address. */
 function pickImported({ site, cluster, demand }: Choice, family: Family): Pick | undefined {
   if (cluster.record.imported !== true || demand.name === undefined) return undefined;
   for (const { record } of site.heldBy(cluster.record.epoch).values()) {
@@ -96,9 +96,14 @@ function pickNamed(choice: Choice, address: Address): PickResult {
   const fresh = { kind: 'fresh', address, pool: pool.spec.name } as const;
   if (mayReturnTo(record, choice)) return { ...fresh, passesQueue: false };
   if (rest !== undefined && rest > moment.now) {
-    throw new Refusal('conflict', 'address-resting', `${address} rests after its last use`, {
-      hint: `It is free for others from ${new Date(rest).toISOString()} on.`,
-    });
+    throw new Refusal(
+      'conflict',
+      'address-resting',
+      `${address} is in quarantine after its last use`,
+      {
+        hint: `It is free for others from ${new Date(rest).toISOString()} on.`,
+      },
+    );
   }
   const { left, isWanted } = sharesOfQueue(site, choice.place, moment.now);
   if (left(pool, familyOf(address)) <= 0) return undefined;
@@ -107,8 +112,8 @@ function pickNamed(choice: Choice, address: Address): PickResult {
 }
 
 /**
- * A resting address goes back early to the cluster that had it, unless it waits for another of its
- * Services. What was taken from a cluster goes back to the Service that had it.
+ * An address in quarantine goes back early to its previous cluster, unless it is kept for another of its
+ * Services. An address that was reclaimed from a cluster goes back to its previous Service.
  */
 function mayReturnTo(
   record: AddressRecord | undefined,
@@ -124,7 +129,7 @@ function mayReturnTo(
   return resting.id === id && (keptFor === undefined || isFor(keptFor));
 }
 
-/** What an epoch held that is void rests, whether it has been swept yet or not. */
+/** Addresses of a voided epoch are in quarantine, whether or not they have been swept. */
 function asResting(record: AddressRecord, { tombstones }: SiteView): RestingAddress | undefined {
   if (record.state === 'resting') return record;
   const tombstone = tombstones.get(record.epoch)?.record;
@@ -148,7 +153,7 @@ function canJoin(held: HeldAddress, demand: Demand): boolean {
   return held.owners.every((owner) => owner.ports?.some((port) => ports.has(port)) !== true);
 }
 
-/** The address that a Service of this name had, while it waits for it. */
+/** The previous address of a Service of this name, while it is kept for it. */
 function pickKept(choice: Choice, family: Family): PickResult {
   const { site, cluster, demand, moment } = choice;
   if (demand.namespace === undefined || demand.name === undefined) return undefined;
@@ -166,7 +171,7 @@ function pickKept(choice: Choice, family: Family): PickResult {
   return undefined;
 }
 
-/** The first free address of the pools, best pool first, of which those who wait leave one over. */
+/** The first free address of the pools, best pool first, that the waiters leave. */
 function pickFresh(choice: Choice, family: Family): PickResult {
   const { site, cluster, demand, moment } = choice;
   const owner = demand.name === undefined ? demand.uid : `${demand.namespace}/${demand.name}`;

@@ -56,7 +56,7 @@ describe('a reservation', () => {
     expect(testAllocator.free('a', 'u', { fence })).toHaveLength(2);
   });
 
-  test('names an address, and learns why it cannot have it', () => {
+  test('gets a requested address, or the reason why not', () => {
     const testAllocator = new TestAllocator().withSite([
       { name: 'p', addresses: ['192.0.2.0/29'], gateways: ['192.0.2.1'] },
     ]);
@@ -79,7 +79,7 @@ describe('a reservation', () => {
     expect(testAllocator.take('a', '1')).toBe('192.0.2.3');
   });
 
-  test('keeps the quota, also against two addresses at once', () => {
+  test('respects the quota, also for two addresses at once', () => {
     const pools = [fourAddresses, { name: 'six', addresses: ['2001:db8::/120'] }];
     const testAllocator = new TestAllocator()
       .withSite(pools, { defaultQuota: 1 })
@@ -95,7 +95,7 @@ describe('a reservation', () => {
     expect(() => testAllocator.take('b', '2')).toThrow(refusal('quota'));
   });
 
-  test('waits for transactions under way before it says that nothing is left', () => {
+  test('waits for running transactions before it reports that no address is left', () => {
     const testAllocator = new TestAllocator()
       .withSite([{ name: 'p', addresses: ['192.0.2.1'] }])
       .withCluster('a');
@@ -103,7 +103,7 @@ describe('a reservation', () => {
     expect(() => testAllocator.take('a', 'u')).toThrow('busy');
   });
 
-  test('takes nothing from a drained pool and leaves what is held there', () => {
+  test('takes nothing from a drained pool and keeps the addresses held there', () => {
     const testAllocator = new TestAllocator().withSite([fourAddresses]).withCluster('a');
     const held = testAllocator.take('a', '1');
     testAllocator.run(drainPool({ site: 's', pool: 'p', drained: true }));
@@ -113,7 +113,7 @@ describe('a reservation', () => {
     testAllocator.take('a', '2');
   });
 
-  test('a resize renumbers nobody, and what falls out is not handed out again', () => {
+  test('keeps its address after a resize that excludes it, and the address is not assigned again', () => {
     const testAllocator = new TestAllocator().withSite([fourAddresses]).withCluster('a');
     const held = testAllocator.take('a', '1');
     const elsewhere = held === '192.0.2.0' ? '192.0.2.1' : '192.0.2.0';
@@ -125,7 +125,7 @@ describe('a reservation', () => {
     expect(() => testAllocator.take('a', '3')).toThrow(refusal('pool-exhausted'));
   });
 
-  test('a growing pool knows what was held outside of it before', () => {
+  test('gets no address that was held outside of a pool before the pool grew', () => {
     const testAllocator = new TestAllocator().withSite([fourAddresses]).withCluster('a');
     const held = ['1', '2', '3', '4'].map((uid) => testAllocator.take('a', uid));
     const set = (addresses: string[]) =>
@@ -137,7 +137,7 @@ describe('a reservation', () => {
     expect(held).not.toContain(testAllocator.take('a', '5'));
   });
 
-  test('is refused by a ledger that was moved', () => {
+  test('is refused by a moved ledger', () => {
     const testAllocator = new TestAllocator().withSite([fourAddresses]).withCluster('a');
     testAllocator.run(suspendSite({ site: 's', as: 'moved' }));
     expect(() => testAllocator.take('a', '1')).toThrow(refusal('moved'));
@@ -147,7 +147,7 @@ describe('a reservation', () => {
 describe('sharing an address', () => {
   const shared = (ports: string[]) => ({ sharingKey: 'k', ports });
 
-  test('takes the same key, the same cluster and different ports', () => {
+  test('requires the same key, the same cluster and different ports', () => {
     const testAllocator = new TestAllocator()
       .withSite([fourAddresses])
       .withCluster('a')
@@ -159,7 +159,7 @@ describe('sharing an address', () => {
     expect(testAllocator.take('a', '5')).not.toBe(first);
   });
 
-  test('counts once against the quota, and ends with the last sharer', () => {
+  test('counts once against the quota, and ends with the last owner', () => {
     const testAllocator = new TestAllocator()
       .withSite([fourAddresses], { quarantineMs: 9 })
       .withCluster('a', { quota: 1 });

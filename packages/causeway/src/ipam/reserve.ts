@@ -29,7 +29,7 @@ import { isWaiting, placeKeptMs } from './queue.ts';
 import { isImported, pickAddress, type Choice, type Pick } from './reserve-pick.ts';
 import type { Kept, SiteView } from './site-view.ts';
 
-/** Reserves what is missing of the demand, all of it or nothing; what the owner has, it keeps. */
+/** Reserves the missing addresses of the demand, all or nothing. The owner keeps its current addresses. */
 export function reserve(request: ReserveRequest): Decide<ReserveAnswer> {
   return (view, moment) =>
     deciding(() => {
@@ -78,7 +78,7 @@ function granted(
   const { cluster, demand, moment } = choice;
   const after = nextSequence(cluster);
   const before = owned.flatMap(({ owners }) => owners.find(({ uid }) => uid === demand.uid) ?? []);
-  // An owner has one fence: what it adds later comes under the fence that it knows.
+  // An owner has one fence: later addresses get the fence that the owner knows.
   const owner = ownerOf(demand, before[0]?.fence ?? after.sequence, moment.now);
   const held = picks.map((pick) => heldBy(pick, owner, after, demand));
   const waiterKey = keys.waiter(request.site, request.cluster, demand.uid);
@@ -111,8 +111,8 @@ function granted(
 }
 
 /**
- * Others wait for addresses of the same pool. How many are left for this one holds only as long as
- * nobody else takes one, so while there is a queue those who pass it come one after the other.
+ * Others wait for addresses of the same pool. The number left for this request is valid only until another
+ * request takes one. So while there is a queue, requests that pass it are serialized.
  */
 function standInLine(siteName: string, { site }: Choice, picks: readonly Pick[]): Write[] {
   const passes = picks.some((pick) => pick.kind === 'fresh' && pick.passesQueue);
@@ -135,7 +135,7 @@ function heldBy(pick: Pick, owner: Owner, cluster: ClusterRecord, demand: Demand
   return { state: 'held', address, pool, cluster: name, epoch, owners: [owner], sharingKey };
 }
 
-/** Nothing is allocatable: the request takes its place in the queue, or is told so. */
+/** No address is available: the request gets a place in the queue, or is refused. */
 function nothingLeft(
   request: ReserveRequest,
   site: KnownSite,
@@ -145,7 +145,7 @@ function nothingLeft(
   const { demand, cluster, moment, place } = choice;
   if (request.waitUntil === undefined || demand.addresses.length > 0) {
     throw new Refusal('exhausted', 'pool-exhausted', `no IPv${family} address is left`, {
-      hint: 'Add addresses to a pool, or ask with "wait"; resting addresses come back by themselves.',
+      hint: 'Add addresses to a pool, or ask with "wait"; quarantined addresses become available again.',
     });
   }
   refuseOverQuota(site, cluster, []);
@@ -160,7 +160,7 @@ function nothingLeft(
   if (known !== undefined && isKeptLongEnough(known, request.waitUntil, demand)) {
     return { kind: 'answer', answer };
   }
-  // Who just goes on waiting does nothing that anybody would look for.
+  // Continued waiting needs no audit record.
   const isLonger = known !== undefined && isSameDemand(known.demand, demand);
   const record: WaiterRecord = {
     cluster: request.cluster,
@@ -187,18 +187,18 @@ function nothingLeft(
   };
 }
 
-/** A place is kept longer only when half of its time is over: else every ask would be a change. */
+/** A place is extended only after half of its time: otherwise every request would be a change. */
 function isKeptLongEnough(known: WaiterRecord, until: number, asked: Demand): boolean {
   return known.expires >= until - placeKeptMs / 2 && isSameDemand(known.demand, asked);
 }
 
-/** As the ledger keeps them: what is undefined is not there. */
+/** As the ledger stores them: without undefined fields. */
 function isSameDemand(one: Demand, other: Demand): boolean {
   const kept = (demand: Demand): unknown => JSON.parse(JSON.stringify(demand));
   return isDeepStrictEqual(kept(one), kept(other));
 }
 
-/** How many wait before this one, plus one. */
+/** Number of earlier waiters, plus one. */
 export function positionOf(site: SiteView, place: number, now: number): number {
   let ahead = 0;
   for (const { record } of site.waiters.values()) {

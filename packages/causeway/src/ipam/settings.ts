@@ -4,18 +4,21 @@ const ledgerSettings = {
   ledger: z
     .string()
     .default('sqlite:/var/lib/causeway/ipam.db')
-    .describe('where addresses are kept: sqlite:FILE, or etcd:URL,URL… for several servers'),
+    .describe('where addresses are stored: sqlite:FILE, or etcd:URL,URL… for several servers'),
   etcd: z
     .strictObject({
       root: z
         .string()
         .regex(/^\/[\w/-]*\/$/, 'must begin and end with a slash')
         .default('/causeway/ipam/')
-        .describe('put before every key, so that an etcd may serve others too'),
+        .describe('prefix of every key, so that other programs can use the same etcd'),
       caFile: z.string().optional().describe('PEM file of the authority of etcd’s certificates'),
-      certificateFile: z.string().optional().describe('PEM file of our certificate for etcd'),
+      certificateFile: z
+        .string()
+        .optional()
+        .describe('PEM file of the client certificate for etcd'),
       keyFile: z.string().optional().describe('PEM file of its key'),
-      user: z.string().optional().describe('name to authenticate with'),
+      user: z.string().optional().describe('user name for etcd'),
       passwordFile: z.string().optional().describe('file with the password'),
     })
     .prefault({}),
@@ -26,17 +29,14 @@ export const ipamLedgerSettings = z.strictObject(ledgerSettings);
 export type IpamLedgerSettings = z.infer<typeof ipamLedgerSettings>;
 
 const platformSettings = z.strictObject({
-  name: z.string().min(1).max(63).describe('what pools call it'),
-  driver: z.enum(['openstack']).describe('what kind of infrastructure it is'),
+  name: z.string().min(1).max(63).describe('name of the platform in pools'),
+  driver: z.enum(['openstack']).describe('kind of infrastructure'),
   cloud: z
     .string()
     .min(1)
     .optional()
     .describe('entry of clouds.yaml; else OS_CLOUD or OS_ variables'),
-  subnets: z
-    .array(z.string().min(1))
-    .min(1)
-    .describe('ids of the subnets that the addresses are of'),
+  subnets: z.array(z.string().min(1)).min(1).describe('ids of the subnets of the addresses'),
   floatingNetwork: z
     .string()
     .min(1)
@@ -84,14 +84,12 @@ export const ipamServerSettings = z.strictObject({
   platforms: z
     .array(platformSettings)
     .default([])
-    .describe('infrastructure that has to know of the addresses of pools that name it'),
+    .describe('infrastructure that must prepare the addresses of pools that name it'),
   auditRetentionDays: z
     .number()
     .positive()
     .optional()
-    .describe(
-      'how long the audit log is kept; 365 in SQLite and 2 in etcd, which has room for few',
-    ),
+    .describe('how long the audit log is kept; 365 in SQLite and 2 in etcd, which has less room'),
   log: z
     .strictObject({
       level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('what to log'),
@@ -103,13 +101,13 @@ export type IpamServerSettings = z.infer<typeof ipamServerSettings>;
 
 const dayMs = 86_400_000;
 
-/** A file takes a year; etcd's 2 GB would be full of audit within days at 10,000 clusters. */
+/** A file has room for a year; at 10,000 clusters the audit log would fill etcd's 2 GB within days. */
 export function auditRetentionMs(settings: IpamServerSettings): number {
   const byLedger = settings.ledger.startsWith('etcd:') ? 2 : 365;
   return (settings.auditRetentionDays ?? byLedger) * dayMs;
 }
 
-/** For commands that speak with a server. */
+/** For commands that call a server. */
 export const ipamClientSettings = z.strictObject({
   server: z
     .array(z.string())
@@ -117,6 +115,6 @@ export const ipamClientSettings = z.strictObject({
     .describe('URLs of the servers; the next is tried when one fails'),
   tokenFile: z.string().optional().describe('file with the token'),
   caFile: z.string().optional().describe('PEM file of the authority of the server’s certificate'),
-  certificateFile: z.string().optional().describe('PEM file of our client certificate'),
+  certificateFile: z.string().optional().describe('PEM file of the client certificate'),
   keyFile: z.string().optional().describe('PEM file of its key'),
 });

@@ -7,7 +7,7 @@ const pool = { name: 'p', addresses: ['192.0.2.1-192.0.2.4'] };
 const { drained: _unsaid, ...spec } = poolSpecSchema.parse(pool);
 
 describe('a pool that is set again', () => {
-  test('stays drained unless it is said', () => {
+  test('stays drained unless the change says otherwise', () => {
     const testAllocator = new TestAllocator().withSite([pool]);
     testAllocator.run(drainPool({ site: 's', pool: 'p', drained: true }));
     const addresses = ['192.0.2.1-192.0.2.9'];
@@ -19,24 +19,24 @@ describe('a pool that is set again', () => {
     expect(testAllocator.run(setPool({ site: 's', pool: said }))).toMatchObject({ drained: false });
   });
 
-  test('is refused where other pools’ gateways and networks leave it nothing', () => {
+  test('is refused if the gateways and networks of other pools leave it no address', () => {
     const testAllocator = new TestAllocator().withSite([
       { ...pool, addresses: ['192.0.2.0/29'], gateways: ['192.0.2.9'] },
     ]);
     const nothing = { ...spec, name: 'q', addresses: ['192.0.2.7', '192.0.2.9'] };
     expect(() => testAllocator.run(setPool({ site: 's', pool: nothing }))).toThrow(
-      'no address to hand out',
+      'no address to assign',
     );
   });
 
-  test('is refused where it overlaps', () => {
+  test('is refused if it overlaps', () => {
     const testAllocator = new TestAllocator().withSite([pool]);
     const other = { ...spec, name: 'q', addresses: ['192.0.2.4-192.0.2.9'] };
     expect(() => testAllocator.run(setPool({ site: 's', pool: other }))).toThrow('overlaps pool p');
   });
 });
 
-test('a pool is not removed while what it handed out is held, in it or not', () => {
+test('a pool is not removed while its addresses are held, inside or outside of its ranges', () => {
   const testAllocator = new TestAllocator().withSite([pool]).withCluster('a');
   testAllocator.take('a', '1');
   testAllocator.run(setPool({ site: 's', pool: { ...spec, addresses: ['192.0.2.9'] } }));
@@ -47,10 +47,10 @@ test('a pool is not removed while what it handed out is held, in it or not', () 
 });
 
 test.each([
-  ['nothing', { unconfirmedQuarantineMs: 0 }],
-  ['less than clocks differ by', { unconfirmedQuarantineMs: 4_999 }],
-  ['less than what was seen withdrawn', { quarantineMs: 700_000 }],
-])('what may still be announced does not rest for %s', (_what, settings) => {
+  ['no time', { unconfirmedQuarantineMs: 0 }],
+  ['less than the difference between clocks', { unconfirmedQuarantineMs: 4_999 }],
+  ['less than after a confirmed withdrawal', { quarantineMs: 700_000 }],
+])('an address that may still be announced has no quarantine of %s', (_what, settings) => {
   const testAllocator = new TestAllocator().withSite([pool]);
   const set = () => testAllocator.run(setSite({ site: 's', settings }));
   expect(set).toThrow('is too short');

@@ -11,7 +11,7 @@ import {
 } from './records.ts';
 import { Refusal } from './refusal.ts';
 
-/** What is left out stays as it is. */
+/** Omitted settings do not change. */
 type SettingsChange = { readonly [Name in keyof SiteSettings]?: SiteSettings[Name] | undefined };
 
 interface OnSite {
@@ -19,7 +19,7 @@ interface OnSite {
   readonly reason?: string | undefined;
 }
 
-/** Creates the site, or changes the settings that are given. */
+/** Creates the site, or changes the given settings. */
 export function setSite(
   request: OnSite & { readonly settings: SettingsChange },
 ): Decide<SiteRecord> {
@@ -35,10 +35,10 @@ export function setSite(
     });
 }
 
-/** Replicas' clocks differ by less than this, and an announcer that nobody watches needs a moment to stop. */
+/** Replicas' clocks differ by less than this, and an unmonitored announcer needs some time to stop. */
 export const shortestUnconfirmedMs = 5_000;
 
-/** An address that may still be announced never goes straight to others. */
+/** An address that may still be announced is never assigned to another owner at once. */
 function refuseTooShortRests({ quarantineMs, unconfirmedQuarantineMs }: SiteSettings): void {
   const leastMs = Math.max(shortestUnconfirmedMs, quarantineMs);
   if (unconfirmedQuarantineMs >= leastMs) return;
@@ -51,7 +51,9 @@ function refuseTooShortRests({ quarantineMs, unconfirmedQuarantineMs }: SiteSett
   );
 }
 
-/** Creates or replaces a pool. Nobody is renumbered: who holds an address that falls out keeps it. */
+/**
+ * Creates or replaces a pool. No owner is renumbered: owners keep addresses that the pool no longer includes.
+ */
 export function setPool(request: OnSite & { readonly pool: PoolChange }): Decide<PoolSpec> {
   return (view) =>
     deciding(() => {
@@ -64,8 +66,8 @@ export function setPool(request: OnSite & { readonly pool: PoolChange }): Decide
       const built = buildPools(pools);
       const pool = built.find((each) => each.spec === spec);
       if (pool === undefined || pool.sets[4].size + pool.sets[6].size === 0n) {
-        throw new CausewayError('invalid', `pool ${name} has no address to hand out`, {
-          hint: 'Exclusions are never handed out, nor gateways, network and broadcast addresses of any pool of the site.',
+        throw new CausewayError('invalid', `pool ${name} has no address to assign`, {
+          hint: 'Exclusions are never assigned, nor gateways, network and broadcast addresses of any pool of the site.',
         });
       }
       refuseOverlap(pool, built);
@@ -90,7 +92,7 @@ export function drainPool(
     });
 }
 
-/** Removes a pool that nobody holds an address of. */
+/** Removes a pool without held addresses. */
 export function removePool(request: OnSite & { readonly pool: string }): Decide<SiteRecord> {
   return (view) =>
     deciding(() => {
@@ -99,7 +101,7 @@ export function removePool(request: OnSite & { readonly pool: string }): Decide<
         return { kind: 'answer', answer: site.record };
       }
       const pool = site.view.pools.find(({ spec }) => spec.name === request.pool);
-      // Also what fell out of the pool when it was resized: its platform still has to let go of it.
+      // Includes addresses that the pool lost in a resize: its platform must still release them.
       const held = [...site.view.addresses.values()].filter(
         ({ record }) =>
           record.state === 'held' &&

@@ -12,7 +12,7 @@ import type {
   WaiterRecord,
 } from './records.ts';
 
-/** A record with where it is kept. */
+/** A record with its key. */
 export interface Kept<T> {
   readonly key: string;
   readonly revision: number;
@@ -22,7 +22,7 @@ export interface Kept<T> {
 export type Holdings = ReadonlyMap<Address, Kept<HeldAddress>>;
 const nothing: Holdings = new Map();
 
-/** Everything known of a site, with the indexes that decisions need. Only `View` changes it. */
+/** The state of a site, with the indexes that decisions need. Only `View` changes it. */
 export class SiteView {
   readonly name: string;
   site: Kept<SiteRecord> | undefined;
@@ -49,7 +49,7 @@ export class SiteView {
 
   setAddress(address: Address, kept: Kept<AddressRecord> | undefined): void {
     const before = this.addresses.get(address);
-    if (before !== undefined) this.#forget(before.record);
+    if (before !== undefined) this.#removeFromIndexes(before.record);
     if (kept === undefined) {
       this.addresses.delete(address);
       for (const pool of this.pools) pool.mark(address, familyOf(address), false);
@@ -69,7 +69,7 @@ export class SiteView {
     for (const held of this.heldBy(epoch).values()) this.#occupy(held.record);
   }
 
-  /** What an epoch of a cluster holds. An epoch's name is unique among all clusters. */
+  /** Addresses of a cluster's epoch. An epoch's name is unique among all clusters. */
   heldBy(epoch: string): Holdings {
     return this.#heldBy.get(epoch) ?? nothing;
   }
@@ -81,12 +81,12 @@ export class SiteView {
     return [...owned].flatMap((address) => holdings.get(address) ?? []);
   }
 
-  /** Resting addresses that wait for this Service of this cluster. */
+  /** Quarantined addresses that are kept for this Service of this cluster. */
   keptFor(clusterId: string, namespace: string, name: string): readonly Address[] {
     return [...(this.#keptFor.get(`${clusterId}/${namespace}/${name}`) ?? [])];
   }
 
-  /** Until when the address rests: undefined when it is held by a living epoch, or free. */
+  /** End of the address's quarantine: undefined when it is held by a current epoch, or free. */
   readonly restOf = (address: Address): number | undefined => {
     const record = this.addresses.get(address)?.record;
     if (record === undefined) return undefined;
@@ -94,7 +94,7 @@ export class SiteView {
     return this.tombstones.get(record.epoch)?.record.until;
   };
 
-  /** When the next rest ends of an address that could be handed out then. */
+  /** End of the next quarantine of an address that can be assigned then. */
   nextExpiry(): number | undefined {
     const times = this.pools
       .map((pool) => pool.nextExpiry(this.restOf))
@@ -123,7 +123,7 @@ export class SiteView {
     }
   }
 
-  #forget(record: AddressRecord): void {
+  #removeFromIndexes(record: AddressRecord): void {
     if (record.state === 'resting') {
       const { keptFor } = record;
       if (keptFor === undefined) return;

@@ -26,8 +26,8 @@ interface Pending<T> {
 }
 
 /**
- * The ledger in one SQLite file: nothing to install, one server. A transaction is acknowledged when it
- * is on the disk; those that arrive while the disk is busy are committed together.
+ * The ledger in one SQLite file: nothing to install, one server. A transaction is acknowledged when it is on
+ * the disk; transactions that arrive while the disk is busy are committed together.
  */
 export class SqliteLedger implements Ledger {
   readonly #worker: Worker;
@@ -86,7 +86,7 @@ export class SqliteLedger implements Ledger {
     return Promise.resolve(this.#recent.revision);
   }
 
-  /** A copy of the file can't be told from the file: SQLite is put back with `restore`, not with `cp`. */
+  /** A copy of the file is indistinguishable from the file: restore SQLite with `restore`, not with `cp`. */
   identity(_signal: AbortSignal): Promise<string> {
     return Promise.resolve('sqlite');
   }
@@ -95,7 +95,7 @@ export class SqliteLedger implements Ledger {
     return this.#recent.follow(prefix, afterRevision, signal);
   }
 
-  /** The watches hear of everything at once. */
+  /** The watches get all changes at once. */
   requestProgress(): void {}
 
   async close(): Promise<void> {
@@ -104,7 +104,7 @@ export class SqliteLedger implements Ledger {
     await this.#worker.terminate();
   }
 
-  /** One commit at a time; what arrives meanwhile goes together into the next. Never rejects. */
+  /** One commit at a time; transactions that arrive during it share the next one. Never rejects. */
   async #commitWaiting(): Promise<void> {
     this.#committing = true;
     while (this.#waiting.length > 0) {

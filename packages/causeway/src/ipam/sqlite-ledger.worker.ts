@@ -1,4 +1,4 @@
-// The embedded ledger's own thread: SQLite's calls block, and here they block nobody.
+// The embedded ledger's own thread, because SQLite's calls block.
 
 import fs from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
@@ -17,7 +17,7 @@ class Store {
   #revision: number;
 
   constructor(file: string) {
-    // The ledger holds hashes of credentials: nobody else reads it.
+    // The ledger contains hashes of credentials: only its owner can read it.
     fs.closeSync(fs.openSync(file, 'a', 0o600));
     this.#database = new DatabaseSync(file, { timeout: 0 });
     // Exclusive: a second server on the same file must fail instead of answering from its own memory.

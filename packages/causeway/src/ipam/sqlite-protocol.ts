@@ -1,7 +1,7 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Change, Committed, Entry, Scan, Snapshot, Transaction } from './ledger.ts';
 
-/** What the embedded ledger asks of its worker thread. Requests are answered in order. */
+/** Requests of the embedded ledger to its worker thread. They are answered in order. */
 export type SqliteRequest =
   | { readonly kind: 'open'; readonly file: string }
   | { readonly kind: 'load'; readonly prefix: string }
@@ -22,17 +22,18 @@ export type SqliteAnswer =
   | { readonly kind: 'failed'; readonly message: string };
 
 /**
- * What a failure of the worker means. A full disk is no interruption that trying again outlives: it is
- * said at once, and nothing was written.
+ * Converts a failure of the worker. Retrying doesn't help with a full disk: it is reported at once, and
+ * nothing was written.
  */
 export function sqliteError(message: string): CausewayError {
   const text = `the ledger's file: ${message}`;
   if (/disk is full|no space left/i.test(message)) {
-    const hint = 'Nothing changes until its disk has room again; what is there stays as it is.';
+    const hint =
+      'No change can be stored until its disk has room again; stored data is not affected.';
     return new CausewayError('exhausted', text, { hint });
   }
   const hint = message.includes('locked')
     ? 'Another server has this file open. For several servers use etcd.'
-    : 'Look at the file, its directory and its disk.';
+    : 'Check the file, its directory and its disk.';
   return new CausewayError('unavailable', text, { hint });
 }

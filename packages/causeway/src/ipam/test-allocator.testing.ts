@@ -10,7 +10,7 @@ import { reserve } from './reserve.ts';
 import { setPool, setSite } from './site-decisions.ts';
 import { View } from './view.ts';
 
-/** Decisions carried out at once on a view, without a ledger: for tests of the decisions themselves. */
+/** Carries out decisions at once on a view, without a ledger: for tests of the decisions themselves. */
 export class TestAllocator {
   readonly view = new View();
   now = 1_000_000;
@@ -18,7 +18,7 @@ export class TestAllocator {
   readonly grant = { actor: 'test', key: undefined, credential: undefined };
   #ids = 0;
 
-  /** Decides, applies, and gives the answer; throws what the decision refuses with. */
+  /** Decides, applies, and returns the answer; throws if the decision is a refusal. */
   run<T>(decide: Decide<T>): T {
     const decision = decide(this.view, this, this.grant);
     if (decision.kind === 'refuse') throw decision.error;
@@ -31,7 +31,7 @@ export class TestAllocator {
     return decision.answer;
   }
 
-  /** A site `s` with the pools; what is seen withdrawn rests only if told so. */
+  /** A site `s` with the pools; a confirmed withdrawal has a quarantine only if the settings say so. */
   withSite(
     pools: readonly (Partial<PoolSpec> & { name: string; addresses: string[] })[],
     settings: Parameters<typeof setSite>[0]['settings'] = {},
@@ -76,14 +76,14 @@ export class TestAllocator {
     return this.run(reserve({ site: 's', cluster, demand: demandOf(demand), waitUntil }));
   }
 
-  /** Reserves one IPv4 address for the owner and gives it. */
+  /** Reserves one IPv4 address for the owner and returns it. */
   take(cluster: string, uid: string, demand: Partial<Demand> = {}): string {
     const answer = this.reserve(cluster, { ...demand, uid });
     if (answer.state !== 'held') throw new Error(`${uid} waits`);
     return answer.reservation.addresses.map(({ address }) => address).join(' ');
   }
 
-  /** `claimed` is what it claims, at a site that recovers. */
+  /** `claimed` is the claimed address, at a recovering site. */
   fenceOf(cluster: string, uid: string, claimed?: string): number {
     const claim = claimed === undefined ? {} : { addresses: [claimed], claim: true };
     const answer = this.reserve(cluster, { uid, ...claim });

@@ -11,7 +11,7 @@ const transaction = (reads: string, writes: string): Transaction => ({
   writes: writes.split(' ').map((key) => ({ key, value: 'x' })),
 });
 
-describe('packing the head of a queue', () => {
+describe('batching the head of a queue', () => {
   test.each<[string, Transaction[], number]>([
     ['one alone', [transaction('a', 'a')], 1],
     ['independent ones', [transaction('site@3 a', 'a'), transaction('site@3 b', 'b')], 2],
@@ -28,12 +28,12 @@ describe('packing the head of a queue', () => {
     expect(batchHead(queue).count).toBe(expected);
   });
 
-  test('compares what several depend on once', () => {
-    const { transaction: packed } = batchHead([
+  test('compares a key that several transactions depend on only once', () => {
+    const { transaction: batch } = batchHead([
       transaction('s@3 a', 'a'),
       transaction('s@3 b', 'b'),
     ]);
-    expect(packed).toEqual({
+    expect(batch).toEqual({
       conditions: [
         { key: 's', revision: 3 },
         { key: 'a', revision: 0 },
@@ -46,13 +46,13 @@ describe('packing the head of a queue', () => {
     });
   });
 
-  test('keeps to the size of a transaction', () => {
+  test('respects the size limit of a transaction', () => {
     const queue = Array.from({ length: 100 }, (_, index) =>
       transaction(`s@3 a${index}`, `a${index} b${index} c${index}`),
     );
-    const { count, transaction: packed } = batchHead(queue);
+    const { count, transaction: batch } = batchHead(queue);
     expect(count).toBe(42);
-    expect(packed.writes.length).toBeLessThanOrEqual(largestTransaction);
-    expect(packed.conditions.length).toBeLessThanOrEqual(largestTransaction);
+    expect(batch.writes.length).toBeLessThanOrEqual(largestTransaction);
+    expect(batch.conditions.length).toBeLessThanOrEqual(largestTransaction);
   });
 });

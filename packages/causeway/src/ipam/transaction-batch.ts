@@ -1,9 +1,9 @@
 import { largestTransaction, type Transaction } from './ledger.ts';
 
 /**
- * As many transactions from the head of a queue as can be committed as one: together within the size of
- * a transaction, and none touching what another writes, so that they have the same effect in any order.
- * Most depend on the same few keys (the site, its queue), which are compared once.
+ * As many transactions from the head of a queue as can be committed as one. Together they fit the size of a
+ * transaction, and none touches a key that another writes, so their order does not matter. Most depend on the
+ * same few keys (the site, its queue), which are compared once.
  */
 export function batchHead(queue: readonly Transaction[]): {
   readonly count: number;

@@ -5,7 +5,7 @@ import { updateOwner } from './update-owner.ts';
 
 const pool = { name: 'p', addresses: ['10.0.0.1-10.0.0.9'] };
 
-/** Two owners of one address, on ports of their own. */
+/** Two owners of one address, with different ports. */
 function shared(): TestAllocator {
   const testAllocator = new TestAllocator().withSite([pool]).withCluster('a');
   const first = testAllocator.take('a', 'web', { sharingKey: 'k', ports: ['TCP/80'] });
@@ -20,24 +20,24 @@ const update = (
   fence = testAllocator.fenceOf('a', uid),
 ) => testAllocator.run(updateOwner({ site: 's', cluster: 'a', uid, fence, ports }));
 
-test('an owner takes other ports, and keeps its address and its fence', () => {
+test("changes an owner's ports, and keeps its address and its fence", () => {
   const testAllocator = shared();
   const fence = testAllocator.fenceOf('a', 'web');
   const answer = update(testAllocator, 'web', ['TCP/443', 'TCP/80']);
   expect(answer).toMatchObject({ fence, addresses: [{ address: testAllocator.take('a', 'web') }] });
-  // Nobody joins on a port that it has taken since.
+  // No other owner can join on the new port.
   const other = testAllocator.take('a', 'api', { sharingKey: 'k', ports: ['TCP/443'] });
   expect(other).not.toBe(testAllocator.take('a', 'web'));
 });
 
-test('a port of another sharer is refused, and nothing changes', () => {
+test('refuses a port of another sharing owner, and changes nothing', () => {
   const testAllocator = shared();
   const { revision } = testAllocator.view;
   expect(() => update(testAllocator, 'web', ['UDP/53'])).toThrow(refusal('address-in-use'));
   expect(testAllocator.view.revision).toBe(revision);
 });
 
-test('the same ports again write nothing, in whatever order', () => {
+test('writes nothing for the same ports, in any order', () => {
   const testAllocator = shared();
   update(testAllocator, 'web', ['TCP/80', 'TCP/443']);
   const { revision } = testAllocator.view;
@@ -45,7 +45,7 @@ test('the same ports again write nothing, in whatever order', () => {
   expect(testAllocator.view.revision).toBe(revision);
 });
 
-test('it takes no address, and nothing of an earlier owner’s', () => {
+test('assigns no address, and changes nothing of an earlier owner', () => {
   const testAllocator = shared();
   expect(() => update(testAllocator, 'nobody', ['TCP/1'], 1)).toThrow('holds no address');
   const late = testAllocator.fenceOf('a', 'web');
@@ -54,7 +54,7 @@ test('it takes no address, and nothing of an earlier owner’s', () => {
   expect(() => update(testAllocator, 'web', ['TCP/1'], late)).toThrow(refusal('stale-fence'));
 });
 
-test('it gives up what it does not keep, which rests for the Service that had it', () => {
+test('releases addresses that are not kept, in quarantine for the Service that had them', () => {
   const pools = [pool, { name: 'six', addresses: ['2001:db8::1-2001:db8::9'] }];
   const testAllocator = new TestAllocator()
     .withSite(pools, { keepMs: 60_000 })

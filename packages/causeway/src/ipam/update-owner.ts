@@ -18,16 +18,17 @@ export interface UpdateOwnerRequest {
   readonly cluster: string;
   readonly uid: string;
   readonly fence: number;
-  /** The ports that it serves now; left out, they are as before. */
+  /** The current ports; if omitted, they do not change. */
   readonly ports?: readonly string[] | undefined;
-  /** What it keeps of its addresses, at least one; left out, all. The others rest. */
+  /** The addresses to keep, at least one; if omitted, all. The others go into quarantine. */
   readonly addresses?: readonly Address[] | undefined;
   readonly reason?: string | undefined;
 }
 
 /**
- * An owner takes nothing more. The ports change with which it shares an address, if they clash with
- * nobody's; and it gives up what it doesn't keep, such as that of a family that it no longer has.
+ * Changes an owner without assigning addresses. The ports on a shared address change if they don't conflict
+ * with another owner. Addresses that are not kept are released, such as that of a family that the Service no
+ * longer has.
  */
 export function updateOwner(request: UpdateOwnerRequest): Decide<Reservation> {
   return (view, { now }) =>
@@ -72,12 +73,12 @@ export function updateOwner(request: UpdateOwnerRequest): Decide<Reservation> {
     });
 }
 
-/** What it keeps of what it holds. */
+/** The held addresses that the request keeps. */
 function keptOf({ addresses }: UpdateOwnerRequest, held: readonly HeldAddress[]): HeldAddress[] {
   const keeps = held.filter(({ address }) => addresses?.includes(address) ?? true);
   if (keeps.length > 0) return keeps;
-  throw new CausewayError('invalid', `it holds none of ${addresses?.join(', ')}`, {
-    hint: 'It keeps at least one of its addresses. Free them all with a deletion.',
+  throw new CausewayError('invalid', `the owner holds none of ${addresses?.join(', ')}`, {
+    hint: 'Keep at least one of its addresses. Free them all with a deletion.',
   });
 }
 
@@ -88,8 +89,8 @@ function withPorts(held: HeldAddress, { uid, ports }: UpdateOwnerRequest): HeldA
   for (const other of held.owners) {
     const clash = other.uid === uid ? undefined : other.ports?.find((port) => ports.includes(port));
     if (clash === undefined) continue;
-    const who = describeOwner(other);
-    throw new Refusal('conflict', 'address-in-use', `${clash} of ${held.address} is ${who}'s`, {
+    const owner = describeOwner(other);
+    throw new Refusal('conflict', 'address-in-use', `${clash} of ${held.address} is ${owner}'s`, {
       hint: 'Services that share an address need different ports.',
     });
   }

@@ -37,7 +37,7 @@ describe('usage', () => {
     });
   });
 
-  test('what a smaller pool leaves out and is held is counted beside it', () => {
+  test('counts held addresses that a smaller pool excludes separately', () => {
     const pool = { name: 'p', addresses: ['192.0.2.0/28', '2001:db8::/64'] };
     const testAllocator = new TestAllocator()
       .withSite([pool], { quarantineMs: 100 })
@@ -57,7 +57,7 @@ describe('usage', () => {
     expect(shown()).toMatchObject([{ family: 4, usage: { free: 14, outside: 0 } }]);
   });
 
-  test('what is drained is not free', () => {
+  test('counts no drained address as free', () => {
     const testAllocator = new TestAllocator()
       .withSite([{ name: 'p', addresses: ['192.0.2.0/28'] }])
       .withCluster('a');
@@ -69,7 +69,7 @@ describe('usage', () => {
     ]);
   });
 
-  test('is shown as metrics, and a pool that is gone is gone there too', () => {
+  test('is exported as metrics, without removed pools', () => {
     const shown = new Map<string, number>();
     const nameOf = (labels: object) => Object.values(labels).join('/');
     const metrics: Metrics = {

@@ -8,9 +8,9 @@ import type { View } from './view.ts';
 export const usageStates = ['total', 'held', 'quarantined', 'drained', 'free', 'outside'] as const;
 
 /**
- * How many addresses there are, and in which state: `held`; `quarantined`, freed and not yet free to
- * others; `drained`, in nobody's hands and not handed out; `free`. Beside the total: `outside`, held
- * since before a change of the pool left them out.
+ * Number of addresses by state: `held`; `quarantined`, freed and not yet free for others; `drained`, not held
+ * and not assigned; `free`. Not part of the total: `outside`, held since before a change of the pool excluded
+ * them.
  */
 export type PoolUsage = Readonly<Record<(typeof usageStates)[number], number>>;
 
@@ -20,12 +20,12 @@ export interface FamilyUsage {
   readonly usage: PoolUsage;
 }
 
-const nobody = { held: 0, quarantined: 0, outside: 0 };
+const noCounts = { held: 0, quarantined: 0, outside: 0 };
 
-/** How full the pools of a site are, each in every family that it has addresses of. */
+/** Usage of the pools of a site, for each family in which a pool has addresses. */
 export function usageOf(site: SiteView, now: number): FamilyUsage[] {
   const taken = new Map(
-    site.pools.map(({ spec }) => [spec.name, { 4: { ...nobody }, 6: { ...nobody } }]),
+    site.pools.map(({ spec }) => [spec.name, { 4: { ...noCounts }, 6: { ...noCounts } }]),
   );
   for (const { record } of site.addresses.values()) {
     const pool = site.poolOf(record.address);
@@ -40,7 +40,7 @@ export function usageOf(site: SiteView, now: number): FamilyUsage[] {
     families
       .filter((family) => sets[family].size > 0n || taken.get(spec.name)?.[family].outside)
       .map((family): FamilyUsage => {
-        const counts = taken.get(spec.name)?.[family] ?? nobody;
+        const counts = taken.get(spec.name)?.[family] ?? noCounts;
         // A /64 has more addresses than a number holds exactly.
         const total = Number(sets[family].size);
         const left = total - counts.held - counts.quarantined;
@@ -87,7 +87,7 @@ export function healthOf(
 const addresses: MetricDefinition<'site' | 'pool' | 'family' | 'state'> = {
   kind: 'gauge',
   name: 'causeway_ipam_addresses',
-  help: 'Addresses of a pool by family (4, 6) and state: total, held, quarantined, drained, free; beside the total: outside, held since before a change of the pool left them out.',
+  help: 'Addresses of a pool by family (4, 6) and state: total, held, quarantined, drained, free; not part of the total: outside, held since before a change of the pool excluded them.',
   labels: ['site', 'pool', 'family', 'state'],
 };
 const clusters: MetricDefinition<'site' | 'health'> = {
@@ -105,7 +105,7 @@ const waiting: MetricDefinition<'site'> = {
 
 export const usageMetricDefinitions = [addresses, clusters, waiting];
 
-/** Sets the gauges from the view; answers with a function that does it again. */
+/** Returns a function that sets the gauges from the view. */
 export function usageGauges(metrics: Metrics): (view: View, now: number) => void {
   const addressGauge = metrics.gauge(addresses);
   const clusterGauge = metrics.gauge(clusters);

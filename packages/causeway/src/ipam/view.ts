@@ -49,19 +49,19 @@ export class View {
     return this.#credentials.values();
   }
 
-  /** Moves forward by one batch. Batches at or below the view's revision have been seen and are skipped. */
+  /** Applies one batch. Batches at or below the view's revision are skipped. */
   apply(batch: Batch): void {
     if (batch.revision <= this.#revision) return;
     for (const change of batch.changes) this.#applyChange(change);
     this.#revision = batch.revision;
   }
 
-  /** A part of a snapshot, into a view that nobody uses yet. */
+  /** Adds a part of a snapshot to a view that is not in use yet. */
   fill(entries: readonly Entry[]): void {
     for (const entry of entries) this.#applyChange(entry);
   }
 
-  /** All parts are in: this is the ledger as of the revision. */
+  /** All parts are loaded: the view is the ledger as of the revision. */
   filled(revision: number): void {
     this.#revision = revision;
   }
@@ -97,7 +97,7 @@ export class View {
         this.#siteNamed(site).queue = kept(change, queueRecordSchema);
         break;
       default:
-      // Of a newer version.
+      // A key of a newer version.
     }
   }
 
@@ -123,7 +123,7 @@ function kept<T>(change: Change, schema: z.ZodType<T>): Kept<T> | undefined {
   } catch (error) {
     throw new CausewayError('internal', `the record at ${key} cannot be read`, {
       cause: error,
-      hint: 'A newer version may have written it, or somebody else writes to this ledger.',
+      hint: 'A newer version may have written it, or another program writes to this ledger.',
     });
   }
 }

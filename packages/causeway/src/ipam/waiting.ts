@@ -7,10 +7,10 @@ import { placeKeptMs } from './queue.ts';
 import type { ReserveAnswer, ReserveRequest } from './reservation.ts';
 import { reserve } from './reserve.ts';
 
-/** Reserves, or waits so long for its turn. Whoever is still waiting then keeps the place for a while. */
+/** Reserves, or waits up to the given time. A request that still waits then keeps its place for a while. */
 export async function reserveOrWait(
   allocator: Allocator,
-  who: { readonly caller: Caller; readonly needs: Permission },
+  authorization: { readonly caller: Caller; readonly needs: Permission },
   request: ReserveRequest,
   waitMs: number | undefined,
   signal: AbortSignal,
@@ -19,7 +19,7 @@ export async function reserveOrWait(
   const attempt = () => {
     const waitUntil = waitMs === undefined ? undefined : allocator.now + waitMs + placeKeptMs;
     return allocator.change(
-      { ...who, queueKey, decide: reserve({ ...request, waitUntil }) },
+      { ...authorization, queueKey, decide: reserve({ ...request, waitUntil }) },
       signal,
     );
   };

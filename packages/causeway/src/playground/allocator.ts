@@ -43,7 +43,7 @@ export async function startAllocator(
   try {
     const params = { site };
     await jobs.until('ipam', () => client.call('setSite', { params, body: {} }, signal), signal);
-    const body = { addresses: ['192.0.2.0/24'], reason: 'something to begin with' };
+    const body = { addresses: ['192.0.2.0/24'], reason: 'initial pool of the playground' };
     await client.call('setPool', { params: { site, pool: 'first' }, body }, signal);
   } finally {
     await client.close();

@@ -4,15 +4,15 @@ import path from 'node:path';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 
-/** A command of Causeway that runs as a process of its own, as it would on its own machine. */
+/** A Causeway command that runs as its own process, as on its own machine. */
 export interface Job {
   readonly name: string;
-  /** The words after `causeway`. */
+  /** The arguments after `causeway`. */
   readonly words: readonly string[];
-  /** The words before it, which take it to another machine. */
+  /** The command prefix that runs it on another machine. */
   readonly exec?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Started again when it has died, as its service manager would; else its death is the end of all. */
+  /** Restarted when it exits, as by a service manager; otherwise its exit ends the playground. */
   readonly isRestarted?: boolean;
 }
 
@@ -21,13 +21,16 @@ const stopWithinMs = 8_000;
 const restartAfterMs = 2_000;
 const shownLines = 12;
 
-/** The jobs' processes. They end with this one, however it ends: they notice when the channel closes. */
+/**
+ * The processes of the jobs. They end with this process, however it ends: they notice that the channel
+ * closes.
+ */
 export class Jobs {
   readonly #directory: string;
   readonly #clock: Clock;
   readonly #running = new Map<string, ChildProcess>();
   readonly #onDeath: (error: CausewayError) => void;
-  /** Those that came up once: one that never does is not tried again and again. */
+  /** Jobs that became ready once: a job that never becomes ready is not restarted. */
   readonly #hasServed = new Set<string>();
   #isStopping = false;
 
@@ -57,7 +60,7 @@ export class Jobs {
     child.once('exit', (code, signal) => this.#died(job, `ended with ${signal ?? code}`));
   }
 
-  /** Waits until the check has an answer; fails at once when the job is gone. */
+  /** Waits until the check returns a value; fails at once if the job has exited. */
   async until<T>(
     name: string,
     check: () => Promise<T | undefined>,
@@ -101,7 +104,7 @@ export class Jobs {
       });
       return;
     }
-    const hint = `Its last words:\n${this.#tail(name)}`;
+    const hint = `Its last output:\n${this.#tail(name)}`;
     this.#onDeath(new CausewayError('unavailable', `${name} ${how}`, { hint }));
   }
 
@@ -111,5 +114,5 @@ export class Jobs {
   }
 }
 
-/** The flags that this process was started with: a clone needs some that a package does not. */
+/** The flags of this process: a clone needs some that a package does not. */
 const nodeFlags = process.execArgv;

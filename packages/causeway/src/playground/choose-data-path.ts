@@ -5,11 +5,11 @@ import { isInUserNamespace, prepareUserNamespace, whyNoUserNamespace } from './u
 
 export type DataPathChoice =
   | { readonly kind: 'kernel' }
-  /** It can be had by whoever is root of a user namespace. */
+  /** Available as root of a user namespace. */
   | { readonly kind: 'user-namespace' }
   | { readonly kind: 'memory'; readonly why: string };
 
-/** The best that can be had here, unless one is asked for. */
+/** The requested data path, or the best one available here. */
 export async function chooseDataPath(asked: string | undefined): Promise<DataPathChoice> {
   if (asked === 'memory') return { kind: 'memory', why: '--datapath memory was given' };
   const best = await findBest();

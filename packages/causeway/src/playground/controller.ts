@@ -19,7 +19,7 @@ export interface ControllerPlan {
   readonly secret: Buffer;
 }
 
-/** Starts the controller with its dashboard, and discovery. Answers the dashboard's address. */
+/** Starts the controller with its dashboard, and discovery. Returns the dashboard's address. */
 export async function startController(
   options: ControllerPlan,
   signal: AbortSignal,
@@ -38,7 +38,7 @@ export async function startController(
   });
   jobs.start({
     ...{ name: 'controller', words: ['controller', '--config', config], environment },
-    // A machine that has too much to do makes it lose its lease: it ends then, and is started again.
+    // On an overloaded machine the controller loses its lease and exits; it is restarted then.
     isRestarted: true,
   });
   const discovery = await writeConfig(directory, 'discovery', {
@@ -59,7 +59,7 @@ export async function startController(
     await body.dump();
     return statusCode === 200 ? true : undefined;
   };
-  // Nobody has to wait for its first cycle.
+  // The start doesn't wait for discovery's first cycle.
   void jobs.until('discovery', () => isReady(discoveryHealth), signal).catch(() => undefined);
   await jobs.until('controller', () => isReady(health), signal);
   return { url: `http://127.0.0.1:${dashboardPort}/?token=${token}` };
@@ -83,7 +83,7 @@ async function controllerSettings(
     idling: { enabled: true },
     gateway: {
       enabled: true,
-      // Straight to the pods: they see the client's own address.
+      // Directly to the pods: they see the client's own address.
       layer: 'Pod',
       portManager: 'openstack',
       subnets: tenant.subnets,
@@ -106,7 +106,7 @@ async function controllerSettings(
 
 async function writeConfig(directory: string, name: string, settings: object): Promise<string> {
   const file = path.join(directory, `${name}.yaml`);
-  // JSON is YAML too.
+  // JSON is valid YAML.
   await fs.writeFile(file, JSON.stringify(settings, undefined, 2), { mode: 0o600 });
   return file;
 }

@@ -1,6 +1,6 @@
 import net, { type AddressInfo } from 'node:net';
 
-/** A port of the loopback address that is free now, for a process that must be told one. */
+/** A free port of the loopback address, for a process that needs a fixed one. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = net.createServer();

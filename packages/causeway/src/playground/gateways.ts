@@ -9,7 +9,7 @@ import { startRelay, type Relay } from './relay.ts';
 
 export interface PlaygroundGateway {
   readonly name: string;
-  /** Where its agent can be called from this machine. */
+  /** URL of its agent, reachable from this machine. */
   readonly url: string;
 }
 
@@ -37,7 +37,7 @@ export class PlaygroundGateways {
     return Promise.all(places.map((_, index) => this.#startOne(index, signal)));
   }
 
-  /** The gateway that holds the addresses, once one does. */
+  /** The active gateway, once there is one. */
   async master(signal: AbortSignal): Promise<string> {
     const [first] = gatewayNames;
     return this.#options.jobs.until(
@@ -108,7 +108,7 @@ export class PlaygroundGateways {
       ...place,
     };
     const file = path.join(own, 'agent.yaml');
-    // JSON is YAML too.
+    // JSON is valid YAML.
     await fs.writeFile(file, JSON.stringify(config, undefined, 2));
     return file;
   }

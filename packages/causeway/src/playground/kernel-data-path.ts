@@ -25,11 +25,11 @@ export class KernelDataPath implements DataPath {
   private constructor(namespaces: Namespaces, directory: string) {
     this.#namespaces = namespaces;
     this.#directory = directory;
-    this.#servers = new NamespaceServers(namespaces.restingPlace);
+    this.#servers = new NamespaceServers(namespaces.idleNamespace);
     this.pods = new NamespacePods(namespaces, this.#servers);
   }
 
-  /** The client, the router and the nodes; gateways and pods come later. */
+  /** Creates the client, the router and the nodes; gateways and pods are added later. */
   static async create(directory: string): Promise<KernelDataPath> {
     const namespaces = await Namespaces.create(['outside', 'tenant', 'inside']);
     try {
@@ -89,7 +89,7 @@ export class KernelDataPath implements DataPath {
   }
 
   async bringPort({ name }: PlannedNode, port: number): Promise<number> {
-    // Two steps, because a socket in the file system is the same in every network.
+    // Two steps, because a socket in the file system is the same in every network namespace.
     const there = path.join(this.#directory, `${name}.sock`);
     this.#relays.push(await startRelay({ path: there }, { port }));
     await this.#servers.forward(this.#namespaces.pathOf(name), port, there);
@@ -104,7 +104,7 @@ export class KernelDataPath implements DataPath {
   }
 }
 
-/** A gateway's own addresses and those of the others, as its agent's settings name them. */
+/** A gateway's own addresses and those of its peers, in the form of the agent's settings. */
 function vrrp(own: readonly string[], peers: (family: number) => readonly string[]): object {
   const settings: Record<string, string | readonly string[]> = {};
   for (const [index, { family }] of plans.entries()) {
@@ -142,7 +142,7 @@ async function buildNetwork(namespaces: Namespaces): Promise<void> {
   }
 }
 
-/** The ways to the pods of all nodes but one's own. */
+/** The routes to the pods of all other nodes. */
 function podRoutes(own?: string): string[] {
   return plannedNodes
     .filter(({ name }) => name !== own)

@@ -8,10 +8,10 @@ import type { Machine } from './ready-file.ts';
 
 const loopback = '127.0.0.1';
 
-/** Every job runs, rules are worked out and kept in memory, and nothing flows. Pods run in name only. */
+/** Every job runs, rules are computed and kept in memory, and no packets flow. Pods exist only as objects. */
 export class MemoryDataPath implements DataPath {
   readonly kind = 'memory';
-  /** Two playgrounds on one machine are not to play with each other. */
+  /** Keeps two playgrounds on one machine apart. */
   readonly #group = randomUUID();
   readonly pods = new MemoryPodRunner(
     plans.map(({ pods }) => parsePrefix(pods.prefix)),
@@ -36,7 +36,7 @@ export class MemoryDataPath implements DataPath {
       metrics: { address: loopback, port: 0 },
       nftables: { driver: 'memory' },
       addresses: { mover: 'simulated', simulatedWith: this.#group },
-      // Nobody is there to answer.
+      // No backend answers.
       probe: { intervalMs: 0 },
     });
   }
@@ -44,7 +44,7 @@ export class MemoryDataPath implements DataPath {
   async proxySettings() {
     return {
       nftables: { driver: 'memory' },
-      // Nothing comes that could be held.
+      // No packets arrive that could be held.
       idling: { enabled: false },
       health: { address: loopback, port: await freePort() },
       metrics: { address: loopback, port: await freePort() },

@@ -10,8 +10,8 @@ import { nodeNamed, plans, type FamilyPlan, type PlannedNode } from './plan.ts';
 const usualPort = 8080;
 
 /**
- * Runs each pod as a network namespace behind its node, with servers on the containers' ports that
- * answer with the pod's name and the client's address. What image it names makes no difference.
+ * Runs each pod as a network namespace behind its node, with servers on the containers' ports that answer
+ * with the pod's name and the client's address. The image is ignored.
  */
 export class NamespacePods implements PodRunner {
   readonly #namespaces: Namespaces;
@@ -93,13 +93,13 @@ function podLines({ family, pods }: FamilyPlan, address: string): string[] {
   const { gateway, bits } = pods;
   return [
     `address add ${address}/${bits} dev eth0${atOnce(address)}`,
-    // In IPv6 it is an address of the link itself.
+    // In IPv6 it is a link-local address.
     ...(family === 4 ? [`route add ${gateway}/${bits} dev eth0`] : []),
     `route add default via ${gateway} dev eth0`,
   ];
 }
 
-/** Short enough for a network interface. */
+/** Short enough for the name of a network interface. */
 function machineOf(uid: string): string {
   return `pod-${createHash('sha256').update(uid).digest('hex').slice(0, 9)}`;
 }

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 
-/** A port that a pod answers on. */
+/** A port on which a pod answers. */
 export interface EchoService {
   readonly protocol: 'TCP' | 'UDP';
   readonly port: number;
@@ -40,9 +40,9 @@ export class NamespaceServers {
   readonly #waiting = new Map<number, PromiseWithResolvers<void>>();
   #count = 0;
 
-  /** Who makes them is in that namespace when nothing is to be made: one that is left can go. */
-  constructor(restingPlace: string) {
-    this.#worker = new Worker(new URL(workerFile, import.meta.url), { workerData: restingPlace });
+  /** The worker thread stays in this namespace while it is idle, so that other namespaces can be removed. */
+  constructor(idleNamespace: string) {
+    this.#worker = new Worker(new URL(workerFile, import.meta.url), { workerData: idleNamespace });
     this.#worker.on('message', ({ id, error }: ServerAnswer) => {
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);
@@ -51,7 +51,9 @@ export class NamespaceServers {
     });
     this.#worker.on('error', (cause) => {
       for (const { reject } of this.#waiting.values()) {
-        reject(new CausewayError('internal', 'the servers in the namespaces are gone', { cause }));
+        reject(
+          new CausewayError('internal', 'the servers in the namespaces have exited', { cause }),
+        );
       }
       this.#waiting.clear();
     });
@@ -66,7 +68,7 @@ export class NamespaceServers {
     return this.#ask((id) => ({ kind: 'close', id, pod }));
   }
 
-  /** Takes what comes to a port of the loopback address there to a socket in the file system. */
+  /** Forwards a port of the loopback address there to a socket in the file system. */
   forward(namespace: string, port: number, to: string): Promise<void> {
     return this.#ask((id) => ({ kind: 'forward', id, namespace, port, to }));
   }

@@ -7,12 +7,12 @@ import type { EchoService, ServerAnswer, ServerRequest } from './namespace-serve
 import { join } from './relay.ts';
 
 /**
- * The servers in all namespaces. A thread that enters a namespace makes its sockets there, and they stay
- * there when it moves on; so one thread serves all of them, made one after another. It never goes back
- * to where it was born: who is root of a user namespace only may not. But it leaves each when its servers
- * listen, or a pod's namespace would stay, with its links and routes, after the pod is gone.
+ * The servers in all namespaces. A thread creates its sockets in the namespace that it entered, and they stay
+ * there when it moves on. So one thread serves all namespaces, one after another. It never returns to its
+ * original namespace: the root of a user namespace may not. It leaves each namespace when its servers listen.
+ * Otherwise a pod's namespace, with its links and routes, would outlive the pod.
  */
-const restingPlace = workerData as string;
+const idleNamespace = workerData as string;
 
 const servers = new Map<string, (net.Server | dgram.Socket)[]>();
 
@@ -46,7 +46,7 @@ function line(pod: string, address: string | undefined, port: number | undefined
   return `${pod} saw ${host}:${port ?? 0}\n`;
 }
 
-/** Answers HTTP to whoever speaks it, and sends everybody else their own words after the first line. */
+/** Answers HTTP requests, and echoes any other input after the first line. */
 function tcpServer(pod: string, { port }: EchoService): net.Server {
   const web = http.createServer((request, response) => {
     const { remoteAddress, remotePort } = request.socket;
@@ -93,7 +93,7 @@ async function serve(request: ServerRequest): Promise<void> {
   try {
     await (request.kind === 'open' ? open(request) : forward(request));
   } finally {
-    enterNetworkNamespace(restingPlace);
+    enterNetworkNamespace(idleNamespace);
   }
 }
 

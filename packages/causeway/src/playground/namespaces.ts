@@ -6,13 +6,12 @@ import { isInUserNamespace } from './user-namespace.ts';
 
 const prefix = 'cwplay';
 const directory = '/run/netns';
-/** Where the segments are. It is there from first to last. */
+/** The namespace of the segments. It exists from start to end. */
 const hub = 'switch';
 
 /**
- * Machines that are network namespaces, joined by segments that live in a namespace of their own, so
- * that nothing appears in the machine's own network. Names carry the process id: what a playground
- * left behind that was killed is removed by the next one.
+ * Machines as network namespaces, joined by segments in a separate namespace, so that nothing appears in the
+ * host's own network. Names contain the process id: the next playground removes the remains of a killed one.
  */
 export class Namespaces {
   readonly #id: string;
@@ -34,27 +33,27 @@ export class Namespaces {
     return namespaces;
   }
 
-  /** What `ip netns` calls the machine. */
+  /** Name of the machine for `ip netns`. */
   nameOf(machine: string): string {
     return `${this.#id}-${machine}`;
   }
 
-  /** The file that stands for it, for setns. */
+  /** The namespace's file, for setns. */
   pathOf(machine: string): string {
     return `${directory}/${this.nameOf(machine)}`;
   }
 
-  /** Where a thread can stay without keeping a machine from going. */
-  get restingPlace(): string {
+  /** A namespace in which a thread can idle without keeping a machine from being removed. */
+  get idleNamespace(): string {
     return this.pathOf(hub);
   }
 
-  /** The words that go before a command of this process to have it run there. */
+  /** The prefix that makes a command of this process run there. */
   words(machine: string): readonly [string, ...string[]] {
     return ['nsenter', `--net=${this.pathOf(machine)}`];
   }
 
-  /** Where the machine is and how commands get there, for whoever started this process. */
+  /** The location of the machine and its command prefix, for the parent of this process. */
   place(machine: string): Machine {
     const name = this.nameOf(machine);
     if (!isInUserNamespace()) return { netns: name, exec: ['ip', 'netns', 'exec', name] };
@@ -70,7 +69,7 @@ export class Namespaces {
     await this.ip(machine, ['link set lo up']);
   }
 
-  /** Runs lines of `ip` on a machine, all in one go. */
+  /** Runs lines of `ip` on a machine, in one batch. */
   async ip(machine: string, lines: readonly string[]): Promise<void> {
     await this.#run(machine, ['ip', '-batch', '-'], `${lines.join('\n')}\n`);
   }
@@ -79,7 +78,7 @@ export class Namespaces {
     await this.#run(machine, ['sysctl', '-qw', ...settings]);
   }
 
-  /** Rules for a machine, in the language of nft. */
+  /** Applies rules on a machine, in the syntax of nft. */
   async nft(machine: string, rules: string): Promise<void> {
     await this.#run(machine, ['nft', '-f', '-'], rules);
   }
@@ -118,12 +117,12 @@ export class Namespaces {
   }
 }
 
-/** Nobody else can have an address here, so IPv6 need not ask around for a second first. */
+/** Addresses are unique here, so IPv6 can skip its one-second duplicate address detection. */
 export function atOnce(address: string): string {
   return address.includes(':') ? ' nodad' : '';
 }
 
-/** In a user namespace `ip` can't make one: it wants to go back to the network that it came from. */
+/** In a user namespace `ip` can't create one: it tries to return to its original network. */
 async function addNamespace(name: string): Promise<void> {
   if (!isInUserNamespace()) return run('ip', ['netns', 'add', name]);
   await fs.mkdir(directory, { recursive: true });
@@ -132,14 +131,14 @@ async function addNamespace(name: string): Promise<void> {
   await run('unshare', [`--net=${file}`, 'true']);
 }
 
-/** Ends what runs in a namespace, and removes it. */
+/** Ends the processes in a namespace, and removes it. */
 async function removeNamespace(name: string): Promise<void> {
   const { stdout } = await runProgram('ip', ['netns', 'pids', name]);
   for (const pid of stdout.split('\n').map(Number).filter(Boolean)) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has just ended by itself.
+      // The process has just exited.
     }
   }
   await runProgram('ip', ['netns', 'del', name]);
@@ -164,7 +163,7 @@ async function run(program: string, args: readonly string[], input = ''): Promis
   throw new CausewayError('unavailable', `${program} ${args.join(' ')}: ${stderr.trim()}`);
 }
 
-/** Why this process can't make network namespaces and rules in them; undefined where it can. */
+/** Why this process can't create network namespaces with rules; undefined if it can. */
 export async function whyNoNamespaces(): Promise<string | undefined> {
   const name = `${prefix}${process.pid}-try`;
   const words = [`--net=${directory}/${name}`];

@@ -11,6 +11,6 @@ test.each([
     ['nsenter', 'unshare'],
     'nsenter and unshare are not installed (as root: apt-get install util-linux)',
   ],
-])('without %s it is said how to get them', (programs, words) => {
+])('says how to install %s if missing', (programs, words) => {
   expect(explainMissing(programs)).toBe(words);
 });

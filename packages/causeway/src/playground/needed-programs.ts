@@ -1,6 +1,6 @@
 import { runProgram } from '@causeway/base/process/run-program';
 
-/** What network namespaces with packets in them need, and the packages of Debian that have it. */
+/** The programs for network namespaces with real packets, and their Debian packages. */
 const packageOf: Readonly<Record<string, string>> = {
   ip: 'iproute2',
   nft: 'nftables',
@@ -11,7 +11,7 @@ const packageOf: Readonly<Record<string, string>> = {
   unshare: 'util-linux',
 };
 
-/** Says which programs are not here and how to get them; undefined where all are. */
+/** Names the missing programs and how to install them; undefined if there are none. */
 export async function whyNoPrograms(): Promise<string | undefined> {
   const missing: string[] = [];
   for (const program of Object.keys(packageOf)) {

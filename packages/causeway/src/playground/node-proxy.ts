@@ -12,10 +12,12 @@ export interface NodeProxyPlan {
   readonly kubernetes: { readonly kubeconfig: string; readonly url: string };
 }
 
-/** Run on the node, where the proxy listens. */
+/** Runs on the node, where the proxy listens. */
 const healthScript = `fetch('http://127.0.0.1:' + process.argv[1] + '/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))`;
 
-/** The service proxy on a node, in kube-proxy's place. The API's loopback address is brought there. */
+/**
+ * The service proxy on a node, in place of kube-proxy. The API's loopback address is made reachable there.
+ */
 export async function startNodeProxy(
   node: PlannedNode,
   { jobs, directory, dataPath, kubernetes }: NodeProxyPlan,
@@ -34,7 +36,7 @@ export async function startNodeProxy(
     nodeName: node.name,
     services: 'all',
     insiders: { networks: plans.map(({ pods }) => pods.prefix) },
-    // That belongs to the machine, and is not ours to change.
+    // These settings belong to the host and must not change.
     conntrack: { maxPerCore: 0, min: 0 },
     log: { format: 'text' },
     ...own,

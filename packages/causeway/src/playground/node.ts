@@ -13,7 +13,7 @@ export function addNodes(cluster: ClusterApi): void {
         conditions: [{ type: 'Ready', status: 'True', reason: 'Playground' }],
       },
     });
-    // A new node is tainted as not ready until somebody says otherwise.
+    // A new node is tainted as not ready until the taint is removed.
     cluster.update('nodes', {
       ...structuredClone(created),
       spec: { podCIDR: pods[0], podCIDRs: [...pods] },

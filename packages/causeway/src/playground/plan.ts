@@ -7,7 +7,7 @@ export interface PlannedNode {
   readonly pods: readonly string[];
 }
 
-/** Who is where in the playground's network, in one family of addresses. */
+/** The addresses in the playground's network, for one family. */
 export interface FamilyPlan {
   readonly family: 4 | 6;
   /** Between the client and the router. */
@@ -19,7 +19,7 @@ export interface FamilyPlan {
     readonly router: string;
     readonly bits: number;
   };
-  /** Between the gateways and the nodes. The shared address is the nodes' way out. */
+  /** Between the gateways and the nodes. The shared address is the nodes' default gateway. */
   readonly inside: {
     readonly gateways: readonly string[];
     readonly nodes: readonly string[];
@@ -30,7 +30,7 @@ export interface FamilyPlan {
   readonly pods: {
     readonly prefix: string;
     readonly nodes: readonly string[];
-    /** What pods call their way out: every node has it towards each of its pods. */
+    /** The default gateway of pods: every node has it on the link to each of its pods. */
     readonly gateway: string;
     readonly bits: number;
   };
@@ -55,7 +55,7 @@ const plan4: FamilyPlan = {
   },
 };
 
-/** Nobody translates these: the router knows the tenant's network. */
+/** These are not translated: the router has a route to the tenant's network. */
 const plan6: FamilyPlan = {
   family: 6,
   outside: { client: '2001:db8:51::10', router: '2001:db8:51::1', bits: 64 },
@@ -82,7 +82,7 @@ const plan6: FamilyPlan = {
 
 const hasIpv6 = fs.existsSync('/proc/sys/net/ipv6');
 
-/** Both families, unless this machine's kernel has no IPv6. */
+/** Both families, unless the kernel of this machine has no IPv6. */
 export const plans: readonly FamilyPlan[] = hasIpv6 ? [plan4, plan6] : [plan4];
 
 export const plannedNodes: readonly PlannedNode[] = ['node-1', 'node-2'].map((name, index) => ({

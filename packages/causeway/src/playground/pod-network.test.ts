@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PodNetwork } from './pod-network.ts';
 
-test('goes round before an address is used again, and never gives one twice', () => {
+test('cycles through all addresses before it reuses one, and never assigns one twice', () => {
   const network = new PodNetwork('10.244.1.0/29');
   expect([network.take(), network.take()]).toEqual(['10.244.1.1', '10.244.1.2']);
   network.free('10.244.1.1');
@@ -11,6 +11,6 @@ test('goes round before an address is used again, and never gives one twice', ()
   expect(() => network.take()).toThrow('no free address');
 });
 
-test('IPv6 has room for as many as anybody starts', () => {
+test('has enough IPv6 addresses for any number of pods', () => {
   expect(new PodNetwork('fd00:244:1::/64').take()).toBe('fd00:244:1::1');
 });

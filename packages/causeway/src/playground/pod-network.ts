@@ -4,7 +4,9 @@ import { parsePrefix, prefixFamily, prefixSize } from '@causeway/base/address/pr
 
 const mostUsed = 2 ** 16;
 
-/** The addresses of one node's pods. Goes round the range, so that one rests before it is used again. */
+/**
+ * The addresses of one node's pods. It cycles through the range, so that a released address is reused late.
+ */
 export class PodNetwork {
   readonly #range;
   readonly #size: number;

@@ -1,7 +1,7 @@
-/** What scripts read from `--ready-file`. Every value is usable as it is by whoever started the playground. */
+/** The content of `--ready-file` for scripts. The parent of the playground can use every value unchanged. */
 export interface ReadyFile {
   readonly kubeconfig: string;
-  /** `kernel`: packets flow for real. `memory`: rules are worked out and kept, nothing flows. */
+  /** `kernel`: packets flow. `memory`: rules are computed and stored, no packets flow. */
   readonly datapath: 'kernel' | 'memory';
   readonly client: Machine;
   readonly gateways: readonly (Machine & { readonly name: string; readonly agent: string })[];
@@ -12,8 +12,8 @@ export interface ReadyFile {
 }
 
 export interface Machine {
-  /** Its name, a path where it has none; null in memory, where every machine is this one. */
+  /** Its name, or a path if it has none; null in memory, where every machine is the host. */
   readonly netns: string | null;
-  /** The words to put before a command so that it runs there; none in memory. */
+  /** The prefix that makes a command run there; empty in memory. */
   readonly exec: readonly string[];
 }

@@ -1,15 +1,17 @@
 import net, { type AddressInfo } from 'node:net';
 
-/** A port of the loopback address, or a socket in the file system, which reaches into every network namespace. */
+/**
+ * A port of the loopback address, or a socket in the file system, which every network namespace can reach.
+ */
 export type SocketPlace = { readonly port: number } | { readonly path: string };
 
 export interface Relay {
-  /** Where it listens; 0 where that is no port. */
+  /** The port that it listens on; 0 for a socket. */
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** Takes connections from one place to another. Port 0 to listen on is any free one. */
+/** Forwards connections from one place to another. Port 0 listens on any free port. */
 export async function startRelay(from: SocketPlace, to: SocketPlace): Promise<Relay> {
   const open = new Set<net.Socket>();
   const server = net.createServer((near) => {
@@ -33,7 +35,7 @@ export async function startRelay(from: SocketPlace, to: SocketPlace): Promise<Re
   };
 }
 
-/** Connects to a place and passes on what either side says. When one is gone, so is the other. */
+/** Connects to a place and forwards data in both directions. When one side closes, so does the other. */
 export function join(near: net.Socket, to: SocketPlace): net.Socket {
   const far = net.connect(onThisMachine(to));
   for (const socket of [near, far]) {

@@ -4,8 +4,8 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Namespaces } from './namespaces.ts';
 
 /**
- * The router between the client and the tenant's network. It translates floating addresses to fixed
- * ones, one to one, from the cloud's own list, as Neutron's L3 agent would.
+ * The router between the client and the tenant's network. It translates floating IPs to fixed ones, one to
+ * one, from the cloud's own list, as Neutron's L3 agent would.
  */
 export class Router {
   readonly #namespaces: Namespaces;
@@ -39,7 +39,7 @@ export class Router {
         this.#applied = rules;
       }
     } catch (error) {
-      this.#log.warn({ error: CausewayError.from(error) }, 'the router could not be set up');
+      this.#log.warn({ error: CausewayError.from(error) }, 'setting up the router failed');
     } finally {
       this.#isApplying = false;
     }
@@ -69,7 +69,7 @@ table ip floating {
 }
 `;
 
-/** Both maps anew, in one transaction. */
+/** Rewrites both maps in one transaction. */
 export function translation(pairs: readonly (readonly [string, string])[]): string {
   const lines = ['flush map ip floating inward', 'flush map ip floating outward'];
   for (const [floating, fixed] of pairs) {

@@ -5,7 +5,7 @@ import { parseScenario } from './scenario.ts';
 
 const examples = path.join(import.meta.dirname, '../../../..', 'examples', 'scenarios');
 
-test.each(fs.readdirSync(examples))('the example %s can be read', (name) => {
+test.each(fs.readdirSync(examples))('reads the example %s', (name) => {
   const scenario = parseScenario(fs.readFileSync(path.join(examples, name), 'utf8'), name);
   expect(scenario.objects.length + scenario.loadBalancers.length).toBeGreaterThan(0);
 });
@@ -19,6 +19,6 @@ test.each([
     'f, document 2: items',
   ],
   ['{apiVersion: x/v1, kind: Y, metadata: {name: a}}', 'f: x/v1 Y is not known here'],
-])('%j is refused', (text, message) => {
+])('refuses %j', (text, message) => {
   expect(() => parseScenario(text, 'f')).toThrow(message);
 });

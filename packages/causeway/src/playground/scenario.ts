@@ -10,8 +10,8 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { EmbeddedOpenStack } from '@causeway/fake-openstack/cloud';
 
 /**
- * What a playground begins with: Kubernetes manifests, one a document, and documents of the kind
- * `LoadBalancers`, whose items are load balancers of the cloud as its API takes them.
+ * The initial content of a playground: Kubernetes manifests, one in each document, and documents of the kind
+ * `LoadBalancers`, with load balancers of the cloud in the form of its API.
  */
 export interface Scenario {
   readonly objects: readonly Manifest[];
@@ -33,7 +33,7 @@ const manifestSchema = z.looseObject({
   metadata: z.looseObject({ name: z.string().min(1) }),
 });
 
-/** Throws `invalid` with the document at fault. */
+/** Throws `invalid` with the faulty document. */
 export function parseScenario(text: string, file: string): Scenario {
   const objects: Manifest[] = [];
   const loadBalancers: Record<string, unknown>[] = [];
@@ -71,8 +71,8 @@ function valueOf(document: Document.Parsed, where: string): unknown {
   }
 }
 
-/** Makes everything that the scenario has. */
-export async function playScenario(
+/** Creates all objects of the scenario. */
+export async function applyScenario(
   { objects, loadBalancers }: Scenario,
   stage: {
     readonly kubeconfig: string;

@@ -17,29 +17,29 @@ import { addNodes } from './node.ts';
 import { startNodeProxy } from './node-proxy.ts';
 import { plannedNodes } from './plan.ts';
 import type { ReadyFile } from './ready-file.ts';
-import { playScenario, type Scenario } from './scenario.ts';
-import { settleTenant } from './tenant.ts';
+import { applyScenario, type Scenario } from './scenario.ts';
+import { prepareTenant } from './tenant.ts';
 
 export interface PlaygroundOptions {
   readonly datapath: 'kernel' | 'memory';
   readonly directory: string;
-  /** Port of the Kubernetes API; 0 takes a free one. */
+  /** Port of the Kubernetes API; 0 selects a free port. */
   readonly port: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** What to begin with. */
+  /** Initial content. */
   readonly scenario: Scenario | undefined;
-  /** Called for each step, with what is being started. */
+  /** Called at the start of each step, with its name. */
   readonly onStep: (text: string) => void;
-  /** A part of it has died. */
+  /** Called when a part of the playground has exited. */
   readonly onDeath: (error: CausewayError) => void;
 }
 
 export interface Playground {
   readonly ready: ReadyFile;
-  /** The gateway that holds the addresses at the start. */
+  /** The active gateway at the start. */
   readonly master: string;
-  /** For who speaks to the cloud without a client of its own. */
+  /** For requests to the cloud without a client. */
   readonly cloud: PlaygroundCloud;
   stop(): Promise<void>;
 }
@@ -47,11 +47,11 @@ export interface Playground {
 export interface PlaygroundCloud {
   readonly authUrl: string;
   readonly loadBalancerUrl: string;
-  /** Where load balancers of the project `demo` have their addresses. */
+  /** The subnet of load balancers in the project `demo`. */
   readonly subnetId: string;
 }
 
-/** Undoes what was done, the last first; one that fails does not keep the others from being undone. */
+/** Undoes all steps in reverse order; a failure does not stop the others. */
 class Undo {
   readonly #steps: (() => Promise<void>)[] = [];
 
@@ -61,12 +61,12 @@ class Undo {
 
   async all(log: Log): Promise<void> {
     for (const step of this.#steps.splice(0).reverse()) {
-      await step().catch((error: unknown) => log.warn({ error }, 'could not be cleaned up'));
+      await step().catch((error: unknown) => log.warn({ error }, 'cleanup failed'));
     }
   }
 }
 
-/** Everything on this machine, over the data path that it allows. */
+/** Starts everything on this machine, with the data path that it supports. */
 export async function startPlayground(
   options: PlaygroundOptions,
   signal: AbortSignal,
@@ -97,7 +97,7 @@ async function build(
   undo.add(() => cloud.stop());
   const files = await writeClientFiles(directory, kubernetes, cloud);
   await dataPath.followCloud(cloud, log);
-  const tenant = await settleTenant(cloud, files.clouds, clock, signal);
+  const tenant = await prepareTenant(cloud, files.clouds, clock, signal);
   const jobs = new Jobs(directory, clock, options.onDeath);
   undo.add(() => jobs.stop());
   const secret = randomBytes(32);
@@ -119,7 +119,7 @@ async function build(
   );
   if (options.scenario !== undefined) {
     onStep('the scenario');
-    await playScenario(options.scenario, { kubeconfig: files.kubeconfig, cloud, clock }, signal);
+    await applyScenario(options.scenario, { kubeconfig: files.kubeconfig, cloud, clock }, signal);
   }
   const ready: ReadyFile = {
     kubeconfig: files.kubeconfig,

@@ -11,7 +11,7 @@ import { noMetrics } from '@causeway/base/observability/metrics';
 import type { GatewayPlace } from './data-path.ts';
 import { gatewayNames, plans, type FamilyPlan } from './plan.ts';
 
-/** What the tenant has in the cloud before the first Service. */
+/** The tenant's resources in the cloud before the first Service. */
 export interface Tenant {
   /** One for each family. */
   readonly subnets: readonly string[];
@@ -19,8 +19,8 @@ export interface Tenant {
   readonly gateways: readonly GatewayPlace[];
 }
 
-/** Gives each gateway a port of its own in the tenant's network, as an operator would. */
-export async function settleTenant(
+/** Creates a Neutron port for each gateway in the tenant's network, as an operator would. */
+export async function prepareTenant(
   cloud: EmbeddedOpenStack,
   cloudsFile: string,
   clock: Clock,
@@ -57,7 +57,7 @@ export async function settleTenant(
   return { subnets: subnets.map(({ id }) => id), externalNetworkId: external.id, gateways };
 }
 
-/** The cloud begins with one of IPv4; the other is made beside it. */
+/** The cloud starts with an IPv4 subnet; the IPv6 subnet is added. */
 function subnetOf({ neutron }: EmbeddedOpenStack, { tenant, family }: FamilyPlan) {
   const found = neutron.subnets.all().find(({ name }) => name === tenant.subnet);
   if (found !== undefined) return found;

@@ -10,7 +10,7 @@ export function isInUserNamespace(): boolean {
   return process.env[variable] !== undefined;
 }
 
-/** Why nobody but root may make network namespaces here; undefined where everybody may. */
+/** Why only root may create network namespaces here; undefined if every user may. */
 export async function whyNoUserNamespace(): Promise<string | undefined> {
   try {
     const { code, stderr } = await runProgram('unshare', [...words, 'true']);
@@ -21,9 +21,9 @@ export async function whyNoUserNamespace(): Promise<string | undefined> {
 }
 
 /**
- * Runs this same command again as root of a user namespace of its own, and answers with its exit code.
- * It stays in the machine's network, so that whoever started it can reach it as usual. It notices when
- * this process is gone, however it went, because the channel between them closes.
+ * Runs this command again as root of a new user namespace, and returns its exit code. It stays in the host's
+ * network, so that its parent can reach it. It notices the end of this process, however it ends, because the
+ * channel between them closes.
  */
 export function enterUserNamespace(signal: AbortSignal): Promise<number> {
   const [script = '', ...args] = process.argv.slice(1);
@@ -42,7 +42,7 @@ export function enterUserNamespace(signal: AbortSignal): Promise<number> {
   });
 }
 
-/** Gives network namespaces a place to have names in. Nobody else sees it. */
+/** Mounts a private `/run` for the names of network namespaces. */
 export async function prepareUserNamespace(): Promise<void> {
   const { code, stderr } = await runProgram('mount', ['-t', 'tmpfs', 'tmpfs', '/run']);
   if (code !== 0) throw new CausewayError('unsupported', stderr.trim());

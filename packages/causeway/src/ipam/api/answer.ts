@@ -2,10 +2,9 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Operation } from './operation.ts';
 import { errorOf } from './problem.ts';
 
-// What an allocator answers, or whatever stands before it: a proxy's page, another server, or one that
-// never stops talking.
+// Reads answers. They may come from an allocator, from a proxy or other server in front of it, or never end.
 
-/** Far above what all addresses of a large site take. */
+/** Far above the size of all addresses of a large site. */
 const largestAnswer = 64 * 1024 * 1024;
 
 export async function readText(
@@ -24,7 +23,9 @@ export async function readText(
   return Buffer.concat(chunks).toString();
 }
 
-/** The answer as the call defines it, or what the server says instead. */
+/**
+ * Returns the answer in the form that the operation defines. Otherwise throws the error that the server sent.
+ */
 export function readAnswer(operation: Operation, status: number, text: string): unknown {
   const body = parseJson(text);
   if (status >= 300) throw errorOf(status, body);
@@ -32,11 +33,11 @@ export function readAnswer(operation: Operation, status: number, text: string): 
   if (result.success) return result.data;
   const where = result.error.issues[0]?.path.map(String).join('.') || 'its top';
   throw new CausewayError('unavailable', `the allocator's answer is wrong at ${where}`, {
-    hint: 'Is this an allocator of a version that fits, and does its URL lead to it?',
+    hint: 'Check that the URL leads to an allocator and that its version is compatible.',
   });
 }
 
-/** Undefined for what is not JSON; whoever reads it says what is missing. */
+/** Undefined for text that is not JSON; the caller reports what is missing. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

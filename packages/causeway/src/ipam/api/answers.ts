@@ -8,7 +8,7 @@ import { addUp, healthOf, usageOf } from '../usage.ts';
 import type { View } from '../view.ts';
 import type { AnswerOf } from './operations.ts';
 
-/** What the API shows of what the view knows. */
+/** Converts the content of the view to answers of the API. */
 
 export function siteAnswer(site: SiteView): AnswerOf<'setSite'> {
   const record = site.site?.record;
@@ -45,7 +45,7 @@ export function clusterAnswer(
   };
 }
 
-/** Everything a cluster holds, by owner. */
+/** All reservations of a cluster, by owner. */
 export function reservationsOf(site: SiteView, cluster: ClusterRecord): Reservation[] {
   const held = [...site.heldBy(cluster.epoch).values()].map(({ record }) => record);
   const owners = new Set(held.flatMap((record) => record.owners.map(({ uid }) => uid)));
@@ -75,11 +75,11 @@ export function addressAnswer(
     if (pool === undefined) return { ...shown, state: 'outside' };
     return { ...shown, state: pool.spec.drained ? 'drained' : 'free' };
   }
-  // Others learn that it is taken, not by whom: names of another cluster's Services are its own.
+  // Other clusters see only that the address is taken: the names of a cluster's Services are private to it.
   const mayKnow = credential?.role !== 'cluster' || credential.cluster === record.cluster;
-  const who = mayKnow ? { cluster: record.cluster } : {};
+  const cluster = mayKnow ? { cluster: record.cluster } : {};
   if (record.state === 'resting' || until !== undefined) {
-    return { ...shown, ...who, state: 'resting', until };
+    return { ...shown, ...cluster, state: 'resting', until };
   }
-  return { ...shown, ...who, ...(mayKnow ? { owners: record.owners } : {}), state: 'held' };
+  return { ...shown, ...cluster, ...(mayKnow ? { owners: record.owners } : {}), state: 'held' };
 }

@@ -6,7 +6,7 @@ import { IpamClient } from './client.ts';
 
 const { signal } = new AbortController();
 
-/** Waits of this length are over at once, and noted. */
+/** Waits of any other length end at once and are recorded here. */
 let waited: number[];
 let answers: { status: number; retryAfter?: string; body?: string; isCut?: boolean }[];
 let server: http.Server;
@@ -45,13 +45,13 @@ afterEach(async () => {
 
 const list = () => client.call('listReservations', { params: { site: 's', cluster: 'c' } }, signal);
 
-test('who asks too often waits as long as the server says, and asks again', async () => {
+test('waits as long as the server says after too many requests, and asks again', async () => {
   answers = [{ status: 429, retryAfter: '2' }];
   expect(await list()).toEqual({ items: [] });
   expect(waited).toEqual([2_000]);
 });
 
-test('a wait that is not said, or said in another way, is a second', async () => {
+test('waits a second if the wait is missing or in another format', async () => {
   answers = [{ status: 429 }];
   await list();
   answers = [{ status: 429, retryAfter: 'Sun, 15 Nov 2026 10:00:00 GMT' }];
@@ -59,7 +59,7 @@ test('a wait that is not said, or said in another way, is a second', async () =>
   expect(waited).toEqual([1_000, 1_000]);
 });
 
-test('nobody waits longer than a call may take, nor after the last attempt', async () => {
+test('waits no longer than a call may take, and not after the last attempt', async () => {
   answers = [{ status: 429, retryAfter: '3600' }];
   await expect(list()).rejects.toMatchObject({ code: 'unavailable', message: 'no' });
   answers = [
@@ -70,18 +70,18 @@ test('nobody waits longer than a call may take, nor after the last attempt', asy
   expect(waited).toEqual([2_000]);
 });
 
-test('a server that fails is asked again at once', async () => {
+test('asks a failing server again at once', async () => {
   answers = [{ status: 503 }];
   expect(await list()).toEqual({ items: [] });
   expect(waited).toEqual([]);
 });
 
-test('one whose answer breaks off is asked again', async () => {
+test('asks again after an answer that breaks off', async () => {
   answers = [{ status: 200, isCut: true }];
   expect(await list()).toEqual({ items: [] });
 });
 
-test('one that ends while it is asked is no end of ours: the next is asked', async () => {
+test('asks the next server when a server stops during a call', async () => {
   answers = [{ status: 503, body: JSON.stringify({ code: 'aborted', message: 'it ends' }) }];
   expect(await list()).toEqual({ items: [] });
 });
@@ -92,7 +92,7 @@ test.each([
   [400, '{"error":"no route"}'],
   [200, '<html>log in</html>'],
   [200, '{"items":1}'],
-])('what is no allocator decides nothing: %i %s', async (status, body) => {
+])('treats an answer that is not from an allocator as undecided: %i %s', async (status, body) => {
   answers = [
     { status, body },
     { status, body },

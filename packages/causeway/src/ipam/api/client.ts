@@ -11,7 +11,7 @@ import { errorOf } from './problem.ts';
 export interface IpamClientOptions {
   /** Tried in order; after a failure the next one is used. */
   readonly urls: readonly string[];
-  /** Asked for at each call, so that a rotated token is used at once. */
+  /** Read at each call, so that a rotated token is used at once. */
   readonly token?: (() => Promise<string>) | undefined;
   readonly tls?:
     | {
@@ -21,13 +21,13 @@ export interface IpamClientOptions {
       }
     | undefined;
   readonly clock: Clock;
-  /** How long a call may take at one server. */
+  /** Time limit of a call at one server. */
   readonly limitMs?: number;
-  /** How often a call is sent before its failure is the caller's; at least once to each server if left out. */
+  /** How often a call is sent before it fails. If omitted, at least once to each server. */
   readonly attempts?: number;
 }
 
-/** The server answers, but not yet: it says when to come back. */
+/** The server answered that the client must wait, and for how long. */
 class TooEarly extends CausewayError {
   readonly retryAfterMs: number;
 
@@ -37,7 +37,7 @@ class TooEarly extends CausewayError {
   }
 }
 
-/** Calls to the allocator's API, typed by the definitions that the server runs. */
+/** Calls to the allocator's API, typed by the definitions that the server uses. */
 export class IpamClient {
   readonly #options: IpamClientOptions;
   readonly #agent: Dispatcher;
@@ -58,9 +58,9 @@ export class IpamClient {
   }
 
   /**
-   * Calls until a server answers: every call may be repeated, so that one whose answer was lost is sent
-   * again, to the next server. One that asks too often waits as long as it is told to, unless that is
-   * longer than a call may take. Rejects with what the server says.
+   * Calls the servers in order until one answers. Every call may be repeated, so a call with a lost answer is
+   * sent again, to the next server. After too many requests the client waits as long as the server says,
+   * unless that exceeds the call's time limit. Rejects with the server's error.
    */
   async call<Name extends OperationName>(
     name: Name,
@@ -87,7 +87,7 @@ export class IpamClient {
         }
       }
     }
-    throw failure ?? new CausewayError('invalid', 'no server was named');
+    throw failure ?? new CausewayError('invalid', 'no server is configured');
   }
 
   async close(): Promise<void> {
@@ -117,7 +117,8 @@ export class IpamClient {
     const reading = answering.then(async ({ statusCode: status, headers, body }) => {
       return { status, headers, text: await readText(body) };
     });
-    // undici notices an abort only once the request has a connection, which may take longer than its deadline.
+    // undici notices an abort only after the request has a connection, which may take longer than its
+    // deadline.
     const { status, headers, text } = await untilAborted(reading, signal).catch(
       (error: unknown) => {
         if (signal.aborted) throw abortedBy(signal);
@@ -133,7 +134,7 @@ export class IpamClient {
   }
 }
 
-/** In seconds, as our servers say it; a proxy's date, or nothing, is a second. */
+/** In seconds, as the allocator sends it. A date from a proxy, or no value, counts as one second. */
 function tooEarly(body: unknown, retryAfter: string | string[] | undefined): TooEarly {
   const seconds = Number(retryAfter);
   return new TooEarly(errorOf(429, body), seconds > 0 ? seconds * 1000 : 1000);
@@ -153,7 +154,7 @@ function pathOf(operation: Operation, input: { params: unknown; query?: unknown 
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
-/** A request that waits on the server is given that much longer. */
+/** Extends the time limit of a request that waits on the server. */
 function waitOf(body: unknown): number {
   const { waitMs } = (body ?? {}) as { waitMs?: unknown };
   return typeof waitMs === 'number' ? waitMs : 0;

@@ -19,7 +19,7 @@ export type ClusterOperation =
   | 'rotateCredential'
   | 'whoHas';
 
-/** What a cluster does with its own credential, and an operator in its place. */
+/** Operations of a cluster with its own credential, or of an operator for it. */
 export const clusterHandlers: Handlers<ClusterOperation> = {
   getCluster: (context, { params }) =>
     context.allocator.read(
@@ -38,7 +38,7 @@ export const clusterHandlers: Handlers<ClusterOperation> = {
   async reserve(context, { params: { site, cluster }, body: { waitMs, reason, ...demand } }) {
     const request: ReserveRequest = { site, cluster, demand, reason };
     const { allocator, caller, signal } = context;
-    // The control plane's address is reserved by whoever creates the cluster, never by itself.
+    // The tool that creates the cluster reserves the control plane's address; the cluster itself never does.
     const needs =
       demand.purpose === 'control-plane' ? ({ kind: 'operator' } as const) : context.needs;
     return shown(await reserveOrWait(allocator, { caller, needs }, request, waitMs, signal));
@@ -65,7 +65,7 @@ export const clusterHandlers: Handlers<ClusterOperation> = {
 
   async rotateCredential(context, { body: { overlapMs } }) {
     const { caller } = context;
-    if (caller === 'system') throw new CausewayError('invalid', 'there is nothing to rotate');
+    if (caller === 'system') throw new CausewayError('invalid', 'there is no token to rotate');
     const { id, hash, token } = mintToken();
     const decide = rotateCredential({ from: caller.id, id, hash, overlapMs });
     return { credential: await change(context, keys.credential(caller.id), decide), token };

@@ -5,7 +5,7 @@ import type { Heartbeats } from '../heartbeats.ts';
 import type { Platforms } from '../platform/platforms.ts';
 import type { AnswerOf, InputOf, OperationName } from './operations.ts';
 
-/** What a handler works with: who asks, what the call needs, and the allocator. */
+/** Input of a handler: the caller, the permission that the call needs, and the allocator. */
 export interface Context {
   readonly allocator: Allocator;
   readonly heartbeats: Heartbeats;
@@ -19,7 +19,7 @@ export type Handlers<Names extends OperationName = OperationName> = {
   readonly [Name in Names]: (context: Context, input: InputOf<Name>) => Promise<AnswerOf<Name>>;
 };
 
-/** Carries out a change in the lane of what it changes. */
+/** Carries out a change with the queue key of the object that it changes. */
 export function change<T>(
   { allocator, caller, needs, signal }: Context,
   queueKey: string,

@@ -14,7 +14,7 @@ export type LoadBalancerOperation =
   | 'ensureLoadBalancer'
   | 'updateLoadBalancer';
 
-/** What a cluster's controller asks for its Services: an address, and what to tell the announcer. */
+/** Requests of a cluster's controller for its Services: an address, and the settings for its announcer. */
 export const loadBalancerHandlers: Handlers<LoadBalancerOperation> = {
   async ensureLoadBalancer(context, { params: { site, cluster, uid }, body }) {
     const { waitMs, reason, ...rest } = body;
@@ -78,7 +78,7 @@ function withPublic<T extends object>(address: T, publicAddress: Address | undef
   return publicAddress === undefined ? address : { ...address, publicAddress };
 }
 
-/** What the owner holds at this moment; no addresses if nothing. */
+/** The owner's current reservation; without addresses if it has none. */
 function owned(
   context: Context,
   { site, cluster, uid }: { readonly site: string; readonly cluster: string; readonly uid: string },

@@ -5,7 +5,7 @@ import { problemSchema } from './problem.ts';
 
 type Json = Record<string, unknown>;
 
-/** The API in OpenAPI 3.1, made from the same definitions that the server runs. */
+/** The API in OpenAPI 3.1, generated from the definitions that the server uses. */
 export function openApiDocument(): Json {
   const paths: Record<string, Json> = {};
   for (const [name, operation] of Object.entries<Operation>(operations)) {
@@ -34,9 +34,9 @@ export function openApiDocument(): Json {
 }
 
 const access = {
-  operator: 'Needs an operator.',
-  cluster: 'Needs the cluster’s own credential, or an operator.',
-  site: 'Needs a credential of the site.',
+  operator: 'Requires an operator.',
+  cluster: 'Requires the cluster’s own credential, or an operator.',
+  site: 'Requires a credential of the site.',
 };
 
 function describeOperation(name: string, operation: Operation): Json {

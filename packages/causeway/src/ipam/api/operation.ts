@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 
-/** Who may call: an operator; the cluster of the path, or an operator; anybody with a credential of the site. */
+/** Permitted callers: an operator; the cluster of the path, or an operator; any credential of the site. */
 export type Access = 'operator' | 'cluster' | 'site';
 
-/** One call of the API as data: the server, the client and the OpenAPI document are made from it. */
+/** One call of the API as data: the server, the client and the OpenAPI document use it. */
 export interface Operation<
   Params extends z.ZodType = z.ZodType,
   Query extends z.ZodType = z.ZodType,
@@ -11,7 +11,7 @@ export interface Operation<
   Answer extends z.ZodType = z.ZodType,
 > {
   readonly method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
-  /** With `{name}` for parameters, as OpenAPI writes it. */
+  /** With `{name}` for parameters, as in OpenAPI. */
   readonly path: string;
   readonly summary: string;
   readonly access: Access;

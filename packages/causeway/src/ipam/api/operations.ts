@@ -31,7 +31,8 @@ export const operations = {
   suspendSite: operation({
     method: 'POST',
     path: '/v1/sites/{site}/suspend',
-    summary: 'No fresh address (recovering), or no change at all (moved), until it is resumed.',
+    summary:
+      'Assigns no new address (recovering), or allows no change at all (moved), until the site is resumed.',
     access: 'operator',
     params: onSite,
     query: none,
@@ -41,7 +42,7 @@ export const operations = {
   resumeSite: operation({
     method: 'POST',
     path: '/v1/sites/{site}/resume',
-    summary: 'Ends a recovery, once every cluster has claimed what it uses.',
+    summary: 'Ends a recovery, after every cluster has claimed the addresses that it uses.',
     access: 'operator',
     params: onSite,
     query: none,
@@ -61,7 +62,7 @@ export const operations = {
   setPool: operation({
     method: 'PUT',
     path: '/v1/sites/{site}/pools/{pool}',
-    summary: 'Creates or replaces a pool. Nobody is renumbered; overlaps are refused.',
+    summary: 'Creates or replaces a pool. No owner is renumbered; overlaps are refused.',
     access: 'operator',
     params: onPool,
     query: none,
@@ -71,7 +72,7 @@ export const operations = {
   drainPool: operation({
     method: 'POST',
     path: '/v1/sites/{site}/pools/{pool}/drain',
-    summary: 'Hands out nothing more from a pool, or again.',
+    summary: 'Stops or resumes assigning addresses from a pool.',
     access: 'operator',
     params: onPool,
     query: none,
@@ -81,7 +82,7 @@ export const operations = {
   removePool: operation({
     method: 'DELETE',
     path: '/v1/sites/{site}/pools/{pool}',
-    summary: 'Removes a pool that nobody holds an address of.',
+    summary: 'Removes a pool without held addresses.',
     access: 'operator',
     params: onPool,
     query: schemas.becauseSchema,
@@ -101,7 +102,7 @@ export const operations = {
   listClusters: operation({
     method: 'GET',
     path: '/v1/sites/{site}/clusters',
-    summary: 'The clusters of a site, what they hold and whether they are heard of.',
+    summary: 'The clusters of a site, their addresses and the state of their heartbeats.',
     access: 'operator',
     params: onSite,
     query: none,
@@ -131,7 +132,7 @@ export const operations = {
   removeCluster: operation({
     method: 'DELETE',
     path: clusterPath,
-    summary: 'Removes a cluster and frees all that it holds, in one step.',
+    summary: 'Removes a cluster and frees all its addresses, in one step.',
     access: 'operator',
     params: onCluster,
     query: schemas.removeClusterQuerySchema,
@@ -141,7 +142,7 @@ export const operations = {
   reclaimCluster: operation({
     method: 'POST',
     path: `${clusterPath}/reclaim`,
-    summary: 'Takes all addresses from a cluster that is lost.',
+    summary: 'Takes all addresses from a lost cluster.',
     access: 'operator',
     params: onCluster,
     query: none,
@@ -151,7 +152,8 @@ export const operations = {
   heartbeat: operation({
     method: 'POST',
     path: `${clusterPath}/heartbeat`,
-    summary: 'The cluster is there. A new epoch in the answer means that it was reclaimed.',
+    summary:
+      'The cluster’s heartbeat. A new epoch in the answer means that the cluster was reclaimed.',
     access: 'cluster',
     params: onCluster,
     query: none,
@@ -171,7 +173,7 @@ export const operations = {
   listReservations: operation({
     method: 'GET',
     path: `${clusterPath}/reservations`,
-    summary: 'What a cluster holds, by owner.',
+    summary: 'The reservations of a cluster, by owner.',
     access: 'cluster',
     params: onCluster,
     query: none,
@@ -181,7 +183,7 @@ export const operations = {
   free: operation({
     method: 'DELETE',
     path: `${clusterPath}/reservations/{uid}`,
-    summary: 'Frees what an owner holds. The fence is required of clusters.',
+    summary: 'Frees the addresses of an owner. Clusters must send the fence.',
     access: 'cluster',
     params: onReservation,
     query: schemas.freeQuerySchema,
@@ -191,7 +193,7 @@ export const operations = {
   ensureLoadBalancer: operation({
     method: 'PUT',
     path: `${clusterPath}/load-balancers/{uid}`,
-    summary: 'Addresses for a Service, with what its announcer is to be told. Repeatable.',
+    summary: 'Addresses for a Service, with the settings for its announcer. Repeatable.',
     access: 'cluster',
     params: onReservation,
     query: none,
@@ -201,7 +203,7 @@ export const operations = {
   updateLoadBalancer: operation({
     method: 'PATCH',
     path: `${clusterPath}/load-balancers/{uid}`,
-    summary: 'The ports or the families of a Service have changed. Never takes an address.',
+    summary: 'Changes the ports or the families of a Service. Never assigns an address.',
     access: 'cluster',
     params: onReservation,
     query: none,
@@ -211,7 +213,8 @@ export const operations = {
   deleteLoadBalancer: operation({
     method: 'DELETE',
     path: `${clusterPath}/load-balancers/{uid}`,
-    summary: 'The Service is no longer announced: takes away what was made for it, then frees.',
+    summary:
+      'The Service is no longer announced: removes the resources that were made for it, then frees its addresses.',
     access: 'cluster',
     params: onReservation,
     query: schemas.freeQuerySchema,
@@ -231,7 +234,7 @@ export const operations = {
   rotateCredential: operation({
     method: 'POST',
     path: `${clusterPath}/credentials/rotate`,
-    summary: 'A new token for the caller; the old one goes on for the overlap.',
+    summary: 'A new token for the caller; the old token stays valid for the overlap.',
     access: 'cluster',
     params: onCluster,
     query: none,
@@ -241,7 +244,7 @@ export const operations = {
   whoHas: operation({
     method: 'GET',
     path: '/v1/sites/{site}/addresses/{address}',
-    summary: 'The state of an address; of another cluster’s only that it is taken.',
+    summary: 'The state of an address. For an address of another cluster, only that it is taken.',
     access: 'site',
     params: onAddress,
     query: none,
@@ -281,7 +284,7 @@ export const operations = {
   audit: operation({
     method: 'GET',
     path: '/v1/audit',
-    summary: 'Who changed what, when and why; newest first.',
+    summary: 'Changes with their actor, time and reason; newest first.',
     access: 'operator',
     params: none,
     query: schemas.auditQuerySchema,
@@ -291,7 +294,7 @@ export const operations = {
   backup: operation({
     method: 'GET',
     path: '/v1/backup',
-    summary: 'Everything but the audit log, as of one moment.',
+    summary: 'Everything except the audit log, as of one moment.',
     access: 'operator',
     params: none,
     query: none,
@@ -303,14 +306,14 @@ export const operations = {
 export type Operations = typeof operations;
 export type OperationName = keyof Operations;
 
-/** What the server is handed: parsed, with defaults. */
+/** Input of the server's handler: parsed, with defaults. */
 export type InputOf<Name extends OperationName> = {
   readonly params: z.output<Operations[Name]['params']>;
   readonly query: z.output<Operations[Name]['query']>;
   readonly body: z.output<Operations[Name]['body']>;
 };
 
-/** What the client is handed: before parsing, defaults left out. */
+/** Input of the client: before parsing, without defaults. */
 export type RequestOf<Name extends OperationName> = {
   readonly params: z.input<Operations[Name]['params']>;
   readonly query?: z.input<Operations[Name]['query']>;

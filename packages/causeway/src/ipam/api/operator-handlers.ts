@@ -24,7 +24,7 @@ const siteOf = ({ allocator }: Context, name: string): SiteView =>
 
 type OperatorOperation = Exclude<OperationName, ClusterOperation | LoadBalancerOperation>;
 
-/** What operators do: sites, pools, clusters, credentials, audit, backup. */
+/** Operations of operators: sites, pools, clusters, credentials, audit, backup. */
 export const operatorHandlers: Handlers<OperatorOperation> = {
   listSites: (context) =>
     context.allocator.read(

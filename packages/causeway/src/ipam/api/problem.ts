@@ -28,7 +28,7 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
 };
 
 export function problemOf(error: CausewayError): { status: number; problem: Problem } {
-  // What goes wrong inside is for the log, not for whoever asked.
+  // Internal failures are logged; the caller gets no details.
   if (error.code === 'internal') {
     return { status: 500, problem: { code: 'internal', message: 'the server failed' } };
   }
@@ -43,20 +43,24 @@ export function problemOf(error: CausewayError): { status: number; problem: Prob
   };
 }
 
-/** Said in a log, an Event or a terminal: no more than that, and nothing that steers it. */
+/** Limit for texts that end up in a log, an Event or a terminal. Control characters are removed too. */
 const mostSaid = 1_000;
 const said = (text: string) => withoutControls(text.slice(0, mostSaid));
 
 /**
- * The error that a server's answer stands for. One that is not in our form is of a proxy or a stranger on the
- * way, whatever its status: nobody has decided anything then. Codes of a newer server fall back to the status.
+ * Converts a server's answer to an error. An answer in another format comes from a proxy or another server,
+ * whatever its status: no decision was made then. Unknown codes of a newer server fall back to the status.
  */
 export function errorOf(status: number, body: unknown): CausewayError {
   const parsed = problemSchema.safeParse(body);
   if (!parsed.success) {
-    return new CausewayError('unavailable', `something answered with status ${status}`, {
-      hint: 'It is no allocator: look where its URL leads, and what stands on the way.',
-    });
+    return new CausewayError(
+      'unavailable',
+      `the answer with status ${status} is not from an allocator`,
+      {
+        hint: 'Check where the URL leads, and which proxies are on the way.',
+      },
+    );
   }
   const { message, hint, reason: word } = parsed.data;
   const code = codeFrom(status, parsed.data.code);
@@ -68,7 +72,7 @@ export function errorOf(status: number, body: unknown): CausewayError {
 }
 
 function codeFrom(status: number, word: string): ErrorCode {
-  // It is the server that gave up, because it ends: another one can be asked.
+  // The server gave up because it is stopping: the client can ask another server.
   if (word === 'aborted') return 'unavailable';
   const known = (Object.keys(statuses) as ErrorCode[]).find((each) => each === word);
   return known ?? (status >= 500 || status === 429 ? 'unavailable' : 'invalid');

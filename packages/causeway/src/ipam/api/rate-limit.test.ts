@@ -3,7 +3,7 @@ import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { RateLimiter } from './rate-limit.ts';
 
 describe('a rate limit', () => {
-  test('lets a burst pass, then so many a second, each caller for itself', async () => {
+  test('allows a burst, then a number of requests per second, for each caller separately', async () => {
     const clock = new SimulatedClock();
     const limiter = new RateLimiter({ perSecond: 2, burst: 3 }, clock);
     const allowed = (caller: string) => limiter.take(caller).allowed;
@@ -15,13 +15,13 @@ describe('a rate limit', () => {
     expect([1, 2, 3, 4].map(() => allowed('a'))).toEqual([true, true, true, false]);
   });
 
-  test('says when to come back', () => {
+  test('says how long the caller must wait', () => {
     const limiter = new RateLimiter({ perSecond: 0.1, burst: 1 }, new SimulatedClock());
     limiter.take('a');
     expect(limiter.take('a')).toEqual({ allowed: false, retryAfter: 10 });
   });
 
-  test('forgets the longest unseen, so that strangers cannot fill the memory', () => {
+  test('drops the least recently seen caller, so that unknown callers cannot fill the memory', () => {
     const limiter = new RateLimiter({ perSecond: 0.001, burst: 1 }, new SimulatedClock());
     limiter.take('first');
     for (let index = 0; index < 10_000; index += 1) limiter.take(`stranger-${index}`);

@@ -10,7 +10,7 @@ interface Bucket {
   at: number;
 }
 
-/** Callers beyond this many are forgotten, the longest unseen first: memory stays bounded. */
+/** Above this number, the least recently seen callers are dropped, so that memory stays bounded. */
 const mostBuckets = 10_000;
 
 /** A token bucket for each caller. */
@@ -24,7 +24,7 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** Takes a token, or answers in how many seconds there will be one. */
+  /** Takes a token, or returns the number of seconds until one is available. */
   take(caller: string): { allowed: true } | { allowed: false; retryAfter: number } {
     const { perSecond, burst } = this.#limit;
     const now = this.#clock.monotonic();

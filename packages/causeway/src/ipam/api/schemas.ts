@@ -22,8 +22,8 @@ import {
 } from '../records.ts';
 
 /**
- * The bodies of the API. Requests drop fields that they don't know and answers keep them, so that a
- * server and a client one version apart understand each other: fields are only ever added, as optional.
+ * The bodies of the API. Requests drop unknown fields and answers keep them, so that a server and a client
+ * can be one version apart. New fields are always optional, and fields are never removed.
  */
 
 export const none = z.object({});
@@ -34,7 +34,7 @@ export const onReservation = onCluster.extend({ uid: uidSchema });
 export const onAddress = onSite.extend({ address: addressSchema });
 export const onCredential = z.object({ id: identifierSchema });
 
-const reason = reasonSchema.optional().describe('Why, for the audit log.');
+const reason = reasonSchema.optional().describe('The reason, for the audit log.');
 export const becauseSchema = z.object({ reason });
 
 /** Query parameters are text. */
@@ -63,8 +63,8 @@ export const poolBodySchema = z.object({
   announcer: z
     .enum(poolAnnouncers)
     .optional()
-    .describe('Who announces its addresses; left out, clusters find out.'),
-  drained: z.boolean().optional().describe('Left out, it stays as it is.'),
+    .describe('The announcer of its addresses; if omitted, clusters detect it.'),
+  drained: z.boolean().optional().describe('If omitted, it does not change.'),
   reason,
 });
 export const drainBodySchema = z.object({ drained: z.boolean(), reason });
@@ -73,11 +73,11 @@ const usage = {
   held: z.number(),
   quarantined: z.number(),
   free: z.number(),
-  drained: z.number().optional().describe('Neither held nor resting, and not handed out.'),
+  drained: z.number().optional().describe('Neither held nor in quarantine, and not assigned.'),
   outside: z
     .number()
     .optional()
-    .describe('Beside the total: held since before a change of the pool left them out.'),
+    .describe('Not part of the total: held since before a change of the pool excluded them.'),
 };
 export const poolAnswerSchema = poolSpecSchema.extend({
   usage: z.looseObject({
@@ -85,7 +85,7 @@ export const poolAnswerSchema = poolSpecSchema.extend({
     families: z
       .array(z.looseObject({ family: familySchema, ...usage }))
       .optional()
-      .describe('The same for each family that the pool has addresses of.'),
+      .describe('The same for each family in which the pool has addresses.'),
   }),
 });
 
@@ -93,7 +93,7 @@ const claim = z
   .boolean()
   .optional()
   .describe(
-    'The addresses are in use by this owner already. While a site recovers from a backup, only who says so is listened to.',
+    'The owner uses these addresses already. While a site recovers from a backup, only such claims are accepted.',
   );
 const families = z.array(familySchema).min(1).max(2);
 export const controlPlaneSchema = z.object({
@@ -108,7 +108,7 @@ export const createClusterBodySchema = z.object({
   selfWithdrawal: selfWithdrawalSchema.optional(),
   controlPlane: controlPlaneSchema
     .optional()
-    .describe('The address of the control plane; left out for a cluster that has one already.'),
+    .describe('The address of the control plane; omitted for a cluster that has one already.'),
   imported: z.boolean().optional(),
   reason,
 });
@@ -124,7 +124,9 @@ export const clusterAnswerSchema = z.looseObject({
   withdrawsAfterMs: z
     .number()
     .optional()
-    .describe('What it promised with that: to have stopped announcing so long after it.'),
+    .describe(
+      'The promise in that heartbeat: the cluster stops announcing after this time without contact.',
+    ),
 });
 export const configureClusterBodySchema = z.object({
   quota: z.int().min(0).max(1_000_000).nullable().optional(),
@@ -155,7 +157,7 @@ export const reserveBodySchema = z.object({
     .min(0)
     .max(60_000)
     .optional()
-    .describe('Wait so long for an address if none is left, and keep the place in the queue.'),
+    .describe('How long to wait for an address if none is left, with a place in the queue.'),
   reason,
 });
 export const reservationSchema = z.looseObject({
@@ -180,7 +182,7 @@ export const freeQuerySchema = z.object({
 });
 export const freeAnswerSchema = z.looseObject({ freed: z.array(z.string()) });
 const { purpose: _always, uid: _inPath, ...wanted } = reserveBodySchema.shape;
-/** What a Service wants; a reservation for a load balancer, whose UID is in the path. */
+/** The spec of a Service: a reservation for a load balancer, with the UID in the path. */
 export const ensureLoadBalancerBodySchema = z.object(wanted);
 export const updateLoadBalancerBodySchema = z.object({
   fence: z.int(),
@@ -188,7 +190,7 @@ export const updateLoadBalancerBodySchema = z.object({
   addresses: wanted.addresses
     .unwrap()
     .optional()
-    .describe('What it keeps of its addresses; the others rest. Left out, it keeps all.'),
+    .describe('The addresses to keep; the others go into quarantine. If omitted, all are kept.'),
   reason,
 });
 export const heldLoadBalancerSchema = z.looseObject({
@@ -196,15 +198,15 @@ export const heldLoadBalancerSchema = z.looseObject({
   fence: z.number(),
   addresses: z.array(
     z.looseObject({
-      /** What the announcer announces. */
+      /** Address that the announcer announces. */
       address: z.string(),
       family: z.number(),
       pool: z.string(),
-      /** What clients reach, where something in between translates it. */
+      /** Address that clients connect to, if it is translated on the way. */
       publicAddress: z.string().optional(),
     }),
   ),
-  /** Who is to announce it, where the pool says so. */
+  /** Announcer of the address, if the pool sets it. */
   announcer: z.string().optional(),
 });
 export const loadBalancerAnswerSchema = z.discriminatedUnion('state', [
@@ -214,7 +216,7 @@ export const loadBalancerAnswerSchema = z.discriminatedUnion('state', [
 export const heartbeatBodySchema = z.object({
   withdrawsAfterMs: millisecondsSchema
     .optional()
-    .describe('The promise to stop announcing so long after this heartbeat, if it is the last.'),
+    .describe('The promise to stop announcing after this time, if this heartbeat is the last.'),
 });
 export const heartbeatAnswerSchema = z.looseObject({
   epoch: z.string(),
@@ -252,7 +254,7 @@ export const issueBodySchema = z.object({
     .describe('SHA-256 of a client certificate in DER, instead of a token.'),
   reason,
 });
-/** The token is shown this once; the ledger keeps its hash. */
+/** The token is shown only once; the ledger stores its hash. */
 export const issuedAnswerSchema = z.looseObject({
   credential: credentialSchema,
   token: z.string().optional(),

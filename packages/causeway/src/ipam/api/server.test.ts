@@ -35,9 +35,9 @@ async function call(authorization?: string): Promise<number> {
   return answer.status;
 }
 
-test('strangers are turned away before the ledger is asked, each call counted once', async () => {
+test('rejects unknown callers before it asks the ledger, and counts each call once', async () => {
   const statuses: number[] = [];
-  // A secret of its own each time: no limit by credential holds a guesser.
+  // Each call has a new secret, so a limit by credential has no effect on guessing.
   for (let times = 0; times < 4; times += 1) {
     statuses.push(await call(`Bearer ${mintToken().token}`));
   }
@@ -45,7 +45,7 @@ test('strangers are turned away before the ledger is asked, each call counted on
   expect(asked).toBe(2);
 });
 
-test('who shows nothing at all is limited the same', async () => {
+test('limits calls without a credential in the same way', async () => {
   expect([await call(), await call('Bearer nonsense'), await call()]).toEqual([401, 401, 429]);
   expect(asked).toBe(0);
 });

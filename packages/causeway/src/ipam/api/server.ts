@@ -31,9 +31,11 @@ export interface ApiOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** PEM texts. With a client authority, client certificates it signed are credentials once registered. */
+  /**
+   * PEM texts. With a client authority, client certificates that it signed can be registered as credentials.
+   */
   readonly tls?:
     | {
         readonly certificate: string;
@@ -42,7 +44,7 @@ export interface ApiOptions {
       }
     | undefined;
   readonly rateLimit: RateLimit;
-  /** For requests without a valid credential, by source: nobody gets to guess. */
+  /** For requests without a valid credential, by source address, against guessing. */
   readonly strangerLimit?: RateLimit;
 }
 
@@ -51,10 +53,10 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
-/** What the API is called, in a header of every answer; a client may tell its own. */
+/** The version of the API, in a header of every answer. A client may send its own version. */
 export const apiVersion = '1.0';
 const largestBody = 1024 * 1024;
-/** How long calls have to end when the server stops. */
+/** Time that running calls have to end when the server stops. */
 const graceMs = 1_000;
 const slowest: RequestLimits = { headersMs: 10_000, requestMs: 30_000, connections: 8_192 };
 const strangers: RateLimit = { perSecond: 5, burst: 50 };
@@ -71,7 +73,7 @@ export async function startApiServer(options: ApiOptions): Promise<ApiServer> {
             key: tls.key,
             ...(tls.clientAuthority === undefined ? {} : { ca: tls.clientAuthority }),
             requestCert: tls.clientAuthority !== undefined,
-            // Tokens come without a certificate; a certificate that was not verified is not looked at.
+            // Callers with tokens have no certificate. A certificate that was not verified is ignored.
             rejectUnauthorized: false,
             minVersion: 'TLSv1.2',
           },
@@ -112,13 +114,13 @@ interface Limits {
   readonly underWay: Set<AbortController>;
 }
 
-/** Who asks, and whether this server's view does not know it (yet). */
+/** The caller, and whether this server's view does not have its credential (yet). */
 interface Asker {
   readonly caller: Presented;
   readonly isStranger: boolean;
 }
 
-/** Says who asks, before anything of the body is read: whoever may not ask costs next to nothing. */
+/** Identifies the caller before the body is read, so that a rejected request costs little. */
 function admit(
   { allocator }: ApiOptions,
   limits: Limits,
@@ -132,10 +134,10 @@ function admit(
     enforceLimit(limits.strangers, request.ip, reply);
     throw error;
   }
-  // Before the ledger is asked. One that it has and this server's view has not yet may well pass.
+  // Checked before the ledger is asked. A credential that only the ledger has yet may still pass.
   const isStranger = !isKnown(allocator.view, caller, allocator.now);
   if (isStranger) enforceLimit(limits.strangers, request.ip, reply);
-  // By secret and not by name: nobody uses up what another may.
+  // By secret and not by name, so that no caller can use up the limit of another.
   enforceLimit(limits.known, `${caller.id}/${caller.hash}`, reply);
   return { caller, isStranger };
 }
@@ -173,7 +175,7 @@ function serve(
         return await reply.code(waits ? 202 : 200).send(answer);
       } catch (thrown) {
         const error = gone.signal.aborted ? abortedBy(gone.signal) : CausewayError.from(thrown);
-        if (error.code === 'internal') options.log.error({ error, name }, 'a call failed');
+        if (error.code === 'internal') options.log.error({ error, name }, 'call failed');
         if (error.code === 'unauthorized' && !isStranger) {
           enforceLimit(limits.strangers, request.ip, reply);
         }
@@ -183,7 +185,9 @@ function serve(
   });
 }
 
-/** No new calls; those under way may end, and those that wait for an address are sent elsewhere. */
+/**
+ * Accepts no new calls. Running calls may end, and calls that wait for an address are sent to another server.
+ */
 async function closeGently(
   app: FastifyInstance,
   underWay: ReadonlySet<AbortController>,
@@ -194,14 +198,14 @@ async function closeGently(
     clock.timer(graceMs, () => {
       for (const call of underWay) call.abort(stopping);
     }),
-    // Connections that were kept alive for a next call would keep the server alive as well.
+    // Idle keep-alive connections would keep the server running.
     clock.timer(graceMs * 1.5, () => app.server.closeAllConnections()),
   ];
   await app.close();
   for (const timer of timers) timer.cancel();
 }
 
-/** A token if one is shown, else a client certificate that the TLS layer has verified. */
+/** The token, if present, else the client certificate that the TLS layer has verified. */
 function authenticate(request: FastifyRequest): Presented {
   const [scheme, token] = request.headers.authorization?.split(' ') ?? [];
   if (scheme !== undefined) {
@@ -219,7 +223,7 @@ function authenticate(request: FastifyRequest): Presented {
   });
 }
 
-/** What the call needs follows from its path alone; the body claims nothing. */
+/** The required permission follows from the path only, never from the body. */
 function permissionFor(operation: Operation, params: unknown): Permission {
   const { site = '', cluster = '' } = params as { site?: string; cluster?: string };
   switch (operation.access) {
@@ -249,8 +253,8 @@ function parseInput(operation: Operation, request: FastifyRequest) {
 
 class TooManyRequests extends CausewayError {}
 
-function enforceLimit(limiter: RateLimiter, who: string, reply: FastifyReply): void {
-  const verdict = limiter.take(who);
+function enforceLimit(limiter: RateLimiter, caller: string, reply: FastifyReply): void {
+  const verdict = limiter.take(caller);
   if (verdict.allowed) return;
   reply.header('retry-after', verdict.retryAfter);
   throw new TooManyRequests('unavailable', 'too many requests', {
@@ -263,7 +267,7 @@ function answerProblem(reply: FastifyReply, error: CausewayError): FastifyReply 
   return reply.code(error instanceof TooManyRequests ? 429 : status).send(problem);
 }
 
-/** Fastify's own refusals: malformed JSON, a body too large. */
+/** Fastify's own errors: malformed JSON, a body that is too large. */
 function fromFastify(error: unknown): CausewayError {
   const status = (error as { statusCode?: number }).statusCode ?? 500;
   const known = CausewayError.from(error);

@@ -10,7 +10,7 @@ import {
 import { decodeToken, encodeAuthenticate } from './messages.ts';
 
 export interface EtcdOptions {
-  /** `http://` or `https://` with a port; tried in order, around and around. */
+  /** `http://` or `https://` with a port; tried in order, repeatedly. */
   readonly endpoints: readonly string[];
   /** Read for each new connection, so that renewed certificates are used without a restart. */
   readonly tls?: (() => Promise<TlsFiles>) | undefined;
@@ -23,9 +23,9 @@ export interface EtcdOptions {
 const connectLimitMs = 2_000;
 
 /**
- * Calls to an etcd cluster over one connection at a time. A call is sent **once**: when its outcome is
- * unknown it rejects with `unavailable` or `timeout`, the next call goes to another endpoint, and
- * whether to ask again is for the caller to decide.
+ * Calls to an etcd cluster over one connection at a time. A call is sent **once**. If its outcome is unknown,
+ * it rejects with `unavailable` or `timeout`, and the next call goes to another endpoint. The caller decides
+ * whether to repeat the call.
  */
 export class EtcdClient {
   readonly #options: EtcdOptions;
@@ -58,7 +58,7 @@ export class EtcdClient {
     });
   }
 
-  /** Opens a stream on the current connection. It ends with the connection; open another then. */
+  /** Opens a stream on the current connection. It ends with the connection; the caller then opens another. */
   async stream(
     path: string,
     onMessage: (message: Buffer) => void,
@@ -117,7 +117,7 @@ export class EtcdClient {
     throw failure;
   }
 
-  /** `hasleader`: a member that is cut off from the others says so at once instead of waiting for them. */
+  /** `hasleader`: a member without a quorum reports an error at once instead of waiting. */
   async #metadata(
     connection: GrpcConnection,
     signal: AbortSignal,
@@ -139,14 +139,14 @@ export class EtcdClient {
     }
   }
 
-  /** What a failed call means for the next one: another endpoint, or a new token. */
+  /** Consequence of a failed call for the next call: another endpoint, or a new token. */
   #judge(error: unknown, connection: GrpcConnection, signal: AbortSignal): CausewayError {
     const known = CausewayError.from(error);
     if (signal.aborted) return known;
     const staleToken = known.code === 'unauthorized' || known.message.includes('auth store is old');
     if (staleToken && this.#token !== undefined) {
       this.#token = undefined;
-      // It was refused before it was looked at. With a new token it may be sent again.
+      // etcd refused the call before processing it. It may be sent again with a new token.
       return new CausewayError('unavailable', known.message, { cause: known });
     }
     const elsewhere =

@@ -46,8 +46,8 @@ function http2Server(server: http2.Http2Server): http2.Http2Server {
   return server;
 }
 
-/** Lets the client and the server get further by this many turns of the event loop. */
-async function serialQueue(count: number): Promise<void> {
+/** Lets the client and the server proceed by this number of event loop rounds. */
+async function eventLoopRounds(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await nextTurn();
 }
 
@@ -60,7 +60,7 @@ describe('a connection attempt that the caller gives up', () => {
         (connection) => connection.close(),
         () => 'given up',
       );
-      await serialQueue(patience);
+      await eventLoopRounds(patience);
       giveUp.abort();
       return attempted;
     };
@@ -69,17 +69,17 @@ describe('a connection attempt that the caller gives up', () => {
       const attempts = Array.from({ length: 50 }, (_, index) => attempt(index));
       for (const outcome of await Promise.all(attempts)) outcomes.add(outcome);
     }
-    await serialQueue(10);
+    await eventLoopRounds(10);
     expect(uncaught).toEqual([]);
     expect(outcomes).toContain('given up');
   });
 
-  test('is given up before it begins', async () => {
+  test('ends at once if it is given up before it begins', async () => {
     const port = await listen(http2Server(http2.createServer()));
     await expect(connect(`http://127.0.0.1:${port}`, AbortSignal.abort())).rejects.toMatchObject({
       code: 'unavailable',
     });
-    await serialQueue(10);
+    await eventLoopRounds(10);
     expect(uncaught).toEqual([]);
   });
 
@@ -89,7 +89,7 @@ describe('a connection attempt that the caller gives up', () => {
     let held = true;
     let accepted = 0;
     const waiting: (() => void)[] = [];
-    // The gate accepts at once and passes the handshake on when it opens.
+    // The gate accepts at once and forwards the handshake when it opens.
     const gate = net.createServer((client) => {
       const pass = () => {
         accepted += 1;
@@ -107,24 +107,24 @@ describe('a connection attempt that the caller gives up', () => {
       const attempted = connect(endpoint, giveUp.signal, { ca });
       const given = expect(attempted).rejects.toMatchObject({ code: 'unavailable' });
       await waitFor('the gate to hold a client', () => waiting.length > attempt);
-      // Both orders: the handshake is let through before and after the client gives up.
+      // Both orders: the handshake completes before and after the client gives up.
       if (attempt % 2 === 0) waiting[attempt]?.();
       giveUp.abort();
       if (attempt % 2 === 1) waiting[attempt]?.();
       await given;
     }
-    await serialQueue(20);
+    await eventLoopRounds(20);
     expect(accepted).toBe(20);
     held = false;
     const connection = await connect(endpoint, new AbortController().signal, { ca });
     expect(connection.isUsable).toBe(true);
     connection.close();
-    await serialQueue(10);
+    await eventLoopRounds(10);
     expect(uncaught).toEqual([]);
   });
 });
 
-/** What a server does to a client in the middle of its calls. */
+/** Failures that a server causes during a client's calls. */
 const misdeeds: Readonly<Record<string, (session: http2.ServerHttp2Session) => void>> = {
   'closes the connection': ({ socket }) => socket.destroy(),
   'resets the connection': ({ socket }) => socket.resetAndDestroy(),
@@ -148,7 +148,7 @@ describe('a server that', () => {
       watch.send(Buffer.from('watch'));
       const answer = connection.unary(call, Buffer.from('request'), new AbortController().signal);
       answer.catch(() => undefined);
-      await serialQueue(round);
+      await eventLoopRounds(round);
       await waitFor('the session', () => sessions.size > 0);
       for (const session of sessions) misdeed(session);
       await waitFor('the end of the connection', () => !connection.isUsable);
@@ -168,11 +168,11 @@ describe('a server that', () => {
         ),
       ).toThrow('closed');
     }
-    await serialQueue(10);
+    await eventLoopRounds(10);
     expect(uncaught).toEqual([]);
   });
 
-  test('refuses connections is named with the reason, at once', async () => {
+  test('refuses connections is reported at once, with the reason', async () => {
     const closed = net.createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const { port } = closed.address() as net.AddressInfo;
@@ -184,12 +184,12 @@ describe('a server that', () => {
     });
   });
 
-  test('does not speak HTTP/2 is no etcd', async () => {
+  test('does not use HTTP/2 is not accepted as etcd', async () => {
     const port = await listen(net.createServer((socket) => socket.end('HTTP/1.1 400 Bad\r\n\r\n')));
     await expect(
       connect(`http://127.0.0.1:${port}`, new AbortController().signal),
     ).rejects.toMatchObject({ code: 'unavailable' });
-    await serialQueue(10);
+    await eventLoopRounds(10);
     expect(uncaught).toEqual([]);
   });
 
@@ -202,7 +202,7 @@ describe('a server that', () => {
     await expect(answer).rejects.toMatchObject({ code: 'aborted' });
     expect(connection.isUsable).toBe(true);
     connection.close();
-    await serialQueue(10);
+    await eventLoopRounds(10);
     expect(uncaught).toEqual([]);
   });
 });

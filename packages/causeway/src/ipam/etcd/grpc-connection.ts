@@ -25,36 +25,36 @@ export interface GrpcCall {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** A call in both directions that stays open. */
+/** A bidirectional call that stays open. */
 export interface GrpcStream {
   send(message: Buffer): void;
   close(): void;
 }
 
 const channelOptions: ChannelOptions = {
-  // etcd closes a connection that pings more often than every 5 s (its --grpc-keepalive-min-time),
-  // and a connection without calls that pings at all.
+  // etcd closes a connection that pings more often than every 5 s (its --grpc-keepalive-min-time), and an
+  // idle connection that pings at all.
   'grpc.keepalive_time_ms': 6_000,
   'grpc.keepalive_timeout_ms': 3_000,
   'grpc.keepalive_permit_without_calls': 0,
-  // The window holds a page of entries, so that a page needs no pause for flow control.
+  // The window holds a page of entries, so that flow control never interrupts a page.
   'grpc-node.flow_control_window': 4 * 1024 * 1024,
   // A page of a snapshot and a batch of a watch are smaller than this.
   'grpc.max_receive_message_length': 256 * 1024 * 1024,
-  // The caller decides about a repetition: a call is sent once.
+  // A call is sent once; the caller decides about a repetition.
   'grpc.enable_retries': 0,
-  // Each connection object has a TCP connection of its own.
+  // Each connection object has its own TCP connection.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.service_config_disable_resolution': 1,
   'grpc.enable_http_proxy': 0,
   'grpc.enable_channelz': 0,
 };
 
-/** One HTTP/2 connection that carries gRPC calls. The owner replaces a connection that broke. */
+/** One HTTP/2 connection that carries gRPC calls. The owner replaces a broken connection. */
 export class GrpcConnection {
   readonly endpoint: string;
   readonly #client: Client;
-  /** Ends a call that is under way, with the reason. */
+  /** Ends a running call, with the reason. */
   readonly #underWay = new Set<(reason: CausewayError) => void>();
   #isClosed = false;
 
@@ -88,7 +88,7 @@ export class GrpcConnection {
     return this.#client.getChannel().getConnectivityState(false) === connectivityState.READY;
   }
 
-  /** One request, one response. Rejects with `aborted` on the signal, else as etcd says. */
+  /** One request, one response. Rejects with `aborted` on the signal, else with etcd's error. */
   unary({ path, metadata }: GrpcCall, message: Buffer, signal: AbortSignal): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) throw abortedBy(signal);
@@ -150,7 +150,7 @@ export class GrpcConnection {
     };
   }
 
-  /** Ends every call that is under way. */
+  /** Ends every running call. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -164,7 +164,7 @@ export class GrpcConnection {
   }
 }
 
-/** Messages are encoded and decoded by their caller. */
+/** The caller encodes and decodes messages. */
 const same = (message: Buffer): Buffer => message;
 const noResponse = () => new Error('no response');
 const statusError = ({ code, details }: ServiceError) => grpcError(code, details);
@@ -181,8 +181,8 @@ function targetOf(endpoint: string): string {
 }
 
 /**
- * Node refuses an IP address as the name that a TLS client asks for, and grpc-js asks for the host of
- * the endpoint. For an IP address another name is asked for; the certificate is checked for the address.
+ * Node refuses an IP address as the server name of a TLS client, and grpc-js uses the host of the endpoint.
+ * For an IP address another server name is set, and the certificate is checked against the address.
  */
 function serverNameOf(endpoint: string): ChannelOptions {
   return isIP(hostOf(endpoint)) === 0 ? {} : { 'grpc.ssl_target_name_override': 'etcd' };
@@ -230,7 +230,7 @@ function stateChange(client: Client, from: connectivityState, signal: AbortSigna
   });
 }
 
-/** A channel does not tell why it failed. A call on a failed channel ends at once with the reason. */
+/** A channel does not report why it failed. A call on a failed channel ends at once with the reason. */
 function reasonOfFailure(client: Client): Promise<Error> {
   return new Promise((resolve) => {
     client.makeUnaryRequest('/', same, same, Buffer.alloc(0), (error) =>

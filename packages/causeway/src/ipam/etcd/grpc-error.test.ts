@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { grpcError } from './grpc-error.ts';
 
-test('a full etcd is not one that is busy: it is said at once and with what to do', () => {
+test('reports a full etcd at once and with a remedy, unlike a busy etcd', () => {
   const full = grpcError(8, 'etcdserver: mvcc: database space exceeded');
   expect(full.code).toBe('exhausted');
   expect(full.hint).toContain('alarm disarm');

@@ -1,6 +1,6 @@
 import { CausewayError, type ErrorCode } from '@causeway/base/error/causeway-error';
 
-/** What etcd's gRPC status codes mean to us. The rest are defects: 2 unknown, 12 unimplemented, 13 internal. */
+/** Meaning of etcd's gRPC status codes. The others are defects: 2 unknown, 12 unimplemented, 13 internal. */
 const codes: Readonly<Record<number, ErrorCode>> = {
   1: 'aborted',
   3: 'invalid',
@@ -15,7 +15,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   16: 'unauthorized',
 };
 
-/** Beside "too many requests" the other thing that status 8 says, and one that no waiting mends. */
+/** Status 8 also means "too many requests". Waiting doesn't fix a full database. */
 const noSpace = 'database space exceeded';
 
 export function grpcError(status: number, message: string): CausewayError {

@@ -1,4 +1,4 @@
-/** What arrives, in order, for one reader who takes it when ready. */
+/** Ordered messages for one reader, which takes them when it is ready. */
 export class Inbox<T> {
   readonly #waiting: T[] = [];
   #reader: PromiseWithResolvers<T> | undefined;
@@ -11,7 +11,7 @@ export class Inbox<T> {
     else reader.resolve(item);
   }
 
-  /** After what has arrived has been taken, the reader is told why no more will come. */
+  /** The reader gets this error after it has taken all messages. */
   end(error: Error): void {
     this.#ended ??= error;
     this.#reader?.reject(this.#ended);

@@ -1,14 +1,14 @@
 import { isNegative, MessageWriter, readFields } from './protobuf.ts';
 
-/** The messages of etcd's v3 API that a ledger needs; field numbers are those of its rpc.proto. */
+/** The messages of etcd's v3 API that a ledger needs; field numbers are from its rpc.proto. */
 
 export interface KeyRange {
   readonly key: string;
-  /** Left out: the one key. */
+  /** If omitted: the single key. */
   readonly end?: string;
   readonly limit?: number;
   readonly descending?: boolean;
-  /** Left out: the newest. */
+  /** If omitted: the newest. */
   readonly revision?: number;
 }
 
@@ -29,7 +29,7 @@ export function encodeRange(range: KeyRange): Buffer {
 }
 
 export interface RangeResponse {
-  /** Rounded, which is no matter: it is only compared. */
+  /** Rounded, which is harmless: it is only compared. */
   readonly clusterId: number;
   readonly revision: number;
   readonly entries: readonly KeyValue[];
@@ -58,8 +58,8 @@ const compareModRevision = 2;
 export function encodeTransaction({ conditions, writes }: EtcdTransaction): Buffer {
   const message = new MessageWriter();
   for (const { key, revision } of conditions) {
-    // Result 0 is "equal" and left out. A key that doesn't exist compares as revision 0, which has
-    // to be written: the revision is a variant.
+    // Result 0 is "equal" and is omitted. A key that doesn't exist compares as revision 0, which must be
+    // written: the revision is a variant.
     const comparison = new MessageWriter().number(2, compareModRevision).text(3, key);
     message.message(1, comparison.present(6, revision));
   }
@@ -106,11 +106,11 @@ export interface WatchEvent {
 
 export interface WatchResponse {
   readonly revision: number;
-  /** Of an answer to a progress request, which speaks for all watches of the stream. */
+  /** Set in the answer to a progress request, which applies to all watches of the stream. */
   readonly isProgress: boolean;
   readonly created: boolean;
   readonly canceled: boolean;
-  /** Not 0: the history up to here is gone, and so is the watch. */
+  /** If not 0: the history up to this revision was compacted, and the watch has ended. */
   readonly compactRevision: number;
   readonly cancelReason: string;
   readonly events: readonly WatchEvent[];

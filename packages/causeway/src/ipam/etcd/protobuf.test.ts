@@ -4,7 +4,7 @@ import { encodeTransaction } from './messages.ts';
 import { isNegative, MessageWriter, readFields } from './protobuf.ts';
 
 describe('the protobuf wire format', () => {
-  test('numbers and texts come back as they were written', () => {
+  test('reads numbers and texts as they were written', () => {
     fc.assert(
       fc.property(
         fc.maxSafeNat(),
@@ -20,7 +20,7 @@ describe('the protobuf wire format', () => {
     );
   });
 
-  test('a comparison with revision 0 is written out', () => {
+  test('writes a comparison with revision 0', () => {
     const message = encodeTransaction({
       conditions: [{ key: 'a', revision: 0 }],
       writes: [{ key: 'a', value: 'b' }],
@@ -28,13 +28,13 @@ describe('the protobuf wire format', () => {
     expect(message.toString('hex')).toBe('0a0710021a01613000120812060a0161120162');
   });
 
-  test('a negative number is recognised', () => {
+  test('recognizes a negative number', () => {
     const minusOne = Buffer.from('10ffffffffffffffffff01', 'hex');
     const [field] = readFields(minusOne);
     expect(isNegative(field?.value ?? 0)).toBe(true);
   });
 
-  test.each(['0a', '0a05', '08ff', '0b', '0d00000000'])('%s is refused', (hex) => {
+  test.each(['0a', '0a05', '08ff', '0b', '0d00000000'])('refuses %s', (hex) => {
     expect(() => [...readFields(Buffer.from(hex, 'hex'))]).toThrow('not protobuf');
   });
 });

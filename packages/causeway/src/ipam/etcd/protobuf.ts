@@ -1,11 +1,11 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 
-/** As much of the protobuf wire format as etcd's messages need: varints and length-delimited fields. */
+/** The part of the protobuf wire format that etcd's messages need: varints and length-delimited fields. */
 
 const varint = 0;
 const delimited = 2;
 
-/** Builds one message, field by field. Zero and empty are protobuf's defaults and are left out. */
+/** Builds one message, field by field. Zero and empty are protobuf's defaults and are omitted. */
 export class MessageWriter {
   #buffer = Buffer.allocUnsafe(256);
   #length = 0;
@@ -79,10 +79,10 @@ export interface Field {
 }
 
 const noBytes = Buffer.alloc(0);
-/** Of the tenth byte of a varint, which is its last: 64 bits in groups of seven. */
+/** Factor of the tenth and last byte of a varint: 64 bits in groups of seven. */
 const largestFactor = 0x80 ** 9;
 
-/** The fields of a message in the order in which they were written. Unknown ones are for the reader to skip. */
+/** The fields of a message in the order in which they were written. The reader skips unknown fields. */
 export function* readFields(message: Buffer): Generator<Field, void> {
   let offset = 0;
   const readVarint = (): number => {
@@ -120,7 +120,7 @@ export function isNegative(value: number): boolean {
   return value >= 2 ** 63;
 }
 
-/** `unavailable`, so that the caller asks again: a message from outside is no defect of this process. */
+/** `unavailable`, so that the caller asks again: a malformed message is not a defect of this process. */
 function malformed(): CausewayError {
-  return new CausewayError('unavailable', 'etcd sent a message that is not protobuf as expected');
+  return new CausewayError('unavailable', 'etcd sent a malformed protobuf message');
 }

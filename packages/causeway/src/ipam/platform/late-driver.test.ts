@@ -8,7 +8,7 @@ const { signal } = new AbortController();
 const key = { site: 's', address: parseAddress('10.0.0.1') };
 const floating = parseAddress('203.0.113.1');
 
-test('a platform that is away fails what needs it, and is opened once when it is back', async () => {
+test('fails only the calls that need an unreachable platform, and opens it once when it is back', async () => {
   let isAway = true;
   let opened = 0;
   const deleted: unknown[] = [];

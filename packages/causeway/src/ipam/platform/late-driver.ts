@@ -4,8 +4,8 @@ import type { PlatformAddress, PlatformDriver } from './platform-driver.ts';
 type Open = (signal: AbortSignal) => Promise<PlatformDriver>;
 
 /**
- * A platform that is reached when it is first needed, and asked again until it answers: one that is
- * away fails the calls that need it, and neither the server nor the pools of others.
+ * Opens a platform when it is first needed, and retries until it answers. An unreachable platform fails only
+ * the calls that need it, and neither the server nor the pools of other platforms.
  */
 export class LateDriver implements PlatformDriver {
   readonly #open: Open;
@@ -31,7 +31,7 @@ export class LateDriver implements PlatformDriver {
     return (await this.#opened(signal)).list(signal);
   }
 
-  /** Two that come at once both open it, each with its own signal: that does no harm. */
+  /** Concurrent callers both open it, each with its own signal, which is harmless. */
   async #opened(signal: AbortSignal): Promise<PlatformDriver> {
     this.#driver ??= await this.#open(signal);
     return this.#driver;

@@ -12,7 +12,7 @@ async function* each<T>(items: readonly T[]): AsyncIterable<T> {
   yield* items;
 }
 
-test('a driver lists what its own ledger made in its own subnets, and nothing of others', async () => {
+test('lists the addresses of its own ledger in its own subnets only', async () => {
   const names = [
     'causeway-pool/one/s/10.0.0.1',
     'causeway-pool/two/s/10.0.0.2',

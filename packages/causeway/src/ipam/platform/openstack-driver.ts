@@ -7,20 +7,20 @@ import type { PlatformAddress, PlatformDriver } from './platform-driver.ts';
 
 export interface OpenStackDriverOptions {
   readonly neutron: Neutron;
-  /** The id of the ledger: others may work in the same project. */
+  /** The id of the ledger: other ledgers may use the same project. */
   readonly ledger: string;
-  /** The subnets that pools of this platform take addresses of. */
+  /** The subnets of the addresses in this platform's pools. */
   readonly subnets: readonly Subnet[];
-  /** Where floating IPs come from; without it the addresses are reached as they are. */
+  /** Source of floating IPs; without it the addresses are used directly. */
   readonly floating?: { readonly networkId: string; readonly subnetId?: string } | undefined;
 }
 
 const namePrefix = 'causeway-pool/';
 
 /**
- * A Neutron port with the address, so that Neutron gives it to nobody else, and a floating IP on it.
- * Whose they are stands in their name and description from the first moment. The port belongs to no
- * server: the announcer answers for its address, from a node whose own port allows it.
+ * Creates a Neutron port with the address, so that Neutron assigns it to no other port, and a floating IP on
+ * it. Their name and description contain the owner from creation. The port belongs to no server: the
+ * announcer answers for its address, from a node. The port of that node allows the address.
  */
 export class OpenStackDriver implements PlatformDriver {
   readonly #options: OpenStackDriverOptions;
@@ -37,8 +37,8 @@ export class OpenStackDriver implements PlatformDriver {
     const port =
       (await this.#findPort(address, signal)) ?? (await this.#create(address, note, signal));
     if (!port.fixedIps.some((fixed) => fixed.address === address.address)) {
-      throw new CausewayError('conflict', `the port ${port.id} has not ${address.address}`, {
-        hint: 'Somebody changed it. Delete it, and it is made again.',
+      throw new CausewayError('conflict', `the port ${port.id} does not have ${address.address}`, {
+        hint: 'It was changed outside of Causeway. Delete it, and it is created again.',
       });
     }
     return (await this.#float(port, address, signal))?.address;
@@ -46,7 +46,7 @@ export class OpenStackDriver implements PlatformDriver {
 
   async delete(address: PlatformAddress, signal: AbortSignal): Promise<void> {
     const { neutron } = this.#options;
-    // The floating IP first: without its port it would still be found, by its description.
+    // The floating IP is deleted first: without its port it can still be found by its description.
     const floating = await this.#findFloating(address, signal);
     if (floating !== undefined) await neutron.floatingIps.delete(floating.id, { signal });
     const port = await this.#findPort(address, signal);
@@ -136,7 +136,7 @@ export class OpenStackDriver implements PlatformDriver {
     return `${namePrefix}${this.#options.ledger}/${site}/${address}`;
   }
 
-  /** Undefined for what is another ledger's, or another platform's of the same project. */
+  /** Undefined for names of another ledger, or of another platform in the same project. */
   #addressOfName(name: string): PlatformAddress | undefined {
     if (!name.startsWith(namePrefix)) return undefined;
     const [ledger, site = '', text = ''] = name.slice(namePrefix.length).split('/');

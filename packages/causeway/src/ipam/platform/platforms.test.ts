@@ -38,7 +38,7 @@ async function sweepOnce(
   return deleted;
 }
 
-test('what nobody holds is swept, of pools that are no more too; other sites are left alone', async () => {
+test('sweeps addresses without an owner, also of removed pools, and leaves other sites unchanged', async () => {
   const testAllocator = new TestAllocator().withSite([
     { name: 'p', addresses: ['10.0.0.1-10.0.0.2'] },
   ]);

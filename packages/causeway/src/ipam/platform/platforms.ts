@@ -8,7 +8,7 @@ import type { Reservation } from '../reservation.ts';
 import { describeOwner } from '../reservation.ts';
 import { plainPlatform, type PlatformAddress, type PlatformDriver } from './platform-driver.ts';
 
-/** By the name that pools call it. */
+/** By the platform name in the pools. */
 export type PlatformDrivers = ReadonlyMap<string, PlatformDriver>;
 
 export interface PlatformsOptions {
@@ -20,20 +20,22 @@ export interface PlatformsOptions {
 }
 
 /**
- * Keeps the platforms in step with the ledger, which alone decides who holds an address. What a
- * platform has for an address that nobody holds is taken away; one that somebody has come to hold
- * meanwhile gets it again.
+ * Keeps the platforms in step with the ledger, which alone decides about the owner of an address. Resources
+ * of an address without an owner are deleted. If the address gets an owner in the meantime, they are created
+ * again.
  */
 export class Platforms {
   readonly #options: PlatformsOptions;
-  /** One thing at a time for an address. */
+  /** One operation at a time for each address. */
   readonly #keyedQueue = new KeyedQueue();
 
   constructor(options: PlatformsOptions) {
     this.#options = options;
   }
 
-  /** What clients reach, for each address of the reservation; undefined where it is the address itself. */
+  /**
+   * The address that clients connect to, for each address of the reservation; undefined if it is the same.
+   */
   async ensure(
     reservation: Reservation,
     signal: AbortSignal,
@@ -49,7 +51,7 @@ export class Platforms {
     return reached;
   }
 
-  /** Before the owner frees: takes away what only it uses. */
+  /** Runs before the release: deletes the resources that only this owner uses. */
   async release(reservation: Reservation, signal: AbortSignal): Promise<void> {
     const { site, uid } = reservation;
     for (const { address, pool } of reservation.addresses) {
@@ -58,7 +60,7 @@ export class Platforms {
     }
   }
 
-  /** After the owner has freed: whoever joined meanwhile gets back what was taken away. */
+  /** Runs after the release: an owner that joined in the meantime gets the deleted resources again. */
   async restore(reservation: Reservation, signal: AbortSignal): Promise<void> {
     const { site } = reservation;
     for (const { address, pool } of reservation.addresses) {
@@ -69,7 +71,7 @@ export class Platforms {
     }
   }
 
-  /** Sweeps what was left over: by removed clusters, and by calls that were cut off. */
+  /** Sweeps the remains of removed clusters and interrupted calls. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log, drivers, sweepEveryMs } = this.#options;
     while (!signal.aborted) {
@@ -79,18 +81,18 @@ export class Platforms {
         } catch (error) {
           if (signal.aborted) return;
           const { message } = CausewayError.from(error);
-          log.warn({ platform, problem: message }, 'a platform could not be swept');
+          log.warn({ platform, problem: message }, 'sweep of a platform failed');
         }
       }
       await sleep(clock, sweepEveryMs, signal);
     }
   }
 
-  /** A driver lists what this ledger made alone: also for a pool that is no more. */
+  /** A driver lists only resources of this ledger, also for a pool that was removed. */
   async #sweep(driver: PlatformDriver, signal: AbortSignal): Promise<void> {
     for (const key of await driver.list(signal)) {
       const site = this.#options.allocator.view.site(key.site)?.site?.record;
-      // A ledger that was put back, or moved away, does not know all that is held under its name.
+      // A ledger that was restored or moved does not know all reservations under its name.
       if (site === undefined || site.suspended !== undefined) continue;
       await this.#remove(key, driver, undefined, signal);
     }
@@ -105,13 +107,13 @@ export class Platforms {
     const remove = async () => {
       if (await this.#isHeld(key, except, signal)) return;
       await driver.delete(key, signal);
-      // Another server may have given it to somebody in between.
+      // Another server may have assigned the address in between.
       if (await this.#isHeld(key, except, signal)) await driver.ensure(key, 'restored', signal);
     };
     await this.#keyedQueue.run(queueKeyOf(key), remove, signal);
   }
 
-  /** Whether anybody holds the address, apart from one owner. */
+  /** Whether the address has an owner, apart from the given one. */
   async #isHeld(
     { site, address }: PlatformAddress,
     except: string | undefined,
