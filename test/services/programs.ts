@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { runBuild } from './build-attempts.ts';
 import { cacheDirectory } from './cache-directory.ts';
 import { withFileLock } from './file-lock.ts';
 import { MissingError } from './missing.ts';
@@ -148,18 +149,23 @@ async function build(name: string, source: ProgramSource, target: string): Promi
   await fs.mkdir(path.dirname(target), { recursive: true });
   const unfinished = `${target}.${process.pid}`;
   const verb = source.isTest === true ? ['test', '-c', '-vet=off'] : ['build'];
-  const result = await runProgram(
-    'go',
-    [...verb, '-trimpath', '-ldflags', `-s -w ${source.ldflags}`, '-o', unfinished, source.package],
-    {
-      cwd: path.join(import.meta.dirname, 'binaries', source.module),
-      env: { CGO_ENABLED: '0', GOCACHE: cacheDirectory('go-build'), GOFLAGS: '-mod=readonly' },
+  try {
+    await runBuild({
+      name,
+      compiler: 'go',
+      args: [
+        ...[...verb, '-trimpath', '-ldflags', `-s -w ${source.ldflags}`],
+        ...['-o', unfinished, source.package],
+      ],
+      options: {
+        cwd: path.join(import.meta.dirname, 'binaries', source.module),
+        env: { CGO_ENABLED: '0', GOCACHE: cacheDirectory('go-build'), GOFLAGS: '-mod=readonly' },
+      },
       timeoutMs: 1_800_000,
-    },
-  );
-  if (result.code !== 0) {
+    });
+  } catch (error) {
     await fs.rm(unfinished, { force: true });
-    throw new MissingError(`${name} could not be built: ${result.stderr.trim()}`);
+    throw error;
   }
   await fs.rename(unfinished, target);
 }

@@ -5,6 +5,8 @@ export interface ProgramResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
+  /** Whether `timeoutMs` passed before the program ended, so that it was killed. */
+  readonly isTimedOut: boolean;
 }
 
 export interface ProgramOptions {
@@ -37,6 +39,7 @@ export function runProgram(
         code: code ?? -1,
         stdout: Buffer.concat(out).toString(),
         stderr: Buffer.concat(err).toString(),
+        isTimedOut: child.killed,
       }),
     );
     child.stdin.on('error', () => {});
