@@ -7,6 +7,7 @@ import { grafanaDashboard } from './operations/grafana.ts';
 import { prometheusFiles, runbooksPage } from './operations/prometheus.ts';
 import { referencePages } from './reference-pages.ts';
 import { billOfMaterials } from './sbom.ts';
+import { withSuitesTable } from './suites-table.ts';
 
 const root = path.dirname(import.meta.dirname);
 
@@ -25,6 +26,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
   };
   return {
     'sbom.cdx.json': billOfMaterials(readLock()),
+    'CONTRIBUTING.md': withSuitesTable(readFileSync(path.join(root, 'CONTRIBUTING.md'), 'utf8')),
     ...below('docs/reference', { ...(await referencePages()), 'runbooks.md': runbooksPage() }),
     ...below('deploy/kustomize', kustomizeFiles()),
     ...below('deploy/helm/causeway', helmFiles(version)),

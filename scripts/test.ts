@@ -1,37 +1,30 @@
-// Runs every check and every test but the long suites. The last line is "N passed, N failed".
+// Runs every check and every suite that is not long. The last line is "N passed, N failed".
+// scripts/suites.ts lists the suites.
 //
-//   npm test                     everything
-//   npm test -- packages/base/src/work      only the files whose path contains it, without checks and preparation
-//   npm run test:long            the long suites instead
-//   npm run test:cluster         the long suites on the real cluster instead
+//   npm test                            everything
+//   npm test -- packages/base/src/work  only the files whose path contains it, without checks and preparation
+//   npm run test:long                   the long suites instead
+//   npm run test:cluster                the long suites on the real cluster instead
 
 import path from 'node:path';
 import { startVitest, type TestCase } from 'vitest/node';
 import { prepareServices } from '../test/services/prepare.ts';
 import { runProgram } from '../test/services/run-program.ts';
+import { suitesOf } from './suites.ts';
+import { type FailedFile, type Outcome, runAndRepeat } from './test-outcome.ts';
 
-const words = process.argv.slice(2);
-/** Of which long suites, if any: the names are those in vitest.config.ts. */
-const long = words.find((word) => word === '--long' || word === '--cluster-long')?.slice(2);
-const filters = words.filter((word) => word !== `--${long}`);
 const root = path.dirname(import.meta.dirname);
-interface Counts {
-  passed: number;
-  failed: number;
-  skipped: number;
-}
+const words = process.argv.slice(2);
+const script = words.find((word) => word.startsWith('--suites='))?.slice('--suites='.length);
+const filters = words.filter((word) => !word.startsWith('--suites='));
+const isLong = script !== undefined;
+const counts = { passed: 0, failed: 0, skipped: 0 };
 
-const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
-/** The suites whose outcome is not the project's alone: the kernel, and programs of others. */
-const surroundings = new Set(['contract', 'kernel', 'cloud', 'cluster', 'browser', 'product']);
-/** When more files fail, something is broken. */
-const mostUnsteadyFiles = 3;
-
-if (long !== undefined) process.env['CAUSEWAY_SUITES'] = long;
-if (filters.length === 0 && long === undefined) await check();
-// A long suite on a machine that has nothing yet would be skipped, and a user be told that nothing failed.
-if (filters.length === 0 || long !== undefined) await prepare();
-await runTests();
+if (isLong) process.env['CAUSEWAY_SUITES'] = script;
+if (filters.length === 0 && !isLong) await check();
+// Without preparation, a machine that has nothing yet would skip a long suite, and nothing would fail.
+if (filters.length === 0 || isLong) await prepare();
+add(await runAndRepeat({ filters, run: runVitest, print: console.log }));
 if (counts.skipped > 0) console.log(`${counts.skipped} skipped`);
 if (counts.passed + counts.failed + counts.skipped === 0) {
   console.log(`no test file has ${filters.join(' or ')} in its path`);
@@ -50,44 +43,15 @@ async function check(): Promise<void> {
 }
 
 async function prepare(): Promise<void> {
-  const missing = await prepareServices();
+  const missing = await prepareServices(suitesOf(script ?? 'test'));
   for (const line of missing) console.log(`missing: ${line}`);
   if (process.env['CI'] === 'true') counts.failed += missing.length;
 }
 
-/**
- * What fails on the real kernel or on real services is tried once more, by itself. Passing then
- * makes it unsteady, not right: it is named before the last line, and is a fault to mend.
- */
-async function runTests(): Promise<void> {
-  const first = await runVitest(filters);
-  const again = first.failed.filter(({ suite }) => surroundings.has(suite));
-  const isUnsteady = again.length === first.failed.length && again.length <= mostUnsteadyFiles;
-  if (again.length === 0 || !isUnsteady) {
-    add(first.counts);
-    return;
-  }
-  const second = await runVitest(again.map(({ file }) => file));
-  add(first.counts);
-  for (const { file, tests } of again) {
-    if (second.failed.some((still) => still.file === file)) continue;
-    counts.failed -= tests.length;
-    counts.passed += tests.length;
-    for (const test of tests) console.log(`unsteady: ${file} > ${test}`);
-  }
-}
-
-interface FailedFile {
-  readonly file: string;
-  readonly suite: string;
-  /** What is counted as failed in it. */
-  readonly tests: readonly string[];
-}
-
-async function runVitest(files: string[]): Promise<{ counts: Counts; failed: FailedFile[] }> {
-  const vitest = await startVitest('test', files, { watch: false, root });
+async function runVitest(files: readonly string[]): Promise<Outcome> {
+  const vitest = await startVitest('test', [...files], { watch: false, root });
   const counted = { passed: 0, failed: 0, skipped: 0 };
-  const failed: FailedFile[] = [];
+  const failedFiles: FailedFile[] = [];
   for (const module of vitest.state.getTestModules()) {
     const tests: string[] = [];
     for (const test of module.children.allTests()) {
@@ -98,24 +62,23 @@ async function runVitest(files: string[]): Promise<{ counts: Counts; failed: Fai
     if (module.errors().length > 0) tests.push('the file itself');
     counted.failed += module.errors().length > 0 ? 1 : 0;
     const file = path.relative(root, module.moduleId);
-    if (tests.length > 0) failed.push({ file, suite: module.project.name, tests });
+    if (tests.length > 0) failedFiles.push({ file, tests });
   }
-  // An error outside of any test belongs to no file that could be tried again.
   for (const _ of vitest.state.getUnhandledErrors()) {
     counted.failed += 1;
-    failed.push({ file: '', suite: '', tests: ['an error outside of tests'] });
+    failedFiles.push({ file: '', tests: ['an error outside of tests'] });
   }
   await vitest.close();
-  return { counts: counted, failed };
+  return { ...counted, failedFiles };
 }
 
-function outcomeOf(test: TestCase): keyof Counts {
+function outcomeOf(test: TestCase): 'passed' | 'failed' | 'skipped' {
   const { state } = test.result();
   return state === 'pending' ? 'failed' : state;
 }
 
-function add(more: Counts): void {
-  counts.passed += more.passed;
-  counts.failed += more.failed;
-  counts.skipped += more.skipped;
+function add(outcome: Outcome): void {
+  counts.passed += outcome.passed;
+  counts.failed += outcome.failed;
+  counts.skipped += outcome.skipped;
 }

@@ -1,56 +1,31 @@
+import type { Part, Suite } from '../../scripts/suites.ts';
 import { ensureDebianPackages } from './debian-packages.ts';
+import { FreshMachine } from './fresh-machine.ts';
 import { ensureProductImage } from './image/product-image.ts';
-import { MissingError } from './missing.ts';
 import { prepareOpenStack } from './openstack.ts';
+import { prepareEach } from './prepare-each.ts';
+import { dropBuildCache, ensureProgram } from './programs.ts';
 import { prepareRealCluster } from './real-cluster/real-cluster.ts';
-import { dropBuildCache, ensureProgram, type ProgramName } from './programs.ts';
 
-/** The Debian packages that kernel and browser tests need. Suites with needs of their own ask for them there. */
-const debianPackages = [
-  'chromium',
-  'conntrack',
-  'curl',
-  'fish',
-  'iproute2',
-  'iputils-arping',
-  'iputils-ping',
-  'keepalived',
-  'nftables',
-  'openssl',
-  'procps',
-  'prometheus',
-  'zsh',
-];
-
-const programs: readonly ProgramName[] = [
-  'etcd',
-  'helm',
-  'kube-apiserver',
-  'kube-controller-manager',
-  'kube-proxy',
-  'kubectl',
-  'porcupine',
-];
+const parts: Readonly<Record<Part, () => Promise<unknown>>> = {
+  'real cluster': prepareRealCluster,
+  'product image': ensureProductImage,
+  OpenStack: prepareOpenStack,
+  'fresh machine': () => FreshMachine.prepare(),
+};
 
 /**
- * Gets everything that the tests run for real before the first test, so that no test's time limit
- * pays for a compiler. Answers with a line for each thing that can't be had here.
+ * Gets the programs and parts of the suites before the first test, so that no test's time limit pays
+ * for a compiler. Returns one line for each thing that this machine can't get.
  */
-export async function prepareServices(): Promise<string[]> {
-  const missing: string[] = [];
-  const attempt = async (work: () => Promise<unknown>) => {
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof MissingError)) throw error;
-      missing.push(error.message);
-    }
-  };
-  await attempt(() => ensureDebianPackages(debianPackages));
-  for (const name of programs) await attempt(() => ensureProgram(name));
-  await attempt(prepareRealCluster);
-  await attempt(ensureProductImage);
-  await attempt(prepareOpenStack);
+export async function prepareServices(suites: readonly Suite[]): Promise<string[]> {
+  const all = <T>(of: (suite: Suite) => readonly T[]) => [...new Set(suites.flatMap(of))].sort();
+  const packages = all((suite) => suite.debianPackages);
+  const missing = await prepareEach([
+    () => ensureDebianPackages(packages),
+    ...all((suite) => suite.programs).map((name) => () => ensureProgram(name)),
+    ...all((suite) => suite.parts).map((part) => parts[part]),
+  ]);
   await dropBuildCache();
   return missing;
 }
