@@ -13,8 +13,8 @@ export function withSuitesTable(page: string): string {
 
 function table(): string {
   return [
-    '| suite | content | folders | needs | minutes | run by |',
-    '|---|---|---|---|---|---|',
+    '| suite | content | folders | needs | lane | minutes | run by |',
+    '|---|---|---|---|---|---|---|',
     ...suites.map((suite) => `| ${cells(suite).join(' | ')} |`),
   ].join('\n');
 }
@@ -25,6 +25,7 @@ function cells(suite: Suite): string[] {
     suite.content,
     suite.folders.map((folder) => `\`${folder}\``).join(', '),
     needs(suite),
+    suite.lane,
     String(suite.minutes),
     suite.script === 'test' ? '`npm test`' : `\`npm run ${suite.script}\``,
   ];

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { suites } from './suites.ts';
+import { suites, suitesOf } from './suites.ts';
 
 const root = path.dirname(import.meta.dirname);
 const { scripts } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as {
@@ -11,6 +11,16 @@ const { scripts } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 
 test.each(suites)('package.json has the script of the suite $name', ({ script }) => {
   const flag = script === 'test' ? '' : ` --suites=${script}`;
   expect(scripts[script]).toBe(`node scripts/launch.js scripts/test.ts${flag}`);
+});
+
+/** CI has 45 minutes. The first build of all programs and the check need the rest. */
+const laneMinutes = 30;
+
+test.each(['computing', 'waiting'])('the lane %s of npm test fits CI', (lane) => {
+  const minutes = suitesOf('test')
+    .filter((suite) => suite.lane === lane)
+    .reduce((sum, suite) => sum + suite.minutes, 0);
+  expect(minutes).toBeLessThanOrEqual(laneMinutes);
 });
 
 test('every test file belongs to exactly one suite', () => {

@@ -3,7 +3,7 @@ import { ensureDebianPackages } from './debian-packages.ts';
 import { FreshMachine } from './fresh-machine.ts';
 import { ensureProductImage } from './image/product-image.ts';
 import { prepareOpenStack } from './openstack.ts';
-import { prepareEach } from './prepare-each.ts';
+import { prepareInOrder, type Step } from './prepare-in-order.ts';
 import { dropBuildCache, ensureProgram } from './programs.ts';
 import { prepareRealCluster } from './real-cluster/real-cluster.ts';
 
@@ -15,17 +15,35 @@ const parts: Readonly<Record<Part, () => Promise<unknown>>> = {
 };
 
 /**
- * Gets the programs and parts of the suites before the first test, so that no test's time limit pays
- * for a compiler. Returns one line for each thing that this machine can't get.
+ * Gets the programs and parts of suites before their first test, so that no test's time limit pays
+ * for a compiler. The suites that run first are prepared first.
  */
-export async function prepareServices(suites: readonly Suite[]): Promise<string[]> {
-  const all = <T>(of: (suite: Suite) => readonly T[]) => [...new Set(suites.flatMap(of))].sort();
-  const packages = all((suite) => suite.debianPackages);
-  const missing = await prepareEach([
-    () => ensureDebianPackages(packages),
-    ...all((suite) => suite.programs).map((name) => () => ensureProgram(name)),
-    ...all((suite) => suite.parts).map((part) => parts[part]),
-  ]);
-  await dropBuildCache();
-  return missing;
+export class Preparation {
+  /** One line for each thing that this machine can't get. */
+  readonly finished: Promise<string[]>;
+  readonly #ready: ReadonlyMap<string, Promise<void>>;
+
+  constructor(suites: readonly Suite[]) {
+    const { ready, missing } = prepareInOrder(
+      suites.map((suite) => ({ name: suite.name, steps: stepsOf(suite) })),
+    );
+    this.#ready = ready;
+    this.finished = missing.then(async (lines) => {
+      await dropBuildCache();
+      return lines;
+    });
+  }
+
+  /** Resolves when the suite can start: everything that it needs is there, or can't be had. */
+  async ready(suite: Suite): Promise<void> {
+    await this.#ready.get(suite.name);
+  }
+}
+
+function stepsOf({ debianPackages, programs, parts: needed }: Suite): Step[] {
+  return [
+    { name: debianPackages.join(), run: () => ensureDebianPackages(debianPackages) },
+    ...programs.map((name) => ({ name, run: () => ensureProgram(name) })),
+    ...needed.map((name) => ({ name, run: parts[name] })),
+  ];
 }
