@@ -23,6 +23,7 @@ import { systemClock } from '../packages/base/src/time/clock.ts';
 import { discardLog } from '../packages/base/src/observability/log.ts';
 import { noMetrics, type Metrics } from '../packages/base/src/observability/metrics.ts';
 import { supervise } from '../packages/base/src/work/supervisor.ts';
+import { whenAborted } from '../packages/base/src/time/when-aborted.ts';
 
 export const never = new AbortController().signal;
 /** As `workers` of the controller's settings is by default. */
@@ -139,9 +140,7 @@ export class QuickAgent implements AgentClient {
 
   async *events(signal: AbortSignal): AsyncGenerator<AgentStatus> {
     yield await this.status();
-    await new Promise<void>((resolve) =>
-      signal.addEventListener('abort', () => resolve(), { once: true }),
-    );
+    await whenAborted(signal);
   }
 
   sendUnhealthy(): Promise<void> {

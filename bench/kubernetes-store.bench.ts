@@ -16,6 +16,7 @@ import { done, runController } from '../packages/base/src/work/controller.ts';
 import { discardLog } from '../packages/base/src/observability/log.ts';
 import { noMetrics } from '../packages/base/src/observability/metrics.ts';
 import { WorkQueue } from '../packages/base/src/work/work-queue.ts';
+import { whenAborted } from '../packages/base/src/time/when-aborted.ts';
 import { startKubernetes, type RealKubernetes } from '../test/services/kubernetes.ts';
 import { compare, median, percentile, type BenchmarkSuite } from './benchmark.ts';
 
@@ -266,7 +267,7 @@ async function handover({ client }: Bench): Promise<number> {
       },
       async (_, signal) => {
         led.shift()?.();
-        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        await whenAborted(signal);
       },
       stop.signal,
     );

@@ -2,7 +2,6 @@
 //
 //   npm run cluster
 
-import { once } from 'node:events';
 import { stopSignal } from '../packages/causeway/src/cli/terminal/stop-signal.ts';
 import { ensureProductImage } from '../test/services/image/product-image.ts';
 import { orEnd } from '../test/services/missing.ts';
@@ -11,6 +10,7 @@ import { Gateways, servedAddresses } from '../test/services/real-cluster/gateway
 import { dashboardToken, Installation } from '../test/services/real-cluster/installation.ts';
 import { prepareRealCluster, RealCluster } from '../test/services/real-cluster/real-cluster.ts';
 import { openWayIn } from '../test/services/real-cluster/way-in.ts';
+import { whenAborted } from '../packages/base/src/time/when-aborted.ts';
 
 // What can't be had here is said before minutes are spent on the image.
 await orEnd(prepareRealCluster);
@@ -18,7 +18,7 @@ const { archive } = await orEnd(ensureProductImage);
 await orEnd(() => ensureProgram('helm'));
 // From here on there is something to clean up, also for who has seen enough before it is up.
 const stop = stopSignal();
-const told = once(stop, 'abort');
+const stopped = whenAborted(stop);
 /** A terminal tells everybody at once: what is being started then ends by itself. */
 const unlessTold = (error: unknown) => {
   if (!stop.aborted) throw error;
@@ -29,7 +29,7 @@ const cluster = await RealCluster.start(options).catch(unlessTold);
 if (cluster === undefined) process.exit(0);
 try {
   const shown = showCluster(cluster).catch(unlessTold);
-  await Promise.race([told, shown.then(() => told)]);
+  await Promise.race([stopped, shown.then(() => stopped)]);
 } finally {
   console.log('Ending...');
   await cluster.stop();

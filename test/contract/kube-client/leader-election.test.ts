@@ -5,6 +5,7 @@ import { leases } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
+import { whenAborted } from '../../../packages/base/src/time/when-aborted.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { clientFor, clusters, connectionTo, type Cluster } from './cluster.ts';
 
@@ -39,7 +40,7 @@ describe.each(clusters)('leader election on $name', ({ start: startCluster }) =>
       async (_, signal) => {
         leaders.push(identity);
         mostAtOnce = Math.max(mostAtOnce, leaders.length);
-        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        await whenAborted(signal);
         leaders.splice(leaders.indexOf(identity), 1);
       },
       stop.signal,

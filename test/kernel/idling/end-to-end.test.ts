@@ -17,6 +17,7 @@ import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { supervise } from '../../../packages/base/src/work/supervisor.ts';
+import { whenAborted } from '../../../packages/base/src/time/when-aborted.ts';
 import { addNode, sleepyDeployment, webService } from '../../contract/idling/objects.ts';
 import { clientFor, connectionTo } from '../../contract/kube-client/cluster.ts';
 import { LiveCluster, type Workspace } from '../../contract/kubernetes-live/live-cluster.ts';
@@ -136,7 +137,7 @@ async function runProxy(node: Node, client: KubeClient) {
       synced: async (each) => {
         await whenSynced([stores.services.store, stores.slices.store], each);
         proxy.synced();
-        await new Promise((resolve) => each.addEventListener('abort', resolve, { once: true }));
+        await whenAborted(each);
       },
     });
     await close();

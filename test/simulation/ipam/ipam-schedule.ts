@@ -16,6 +16,7 @@ import {
   Simulation,
   type SimulatedProcess,
 } from '../../../packages/base/src/simulation/simulation.ts';
+import { whenAborted } from '../../../packages/base/src/time/when-aborted.ts';
 import { MemoryLedger } from '../../doubles/memory-ledger.ts';
 import { askHandler } from './ask.ts';
 import { SimulatedLedger } from './simulated-ledger.ts';
@@ -71,10 +72,9 @@ class IpamWorld {
         this.#servers[index] = this.#start();
         continue;
       }
-      const gone = Promise.withResolvers<'gone'>();
-      server.process.ended.addEventListener('abort', () => gone.resolve('gone'));
+      const gone = whenAborted(server.process.ended).then(() => 'gone' as const);
       try {
-        const answer = await Promise.race([server.ask(name, input), gone.promise]);
+        const answer = await Promise.race([server.ask(name, input), gone]);
         if (answer !== 'gone') return answer;
       } catch (error) {
         if (!isErrorCode(error, 'unavailable') && !isErrorCode(error, 'timeout')) throw error;

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import { delayedAbort } from './delayed-abort.ts';
+import { whenAborted } from './when-aborted.ts';
 
-const fired = (signal: AbortSignal) =>
-  new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason)));
+const fired = async (signal: AbortSignal): Promise<unknown> => {
+  await whenAborted(signal);
+  return signal.reason;
+};
 
 test.each(['before', 'after'])('fires once all is done, if asked %s it was made', async (when) => {
   const stop = new AbortController();

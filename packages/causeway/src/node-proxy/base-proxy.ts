@@ -17,6 +17,7 @@ import { BoundedFrequencyRunner } from '@causeway/base/work/bounded-frequency-ru
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 import { AddressClaims, type LostTarget } from './address-claims.ts';
 import { proxyMetrics } from './proxy-metrics.ts';
 import { ProxyProgress } from './proxy-progress.ts';
@@ -166,9 +167,7 @@ export class BaseProxy implements DivertibleProxy {
 
   /** Writes rules until the signal fires. They stay. */
   async run(signal: AbortSignal): Promise<void> {
-    const stopped = Promise.withResolvers<void>();
-    signal.addEventListener('abort', () => stopped.resolve(), { once: true });
-    await Promise.race([this.#synced.promise, stopped.promise]);
+    await Promise.race([this.#synced.promise, whenAborted(signal)]);
     this.#runner.request();
     await this.#runner.loop(signal);
   }

@@ -14,6 +14,7 @@ import { delayedAbort } from '@causeway/base/time/delayed-abort';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 import type { LostTarget } from './address-claims.ts';
 import { BaseProxy } from './base-proxy.ts';
 import { enforceSettings, wantedConntrack } from './conntrack-settings.ts';
@@ -159,7 +160,7 @@ function whoHas(lost: readonly LostTarget[]): string {
 
 async function tell(cluster: Cluster, proxy: ServiceProxy, signal: AbortSignal): Promise<void> {
   await cluster.tell(proxy, signal);
-  await untilAborted(signal);
+  await whenAborted(signal);
 }
 
 /** The Node's labels and addresses may change; its pod networks are woven into every rule. */
@@ -205,11 +206,11 @@ async function repair(
   firstCommit: Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  await Promise.race([firstCommit, untilAborted(signal)]);
+  await Promise.race([firstCommit, whenAborted(signal)]);
   if (signal.aborted) return;
   // Where the kernel keeps others from our table there is nothing to see.
   if (driver.isOwned) {
-    await untilAborted(signal);
+    await whenAborted(signal);
     return;
   }
   for await (const { what } of driver.watch(signal)) {
@@ -224,13 +225,13 @@ async function setKernel(
   firstCommit: Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  await Promise.race([firstCommit, untilAborted(signal)]);
+  await Promise.race([firstCommit, whenAborted(signal)]);
   if (signal.aborted) return;
   const wanted = wantedConntrack(settings.conntrack, os.availableParallelism());
   for (const problem of await enforceSettings(kernelSettings, wanted)) {
     log.warn({ problem }, 'a setting of the kernel could not be set');
   }
-  await untilAborted(signal);
+  await whenAborted(signal);
 }
 
 /** Answers on a port until the signal fires; where it is taken, tries again unless it is needed. */
@@ -243,7 +244,7 @@ async function answerOn(
   while (!signal.aborted) {
     try {
       const responder = await startResponder(options);
-      await untilAborted(signal);
+      await whenAborted(signal);
       await responder.close();
       return;
     } catch (thrown) {
@@ -283,11 +284,4 @@ function interfaceAddresses(): Address[] {
     .filter(({ internal, scopeid }) => !internal && (scopeid ?? 0) === 0)
     .map(({ address }) => tryParseAddress(address))
     .filter((address) => address !== undefined);
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -11,6 +11,7 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise } from '@causeway/base/work/supervisor';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 
 export interface ServiceNetworksOptions {
   readonly client: KubeClient;
@@ -53,7 +54,7 @@ export async function followServiceNetworks(
     networks: async (inner) => {
       await whenSynced([store], inner);
       tell();
-      await new Promise((resolve) => inner.addEventListener('abort', resolve, { once: true }));
+      await whenAborted(inner);
     },
   });
 }

@@ -4,6 +4,7 @@ import { isPending } from '@causeway/openstack/load-balancing/lock';
 import type { LoadBalancer } from '@causeway/openstack/load-balancing/resources';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 import type { Inventory } from './inventory.ts';
 
 export interface PendingChangesOptions {
@@ -47,10 +48,7 @@ export class PendingChanges {
   /** Until the signal fires, and then for the end of the look under way. */
   async run(enqueue: (key: string) => void, signal: AbortSignal): Promise<void> {
     this.#running = { enqueue, signal };
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    await whenAborted(signal);
     await this.#poller;
   }
 

@@ -9,6 +9,7 @@ import type {
   Owner,
   ProviderHost,
 } from './provider.ts';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 
 export interface MemoryProviderOptions {
   readonly name: string;
@@ -98,10 +99,7 @@ export class MemoryProvider implements LoadBalancerProvider {
   }
 
   run(_host: ProviderHost, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    return whenAborted(signal);
   }
 
   readiness(): undefined {

@@ -1,7 +1,7 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import { abortedBy } from '@causeway/base/time/clock';
 import { discardLog, type Log } from '@causeway/base/observability/log';
 import { SmallSets } from '@causeway/base/work/small-sets';
+import { untilAborted } from '@causeway/base/time/until-aborted';
 import type { YieldToEventLoop } from './yield-to-event-loop.ts';
 import { keyOf, type KubeObject } from '../objects/object.ts';
 
@@ -176,10 +176,9 @@ export function whenSynced(
   stores: readonly { readonly synced: Promise<void> }[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const onAbort = () => reject(abortedBy(signal));
-  if (signal.aborted) onAbort();
-  signal.addEventListener('abort', onAbort, { once: true });
-  Promise.all(stores.map((store) => store.synced)).then(() => resolve(), reject);
-  return promise.finally(() => signal.removeEventListener('abort', onAbort));
+  const all = Promise.all(stores.map((store) => store.synced));
+  return untilAborted(
+    all.then(() => undefined),
+    signal,
+  );
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
+import { untilAborted } from '@causeway/base/time/until-aborted';
 import {
   bearer,
   type Credentials,
@@ -56,7 +57,7 @@ export class ExecCredentialSource implements CredentialSource {
     }
     // One run serves everyone who waits; it ends by its own time limit, not with the first caller.
     this.#running ??= this.#run().finally(() => (this.#running = undefined));
-    return unlessAborted(this.#running, signal);
+    return untilAborted(this.#running, signal);
   }
 
   refused(): void {
@@ -164,18 +165,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () =>
-      reject(
-        new CausewayError('aborted', 'aborted while waiting for credentials', {
-          cause: signal.reason,
-        }),
-      );
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

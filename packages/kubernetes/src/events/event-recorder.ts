@@ -2,6 +2,7 @@ import { CausewayError, isErrorCode } from '@causeway/base/error/causeway-error'
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
+import { WakeUp } from '@causeway/base/work/wake-up';
 import type { KubeClient } from '../client/client.ts';
 import type { Event } from '../objects/core-objects.ts';
 import { KubeError } from '../client/error.ts';
@@ -67,7 +68,7 @@ export class EventRecorder {
   readonly #pending = new Map<string, Pending>();
   readonly #written = new Map<string, Written>();
   readonly #limits = new Map<string, RateLimit>();
-  #wake: (() => void) | undefined;
+  readonly #recorded = new WakeUp();
   #serial = 0;
 
   constructor(options: EventRecorderOptions) {
@@ -111,7 +112,7 @@ export class EventRecorder {
       return false;
     }
     this.#pending.set(key, { about, content, firstAt: now, lastAt: now, count: 1 });
-    this.#wake?.();
+    this.#recorded.call();
     return true;
   }
 
@@ -131,7 +132,7 @@ export class EventRecorder {
   async run(signal: AbortSignal, flushMs = defaultFlushMs): Promise<void> {
     while (!signal.aborted) {
       await this.#writeAll(signal);
-      if (!signal.aborted) await this.#waitForMore(signal);
+      if (this.#pending.size === 0) await this.#recorded.next(signal);
     }
     const { clock } = this.#options;
     const last = new AbortController();
@@ -256,19 +257,6 @@ export class EventRecorder {
   #forgetLimits(): void {
     for (const [object, limit] of this.#limits) if (limit.isFull) this.#limits.delete(object);
     if (this.#limits.size >= mostRemembered) this.#limits.clear();
-  }
-
-  #waitForMore(signal: AbortSignal): Promise<void> {
-    if (this.#pending.size > 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const wake = () => {
-        this.#wake = undefined;
-        signal.removeEventListener('abort', wake);
-        resolve();
-      };
-      this.#wake = wake;
-      signal.addEventListener('abort', wake, { once: true });
-    });
   }
 
   #count(outcome: 'written' | 'merged' | 'dropped' | 'failed'): void {

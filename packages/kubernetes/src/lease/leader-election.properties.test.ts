@@ -5,6 +5,7 @@ import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { seededRandom } from '@causeway/base/simulation/random';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 import { KubeClient } from '../client/client.ts';
 import { runAsLeader } from './leader-election.ts';
 import type { Leadership } from './leadership.ts';
@@ -49,7 +50,7 @@ class Candidate {
       { client, lease, identity, clock, random, log: discardLog, metrics: noMetrics },
       (leadership, signal) => {
         this.leaderships.push(leadership);
-        return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+        return whenAborted(signal);
       },
       stop.signal,
     ).catch(() => {

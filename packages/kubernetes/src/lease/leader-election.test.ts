@@ -4,6 +4,7 @@ import type { CausewayError } from '@causeway/base/error/causeway-error';
 import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 import { KubeClient } from '../client/client.ts';
 import { runAsLeader } from './leader-election.ts';
 import type { Leadership } from './leadership.ts';
@@ -24,7 +25,7 @@ function setUp() {
     const transport: Transport = {
       send: (request, signal) =>
         link.readsHang && request.method === 'GET'
-          ? untilAborted(signal).then(() => Promise.reject(new Error('aborted')))
+          ? whenAborted(signal).then(() => Promise.reject(new Error('aborted')))
           : link.isCut || (!link.canWrite && request.method !== 'GET')
             ? Promise.reject(new Error('network is unreachable'))
             : api.send(request, signal),
@@ -43,7 +44,7 @@ function setUp() {
       async (leadership, signal) => {
         process.leadership = leadership;
         leaders.push(identity);
-        await (work ?? untilAborted)(signal);
+        await (work ?? whenAborted)(signal);
         leaders.splice(leaders.indexOf(identity), 1);
       },
       controller.signal,
@@ -62,10 +63,6 @@ function setUp() {
   }
   const stored = (): Lease | undefined => api.objects.get('leases/kube-system/controller');
   return { api, clock, leaders, start, stored };
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 }
 
 describe('leader election', () => {

@@ -1,3 +1,4 @@
+import { WakeUp } from '@causeway/base/work/wake-up';
 import type { ForeignChange } from './driver.ts';
 
 /**
@@ -7,17 +8,17 @@ import type { ForeignChange } from './driver.ts';
 export class ForeignChangeQueue {
   #pending: ForeignChange | undefined;
   #failure: { readonly error: unknown } | undefined;
-  #wake: (() => void) | undefined;
+  readonly #pushed = new WakeUp();
 
   push(change: ForeignChange): void {
     this.#pending ??= change;
-    this.#wake?.();
+    this.#pushed.call();
   }
 
   /** Whoever takes the changes is told: none can be heard of any more. */
   fail(error: unknown): void {
     this.#failure ??= { error };
-    this.#wake?.();
+    this.#pushed.call();
   }
 
   async *until(signal: AbortSignal): AsyncGenerator<ForeignChange> {
@@ -27,23 +28,11 @@ export class ForeignChangeQueue {
       if (failure !== undefined) throw failure.error;
       const change = this.#pending;
       if (change === undefined) {
-        await this.#nextPush(signal);
+        await this.#pushed.next(signal);
         continue;
       }
       this.#pending = undefined;
       yield change;
     }
-  }
-
-  #nextPush(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        signal.removeEventListener('abort', done);
-        this.#wake = undefined;
-        resolve();
-      };
-      this.#wake = done;
-      signal.addEventListener('abort', done, { once: true });
-    });
   }
 }

@@ -14,6 +14,7 @@ import { startObservabilityServer } from '@causeway/base/observability/observabi
 import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
 import { Readiness } from '@causeway/base/observability/readiness';
 import { systemClock } from '@causeway/base/time/clock';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 import { addConfigOptions, readConfig } from '../config/options.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
 
@@ -54,10 +55,7 @@ async function serve(settings: IpamServerSettings): Promise<void> {
   const observe = await startObservabilityServer({ ...settings.metrics, metrics, readiness });
   log.info({ url: replica.url, health: observe.url }, 'serving');
   try {
-    await Promise.race([
-      replica.done,
-      new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
-    ]);
+    await Promise.race([replica.done, whenAborted(signal)]);
   } finally {
     await observe.close();
     await replica.stop();

@@ -9,6 +9,7 @@ import { startPlayground } from '../../playground/start.ts';
 import { enterUserNamespace, isInUserNamespace } from '../../playground/user-namespace.ts';
 import { systemClock } from '@causeway/base/time/clock';
 import { runProgram } from '@causeway/base/process/run-program';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 import { style } from '../terminal/output.ts';
 import { makePlaygroundDirectory, markVariable, sweepPlaygrounds } from './directory.ts';
 import { tour } from './tour.ts';
@@ -109,7 +110,7 @@ async function serve(
     const { ready, master, cloud } = playground;
     if (readyFile !== undefined) await writeReadyFile(readyFile, ready);
     process.stdout.write(tour(ready, { master, cloud, why, missing: await missingPrograms() }));
-    await Promise.race([aborted(signal), failed.promise]);
+    await Promise.race([whenAborted(signal), failed.promise]);
     process.stdout.write('\nStopping.\n');
   } finally {
     await playground.stop();
@@ -172,11 +173,4 @@ async function writable(file: string, work: () => Promise<void>): Promise<void> 
       hint: 'Its folder must exist and be writable.',
     });
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '@causeway/base/time/clock';
 import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 import { runAgent } from './agent.ts';
 import { HttpAgentClient } from '../protocol/agent-client.ts';
 import type { Kernel } from './kernel.ts';
@@ -30,7 +31,7 @@ function kernelOf(world: FakeWorld): Kernel {
     forgetAllConnections: () => Promise.resolve(),
     deleteStaleEntries: () => Promise.resolve(),
     async *foreignChanges(signal) {
-      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      await whenAborted(signal);
       yield* [];
     },
     countAdverts: () => Promise.resolve(0n),

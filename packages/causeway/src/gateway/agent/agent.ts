@@ -5,6 +5,8 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import { whenAborted } from '@causeway/base/time/when-aborted';
+import { WakeUp } from '@causeway/base/work/wake-up';
 import { addressLoops } from './announce/address-loops.ts';
 import { Alarms } from './alarms.ts';
 import { foreignMover } from './announce/announcer.ts';
@@ -36,7 +38,6 @@ import { StateStore } from './store/state-store.ts';
 import { traceConnection } from './trace/trace-connection.ts';
 import type { TraceAnswer, TraceQuestion } from '../protocol/trace.ts';
 import { Maintenance } from './maintenance.ts';
-import { WakeUp } from './wake-up.ts';
 
 export interface AgentOptions {
   readonly settings: AgentSettings;
@@ -248,7 +249,7 @@ class Agent {
     );
     this.#setTls = (tls) => server.setTls(tls);
     this.#options.onReady(server.url);
-    await aborted(signal);
+    await whenAborted(signal);
     await server.close();
   }
 
@@ -352,11 +353,4 @@ interface AgentParts {
   readonly mover: KeepalivedAnnouncer | undefined;
   readonly faults: FaultReasons;
   readonly credentials: Credentials;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -3,6 +3,7 @@ import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { supervise } from '@causeway/base/work/supervisor';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 import { Alarms } from './alarms.ts';
 import { emptyState } from './store/state.ts';
 import { Maintenance } from './maintenance.ts';
@@ -29,7 +30,7 @@ test('tables that can not be watched are looked at instead, until they can', asy
       async *foreignChanges(signal) {
         watches += 1;
         if (watches <= 2) throw new Error('no socket');
-        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        await whenAborted(signal);
         yield* [];
       },
       check: () => Promise.resolve(),

@@ -3,6 +3,7 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import type { Loop } from '@causeway/base/work/supervisor';
+import { WakeUp } from '@causeway/base/work/wake-up';
 import type { Alarms } from './alarms.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
 import type { Gateway } from './gateway.ts';
@@ -11,7 +12,6 @@ import type { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
 import type { Kernel } from './kernel.ts';
 import { withheldIn } from './apply/withhold.ts';
 import { WithheldWatch } from './apply/withheld-watch.ts';
-import { WakeUp } from './wake-up.ts';
 
 export interface MaintenanceOptions {
   readonly gateway: Pick<Gateway, 'isDegraded' | 'restore' | 'compactIfNeeded' | 'state'>;

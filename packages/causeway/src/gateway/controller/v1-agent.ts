@@ -10,6 +10,7 @@ import { revisions } from '../protocol/revision.ts';
 import type { Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Clock } from '@causeway/base/time/clock';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 import type { AgentClient } from './agent-client-contract.ts';
 import { writeV1Config } from './v1-config.ts';
 
@@ -85,10 +86,7 @@ export class V1Agent implements AgentClient {
   /** It has nothing to tell: one status, and then silence. */
   async *events(signal: AbortSignal): AsyncGenerator<AgentStatus> {
     yield this.#describe();
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    await whenAborted(signal);
   }
 
   /** It has no way to leave out who is silent. */

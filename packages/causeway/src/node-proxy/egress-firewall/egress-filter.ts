@@ -10,6 +10,7 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 import type { ServiceProxy } from '../service-proxy.ts';
 import { EgressFirewall } from './egress-firewall.ts';
 import { egressNetworkPolicies, type EgressNetworkPolicy } from './egress-network-policy.ts';
@@ -97,9 +98,7 @@ export class EgressFilter {
         ...this.#networkLoops(),
         'first look': async (inner) => {
           await whenSynced([store], inner);
-          const stopped = new Promise<void>((resolve) =>
-            inner.addEventListener('abort', () => resolve(), { once: true }),
-          );
+          const stopped = whenAborted(inner);
           await Promise.race([this.#networksKnown.promise, stopped]);
           for (const policy of store.values()) this.#warnIfBlind(keyOf(policy));
           await this.#names.tried();

@@ -9,6 +9,7 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise } from '@causeway/base/work/supervisor';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 import { podNetworks } from '../node-context.ts';
 
 export interface FollowPodNetworksOptions {
@@ -52,7 +53,7 @@ export async function followPodNetworks(
     'pod networks': async (inner) => {
       await whenSynced([store], inner);
       tell();
-      await new Promise((resolve) => inner.addEventListener('abort', resolve, { once: true }));
+      await whenAborted(inner);
     },
   });
 }

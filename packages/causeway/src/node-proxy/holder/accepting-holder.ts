@@ -6,6 +6,7 @@ import { keyOf } from '@causeway/kubernetes/objects/object';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 import { clusterAddresses } from '../cluster-addresses.ts';
 import { listenPlace } from '../listen-place.ts';
 import { holdingOf, portId, type ServedService } from '../service-proxy.ts';
@@ -231,10 +232,7 @@ export class AcceptingHolder {
 
   /** Until the signal fires; then nobody new is accepted, and those under way may end by themselves. */
   async run(signal: AbortSignal): Promise<void> {
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    await whenAborted(signal);
     for (const [service, place] of this.#places) this.#giveUp(service, place);
     const { clock, drainMs } = this.#options;
     const giveUpAt = clock.monotonic() + drainMs;

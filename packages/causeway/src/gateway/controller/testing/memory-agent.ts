@@ -18,6 +18,7 @@ import { UpdateReader, type Update } from '../../protocol/update.ts';
 import { revisions, type Revisions } from '../../protocol/revision.ts';
 import { formatEndpointId, type EndpointIdRecord } from '../../protocol/records.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
+import { whenAborted } from '@causeway/base/time/when-aborted';
 import type { AgentClient } from '../agent-client-contract.ts';
 
 /**
@@ -60,13 +61,12 @@ export class MemoryAgent implements AgentClient {
   }
 
   async *events(signal: AbortSignal): AsyncGenerator<AgentStatus> {
-    const aborted = Promise.withResolvers<void>();
-    signal.addEventListener('abort', () => aborted.resolve(), { once: true });
+    const aborted = whenAborted(signal);
     while (!signal.aborted) {
       await this.#suffer(signal);
       const changed = this.#changed.promise;
       yield this.#describe();
-      await Promise.race([changed, aborted.promise]);
+      await Promise.race([changed, aborted]);
     }
   }
 

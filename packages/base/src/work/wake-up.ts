@@ -1,4 +1,4 @@
-/** Lets a loop wait until there is something to do. Calls while it works are remembered as one. */
+/** Lets one loop wait until there is work. Calls that arrive while the loop works count as one call. */
 export class WakeUp {
   #isDue = false;
   #wake: (() => void) | undefined;
@@ -8,13 +8,15 @@ export class WakeUp {
     this.#wake?.();
   }
 
-  /** Resolves at the next call, at once if there was one since the last, or when the signal fires. */
+  /** Resolves at the next call, at once if a call came since the last wait, or when the signal fires. */
   async next(signal: AbortSignal): Promise<void> {
     if (!this.#isDue && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();
+      const onAbort = () => resolve();
       this.#wake = resolve;
-      signal.addEventListener('abort', () => resolve(), { once: true });
+      signal.addEventListener('abort', onAbort, { once: true });
       await promise;
+      signal.removeEventListener('abort', onAbort);
       this.#wake = undefined;
     }
     this.#isDue = false;
