@@ -1,22 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isErrorCode, type ErrorCode } from '../../packages/base/src/error/causeway-error.ts';
+import { KeyedQueue } from '../../packages/base/src/work/keyed-queue.ts';
 
 /** What is being done, in order for each subject, and side by side otherwise. */
 export class Doings {
-  readonly #last = new Map<string, Promise<void>>();
+  readonly #queues = new KeyedQueue();
   #failure: Error | undefined;
 
   begin(subject: string, work: () => Promise<void>): void {
-    const before = this.#last.get(subject) ?? Promise.resolve();
-    const now = before.then(work).catch((error: Error) => {
-      this.#failure ??= error;
+    void this.#queues.run(subject, async () => {
+      try {
+        await work();
+      } catch (error) {
+        this.#failure ??= error as Error;
+      }
     });
-    this.#last.set(subject, now);
   }
 
   /** Until all that was begun is done. */
   async done(): Promise<void> {
-    await Promise.all(this.#last.values());
+    await this.#queues.idle();
     if (this.#failure !== undefined) throw this.#failure;
   }
 }

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { startKubernetes } from '../services/kubernetes.ts';
 import { startOpenStack } from '../services/openstack.ts';
 import { revokeTokensOf } from './revoke-tokens.ts';
+import { SerialQueue } from '../../packages/base/src/work/serial-queue.ts';
 
 /** A cluster and a cloud that others are responsible for, and what can happen to them. */
 export interface Surroundings {
@@ -41,15 +42,13 @@ async function startEmbedded(): Promise<Surroundings> {
     return JSON.parse(value) as unknown;
   };
   const place = (await answer()) as Place;
-  // One at a time, so that each gets its own answer.
-  let last: Promise<unknown> = Promise.resolve();
+  // One command at a time, so that each command gets its own answer.
+  const commands = new SerialQueue();
   const tell = async (command: string) => {
-    const turn = last.then(() => {
+    await commands.run(() => {
       child.stdin.write(`${command}\n`);
       return answer();
     });
-    last = turn.catch(() => undefined);
-    await turn;
   };
   return {
     ...place,

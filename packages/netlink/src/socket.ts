@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import { promisify } from 'node:util';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { abortedBy } from '@causeway/base/time/clock';
+import { SerialQueue } from '@causeway/base/work/serial-queue';
 import { messageDone, messageError } from './constants.ts';
 import { openNetlinkSocket, type SocketOptions } from './open-socket.ts';
 import { readMessages } from './reader.ts';
@@ -23,8 +24,9 @@ export class ExchangeSocket {
   readonly #answer = Buffer.allocUnsafeSlow(largestAnswer);
   #reserved = 0;
   #sequence = 1;
-  /** One exchange after another: whoever reads takes what came first. */
-  #previous: Promise<unknown> = Promise.resolve();
+  /** One exchange after another: a reader takes the first answer that arrives. */
+  readonly #exchanges = new SerialQueue();
+  #isClosed = false;
 
   private constructor(socket: NetlinkSocket) {
     this.#socket = socket;
@@ -53,21 +55,17 @@ export class ExchangeSocket {
    */
   exchange(bytes: Buffer, first: number, last: number, signal?: AbortSignal): Promise<Buffer> {
     if (signal?.aborted === true) return Promise.reject(abortedBy(signal));
-    const result = this.#previous.then(() => this.#exchange(bytes, first, last));
-    this.#previous = result.catch(() => undefined);
-    return result;
+    return this.#exchanges.run(() => this.#exchange(bytes, first, last));
   }
 
   async close(): Promise<void> {
-    await this.#previous;
-    this.#previous = Promise.reject(
-      new CausewayError('unavailable', 'the netlink socket is closed'),
-    );
-    this.#previous.catch(() => undefined);
+    await this.#exchanges.idle();
+    this.#isClosed = true;
     this.#socket.close();
   }
 
   async #exchange(bytes: Buffer, first: number, last: number): Promise<Buffer> {
+    if (this.#isClosed) throw new CausewayError('unavailable', 'the netlink socket is closed');
     try {
       this.#reserve(bytes.length + 64 * 1024);
       await write(this.#socket.fd, bytes);

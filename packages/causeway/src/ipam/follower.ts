@@ -3,6 +3,7 @@ import { abortedBy, sleep, type Clock, type Timer } from '@causeway/base/time/cl
 import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
 import { nextTurn } from '@causeway/base/time/next-turn';
+import { SerialQueue } from '@causeway/base/work/serial-queue';
 import { partsOfKey, stateRoot } from './keys.ts';
 import type { Entry, Ledger } from './ledger.ts';
 import { View } from './view.ts';
@@ -32,7 +33,7 @@ export class Follower {
   #connected = false;
   /** The barrier that has not begun yet: new callers can share it. */
   #nextBarrier: Promise<number> | undefined;
-  #runningBarrier: Promise<unknown> = Promise.resolve();
+  readonly #barriers = new SerialQueue();
 
   constructor(ledger: Ledger, clock: Clock, log: Log) {
     this.#ledger = ledger;
@@ -101,8 +102,7 @@ export class Follower {
   /** Waits until the view has every transaction that was acknowledged before the call. */
   async barrier(signal: AbortSignal): Promise<void> {
     if (this.#nextBarrier === undefined) {
-      const previous = this.#runningBarrier;
-      const mine = previous.then(() => {
+      this.#nextBarrier = this.#barriers.run(() => {
         this.#nextBarrier = undefined;
         const seen = this.view.revision;
         // Many callers share the barrier, so it has its own deadline.
@@ -113,8 +113,6 @@ export class Follower {
           }),
         );
       });
-      this.#nextBarrier = mine;
-      this.#runningBarrier = mine.catch(() => undefined);
     }
     const revision = await this.#nextBarrier;
     if (this.view.revision < revision) this.#ledger.requestProgress();

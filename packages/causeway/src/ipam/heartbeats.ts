@@ -1,4 +1,5 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
+import { SerialQueue } from '@causeway/base/work/serial-queue';
 import type { Allocator } from './allocator.ts';
 import { authorise, type Caller, type Grant } from './credential.ts';
 import { findCluster, findSite, put } from './decision.ts';
@@ -33,7 +34,7 @@ interface Beat {
 export class Heartbeats {
   readonly #allocator: Allocator;
   #gathering: { beats: Map<string, Beat>; done: Promise<void> } | undefined;
-  #running: Promise<unknown> = Promise.resolve();
+  readonly #writes = new SerialQueue();
 
   constructor(allocator: Allocator) {
     this.#allocator = allocator;
@@ -116,12 +117,11 @@ export class Heartbeats {
     const key = beat.write.key;
     if (this.#gathering === undefined || this.#gathering.beats.size >= largestBatch) {
       const beats = new Map<string, Beat>();
-      const done = this.#running.then(() => {
+      const done = this.#writes.run(() => {
         if (this.#gathering?.beats === beats) this.#gathering = undefined;
         const writes = [...beats.values()].map(({ write }) => write);
         return this.#allocator.write(writes, new AbortController().signal);
       });
-      this.#running = done.catch(() => undefined);
       this.#gathering = { beats, done };
     }
     this.#gathering.beats.set(key, beat);

@@ -5,6 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { enterNetworkNamespace } from '@causeway/netlink/system-calls';
 import type { EchoService, ServerAnswer, ServerRequest } from './namespace-servers.ts';
 import { join } from './relay.ts';
+import { SerialQueue } from '@causeway/base/work/serial-queue';
 
 /**
  * The servers in all namespaces. A thread creates its sockets in the namespace that it entered, and they stay
@@ -97,9 +98,9 @@ async function serve(request: ServerRequest): Promise<void> {
   }
 }
 
-let queue = Promise.resolve();
+const requests = new SerialQueue();
 parentPort?.on('message', (request: ServerRequest) => {
-  queue = queue.then(async () => {
+  void requests.run(async () => {
     const answer: ServerAnswer = { id: request.id };
     try {
       await serve(request);

@@ -6,6 +6,7 @@ import type { Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
+import { SerialQueue } from '@causeway/base/work/serial-queue';
 import type { RemovalConfirmation } from '../protocol/removal-confirmation.ts';
 import type { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { acknowledge } from './apply/acknowledge.ts';
@@ -28,7 +29,6 @@ import type { EndpointKey } from '../protocol/endpoint.ts';
 import { changesTraffic, inverseOf, type GatewayState } from './store/state.ts';
 import type { Step } from './store/change-lines.ts';
 import { rememberStep, type StateStore, type Stored } from './store/state-store.ts';
-import { SerialQueue } from './serial-queue.ts';
 import type { Rejection } from '../protocol/rejection.ts';
 import type { Update } from '../protocol/update.ts';
 
@@ -66,7 +66,7 @@ export class Gateway {
   #unhealthy: ReadonlySet<Address>;
   #isDegraded = true;
   #complaints: readonly Rejection[] = [];
-  #forgetting: Promise<void> = Promise.resolve();
+  readonly #forgetting = new SerialQueue();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -108,7 +108,7 @@ export class Gateway {
 
   /** Brings the kernel and keepalived to the accepted configuration: at the start, and after a mishap. */
   restore(signal: AbortSignal): Promise<void> {
-    return this.#serialQueue.take(() => this.#restore(signal));
+    return this.#serialQueue.run(() => this.#restore(signal));
   }
 
   /** Takes a push, all of what is good in it or nothing. */
@@ -117,7 +117,7 @@ export class Gateway {
     read: (state: GatewayState) => Update,
     signal: AbortSignal,
   ): Promise<Acknowledgement> {
-    return this.#serialQueue.take(() => this.#push(digest, read, signal));
+    return this.#serialQueue.run(() => this.#push(digest, read, signal));
   }
 
   /**
@@ -128,7 +128,7 @@ export class Gateway {
     { generation, cluster, endpoints }: RemovalConfirmation,
     signal: AbortSignal,
   ): Promise<Acknowledgement> {
-    return this.#serialQueue.take(async () => {
+    return this.#serialQueue.run(async () => {
       this.#refuseFrozen();
       refuseOtherState(this.state, generation, cluster);
       return this.#applyWithheld(endpoints, signal);
@@ -137,7 +137,7 @@ export class Gateway {
 
   /** An operator allows the removals that are withheld now, if there are any: that uses the permission up. */
   releaseRemovals(): Promise<void> {
-    return this.#serialQueue.take(async () => {
+    return this.#serialQueue.run(async () => {
       const withheld = withheldIn(this.state);
       if (withheld.size === 0) return;
       await this.#applyWithheld(withheld, new AbortController().signal);
@@ -166,7 +166,7 @@ export class Gateway {
 
   /** Goes one accepted step back and takes no push until it is told to. */
   undo(reason: string, signal: AbortSignal): Promise<Acknowledgement> {
-    return this.#serialQueue.take(async () => {
+    return this.#serialQueue.run(async () => {
       const { stored, overrides, clock } = this.#options;
       const back = stored.undo.at(-1);
       if (back === undefined)
@@ -180,7 +180,7 @@ export class Gateway {
 
   /** Takes these out of the slots, and puts back those that are silent no longer. */
   setUnhealthy(unhealthy: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
-    return this.#serialQueue.take(async () => {
+    return this.#serialQueue.run(async () => {
       const changed = this.#unhealthy.symmetricDifference(unhealthy);
       if (changed.size === 0) return;
       await this.#ensureSound(signal);
@@ -219,7 +219,7 @@ export class Gateway {
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
     await this.#serialQueue.idle();
-    await this.#forgetting;
+    await this.#forgetting.idle();
   }
 
   async #push(
@@ -303,7 +303,7 @@ export class Gateway {
   async compactIfNeeded(): Promise<void> {
     const { store, stored } = this.#options;
     if (!store.needsCompaction) return;
-    await this.#serialQueue.take(() => store.compact(stored.holder.current, stored.undo));
+    await this.#serialQueue.run(() => store.compact(stored.holder.current, stored.undo));
   }
 
   /** After the answer: whoever sent the push need not wait for what the kernel still remembers. */
@@ -340,7 +340,7 @@ export class Gateway {
 
   #inBackground(forget: () => Promise<void>, signal: AbortSignal): void {
     const { log } = this.#options;
-    this.#forgetting = this.#forgetting.then(forget).catch((error: unknown) => {
+    this.#forgetting.run(forget).catch((error: unknown) => {
       if (signal.aborted) return;
       log.warn({ error: CausewayError.from(error) }, 'connections of removed endpoints may linger');
     });

@@ -4,6 +4,7 @@ import { patchOrCreate } from '@causeway/kubernetes/client/patch-or-create';
 import { configMaps } from '@causeway/kubernetes/objects/resources';
 import type { Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
+import { SerialQueue } from '@causeway/base/work/serial-queue';
 
 export interface BookPlace {
   readonly client: KubeClient;
@@ -36,7 +37,7 @@ interface Batch<Entry> {
 export class ConfigMapBook<Entry extends string> {
   readonly #place: BookPlace;
   readonly #format: BookFormat<Entry>;
-  #last: Promise<void> = Promise.resolve();
+  readonly #writes = new SerialQueue();
   #next: Batch<Entry> | undefined;
 
   constructor(place: BookPlace, format: BookFormat<Entry>) {
@@ -76,11 +77,10 @@ export class ConfigMapBook<Entry extends string> {
 
   #newBatch(): Batch<Entry> {
     const changes: Batch<Entry>['changes'] = new Map();
-    const written = this.#last.then(() => {
+    const written = this.#writes.run(() => {
       this.#next = undefined;
       return this.#write(changes);
     });
-    this.#last = written.catch(() => {});
     return { changes, written };
   }
 

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { CausewayError } from '@causeway/base/error/causeway-error';
+import { SerialQueue } from '@causeway/base/work/serial-queue';
 import type { Driver, ElementCount, ForeignChange } from '../driver.ts';
 import { ForeignChangeQueue } from '../foreign-change-queue.ts';
 import type { PresentRuleset, TableFamily } from '../../model/ruleset.ts';
@@ -48,8 +49,7 @@ export class NetlinkDriver implements Driver {
   readonly #socket: ExchangeSocket;
   readonly #reader: TableReader;
   #tableFlags: number;
-  /** Transactions go one after another; a failed one does not hold up the next. */
-  #previous: Promise<unknown> = Promise.resolve();
+  readonly #transactions = new SerialQueue();
 
   private constructor(options: NetlinkDriverOptions, socket: ExchangeSocket) {
     this.table = options.table;
@@ -79,9 +79,7 @@ export class NetlinkDriver implements Driver {
 
   apply(transaction: Transaction, signal?: AbortSignal): Promise<void> {
     if (transaction.operations.length === 0) return Promise.resolve();
-    const result = this.#previous.then(() => this.#commit(transaction, signal));
-    this.#previous = result.catch(() => undefined);
-    return result;
+    return this.#transactions.run(() => this.#commit(transaction, signal));
   }
 
   read(signal?: AbortSignal): Promise<PresentRuleset | undefined> {

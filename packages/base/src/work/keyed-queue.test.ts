@@ -3,7 +3,7 @@ import { KeyedQueue } from './keyed-queue.ts';
 
 const never = new AbortController().signal;
 
-test('runs work of one key in order and of different keys concurrently, and continues after a failure', async () => {
+test('work of one key runs in order, keys run side by side, and a failure does not hold up the next', async () => {
   const keyedQueue = new KeyedQueue();
   const log: string[] = [];
   const gate = Promise.withResolvers<undefined>();
@@ -23,7 +23,7 @@ test('runs work of one key in order and of different keys concurrently, and cont
   expect(log.slice(3)).toEqual(['a1 ends', 'a2 begins', 'a2 ends']);
 });
 
-test('does not start work that was aborted while it waited', async () => {
+test('an abort keeps waiting work from starting', async () => {
   const keyedQueue = new KeyedQueue();
   const gate = Promise.withResolvers<undefined>();
   const stop = new AbortController();
