@@ -17,6 +17,7 @@ import { discardLog } from '../packages/base/src/observability/log.ts';
 import { noMetrics } from '../packages/base/src/observability/metrics.ts';
 import { WorkQueue } from '../packages/base/src/work/work-queue.ts';
 import { whenAborted } from '../packages/base/src/time/when-aborted.ts';
+import { LineSplitter } from '../packages/base/src/text/line-splitter.ts';
 import { startKubernetes, type RealKubernetes } from '../test/services/kubernetes.ts';
 import { compare, median, percentile, type BenchmarkSuite } from './benchmark.ts';
 
@@ -234,11 +235,9 @@ async function latencyOfBareWatch(bench: Bench): Promise<number> {
     { dispatcher: bare, headers, signal: stop.signal },
   );
   const reading = (async () => {
-    let rest = '';
+    const splitter = new LineSplitter();
     for await (const chunk of body) {
-      const lines = (rest + (chunk as Buffer).toString('utf8')).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) {
+      for (const line of splitter.push(chunk as Buffer)) {
         const [, name = ''] = /"name":"(service-[0-9]+)"/.exec(line) ?? [];
         arrived.get(name)?.();
       }

@@ -17,7 +17,7 @@ import { parseRetryAfter } from '../../packages/openstack/src/retry.ts';
 import { item, route } from '../../packages/openstack/src/route.ts';
 import { Secret } from '../../packages/openstack/src/secret.ts';
 import { parseWatchEvent } from '../../packages/kubernetes/src/cache/watch-event.ts';
-import { LineSplitter } from '../../packages/kubernetes/src/client/lines.ts';
+import { LineSplitter } from '../../packages/base/src/text/line-splitter.ts';
 import { withoutManagedFields } from '../../packages/kubernetes/src/cache/managed-fields.ts';
 import {
   portName,

@@ -10,6 +10,7 @@ import { ensureProgram } from '../../services/programs.ts';
 import { runProgram, type ProgramResult } from '../../services/run-program.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 import { patienceMs } from '../../services/wait-for.ts';
+import { LineSplitter } from '../../../packages/base/src/text/line-splitter.ts';
 
 export interface Answer {
   readonly status: number;
@@ -184,12 +185,7 @@ async function openWatch(
 }
 
 async function* linesOf(body: AsyncIterable<unknown>): AsyncGenerator<string, undefined> {
-  let rest = '';
-  for await (const chunk of body) {
-    rest += (chunk as Buffer).toString('utf8');
-    const lines = rest.split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
+  const splitter = new LineSplitter();
+  for await (const chunk of body) yield* splitter.push(chunk as Buffer);
   return undefined;
 }

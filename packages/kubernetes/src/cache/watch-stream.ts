@@ -1,8 +1,8 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { abortedBy, type Clock } from '@causeway/base/time/clock';
+import { LineSplitter } from '@causeway/base/text/line-splitter';
 import { startWork } from './yield-to-event-loop.ts';
 import { KubeError } from '../client/error.ts';
-import { LineSplitter } from '../client/lines.ts';
 import type { KubeObject } from '../objects/object.ts';
 import { describe, type Call, type Requester } from '../client/requester.ts';
 import type { TransportResponse } from '../client/transport.ts';
@@ -44,14 +44,14 @@ async function* readWatch<T extends KubeObject>(
   idleTimeoutMs: () => number,
 ): WatchStream<T> {
   const watchdog = startWatchdog(clock, idleTimeoutMs, () => idleTimeout.abort());
-  const splitter = new LineSplitter();
+  const splitter = new LineSplitter({
+    bytes: largestEvent,
+    tooLong: () => new KubeError('unavailable', `${what}: an event is over ${largestEvent} bytes`),
+  });
   try {
     for await (const chunk of response.body) {
       watchdog.heard();
-      const lines = splitter.push(chunk);
-      if (splitter.pendingBytes > largestEvent) {
-        throw new KubeError('unavailable', `${what}: an event is over ${largestEvent} bytes`);
-      }
+      const lines = splitter.push(chunk).filter((line) => line !== '');
       const yieldToEventLoop = startWork(clock);
       for (let index = 0; index < lines.length; index += batchSize) {
         yield* parseBatch<T>(what, lines.slice(index, index + batchSize));
@@ -59,7 +59,7 @@ async function* readWatch<T extends KubeObject>(
         if (pause !== undefined) await pause;
       }
     }
-    if (splitter.isInsideLine) {
+    if (splitter.end() !== undefined) {
       throw new KubeError('unavailable', `${what}: the stream was cut inside an event`);
     }
   } catch (thrown) {

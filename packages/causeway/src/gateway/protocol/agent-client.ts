@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { Agent, request, type Dispatcher } from '@causeway/base/http/http-client';
 import type { Address } from '@causeway/base/address/address';
 import { CausewayError, type ErrorCode } from '@causeway/base/error/causeway-error';
-import { LineSplitter } from '@causeway/kubernetes/client/lines';
+import { LineSplitter } from '@causeway/base/text/line-splitter';
 import type { Clock } from '@causeway/base/time/clock';
 import { untilAborted } from '@causeway/base/time/until-aborted';
 import type { Acknowledgement } from './acknowledgement.ts';
@@ -131,10 +131,11 @@ export class HttpAgentClient {
   async *events(signal: AbortSignal): AsyncGenerator<AgentStatus> {
     const response = await this.#send('GET', '/v2/events', undefined, {}, signal, 0);
     if (response.statusCode !== 200) throw await refusal(response);
-    const splitter = new LineSplitter();
+    const splitter = new LineSplitter({ bytes: largestAnswer, tooLong: tooLarge });
     for await (const chunk of response.body as AsyncIterable<Buffer>) {
-      for (const line of splitter.push(chunk)) yield readStatus(parseJson(line));
-      if (splitter.pendingBytes > largestAnswer) throw tooLarge();
+      for (const line of splitter.push(chunk)) {
+        if (line !== '') yield readStatus(parseJson(line));
+      }
     }
   }
 

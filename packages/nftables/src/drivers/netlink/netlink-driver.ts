@@ -111,7 +111,7 @@ export class NetlinkDriver implements Driver {
   }
 
   async close(): Promise<void> {
-    await this.#previous;
+    await this.#transactions.idle();
     await this.#socket.close();
   }
 

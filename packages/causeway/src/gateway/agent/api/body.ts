@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { CausewayError } from '@causeway/base/error/causeway-error';
+import { LineSplitter } from '@causeway/base/text/line-splitter';
 
 /** How much of a request is read. What is larger is refused before it is held in memory. */
 export interface BodyLimits {
@@ -46,9 +47,18 @@ export async function readLines(
     }
   };
   const split = async (source: AsyncIterable<Buffer>) => {
-    const splitter = new LineSplitter(limits, onLine);
-    for await (const chunk of source) splitter.add(chunk);
-    splitter.end();
+    const splitter = new LineSplitter({
+      bytes: limits.lineBytes,
+      tooLong: () => new BodyTooLarge('a line of the request', limits.lineBytes),
+    });
+    let total = 0;
+    for await (const chunk of source) {
+      total += chunk.length;
+      if (total > limits.totalBytes) throw new BodyTooLarge('the request', limits.totalBytes);
+      for (const line of splitter.push(chunk)) onLine(line);
+    }
+    const last = splitter.end();
+    if (last !== undefined) onLine(last);
   };
   try {
     const decompress = decompressor(encoding);
@@ -78,52 +88,6 @@ function decompressor(encoding: string) {
       return createZstdDecompress();
     default:
       throw new UnsupportedMedia('the body is compressed in another way than gzip or zstd');
-  }
-}
-
-class LineSplitter {
-  readonly #limits: BodyLimits;
-  readonly #onLine: (line: string) => void;
-  #rest: Buffer[] = [];
-  #restBytes = 0;
-  #total = 0;
-
-  constructor(limits: BodyLimits, onLine: (line: string) => void) {
-    this.#limits = limits;
-    this.#onLine = onLine;
-  }
-
-  add(chunk: Buffer): void {
-    this.#total += chunk.length;
-    if (this.#total > this.#limits.totalBytes) {
-      throw new BodyTooLarge('the request', this.#limits.totalBytes);
-    }
-    let from = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-      this.#keep(chunk.subarray(from, end));
-      this.#flush();
-      from = end + 1;
-    }
-    this.#keep(chunk.subarray(from));
-  }
-
-  end(): void {
-    if (this.#restBytes > 0) this.#flush();
-  }
-
-  #keep(piece: Buffer): void {
-    this.#restBytes += piece.length;
-    if (this.#restBytes > this.#limits.lineBytes) {
-      throw new BodyTooLarge('a line of the request', this.#limits.lineBytes);
-    }
-    if (piece.length > 0) this.#rest.push(piece);
-  }
-
-  #flush(): void {
-    const line = Buffer.concat(this.#rest).toString();
-    this.#rest = [];
-    this.#restBytes = 0;
-    this.#onLine(line);
   }
 }
 
