@@ -1,4 +1,5 @@
 import { CausewayError, type ErrorCode } from '@causeway/base/error/causeway-error';
+import { readBounded } from '@causeway/base/http/bounded-body';
 import { isKeystoneRefusal, serviceErrorType, serviceMessage } from './error-body.ts';
 import { OpenStackError, type Outcome } from './error.ts';
 import { describe, type Exchange } from './exchange.ts';
@@ -28,16 +29,9 @@ export async function readNothing(response: HttpResponse): Promise<void> {
 }
 
 async function readText(response: HttpResponse, limit: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body) {
-    size += chunk.length;
-    if (size > limit) {
-      throw new CausewayError('unavailable', `the answer is larger than ${limit} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  const tooLarge = () =>
+    new CausewayError('unavailable', `the answer is larger than ${limit} bytes`);
+  return (await readBounded(response.body, limit, tooLarge)).toString('utf8');
 }
 
 /** A failed answer as an error with OpenStack's words and its id of the request. */

@@ -3,13 +3,14 @@ import type { AddressInfo } from 'node:net';
 import * as whole from 'undici';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Agent, ProxyAgent, request } from './http-client.ts';
+import { listen } from '../network/listen.ts';
 
 let server: http.Server;
 beforeEach(async () => {
   server = http.createServer((asked, answer) => {
     asked.pipe(answer.writeHead(200, { method: asked.method, path: asked.url }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server);
 });
 afterEach(() => new Promise((resolve) => server.close(resolve)));
 

@@ -1,13 +1,10 @@
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { CausewayError } from '../error/causeway-error.ts';
-import { limitRequests } from '../http/http-limits.ts';
+import { sendAnswer, startHttpServer, type TextAnswer } from '../http/http-server.ts';
 import type { PrometheusMetrics } from './prometheus.ts';
 import type { Readiness } from './readiness.ts';
 
 export interface ObservabilityServerOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
   readonly metrics: PrometheusMetrics;
   readonly readiness: Readiness;
@@ -19,63 +16,24 @@ export interface ObservabilityServer {
 }
 
 /** `/healthz` (alive), `/readyz` (ready, or why not) and `/metrics`. */
-export async function startObservabilityServer(
+export function startObservabilityServer(
   options: ObservabilityServerOptions,
 ): Promise<ObservabilityServer> {
-  const server = http.createServer((request, response) => {
-    answer(options, request.url ?? '/').then(
-      ({ status, type, body }) => {
-        response.writeHead(request.method === 'GET' || request.method === 'HEAD' ? status : 405, {
-          'content-type': type,
-        });
-        response.end(request.method === 'HEAD' ? undefined : body);
-      },
-      () => response.writeHead(500).end(),
-    );
-  });
-  limitRequests(server, { headersMs: 10_000, requestMs: 10_000, connections: 256 });
-  await listen(server, options.host, options.port);
-  const { address, family, port } = server.address() as AddressInfo;
-  return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
-
-function listen(server: http.Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(
-        new CausewayError(
-          'unavailable',
-          `can't serve health and metrics on ${host}:${port}: ${error.message}`,
-          {
-            cause: error,
-            hint: 'Another process may hold the port; choose another one.',
-          },
-        ),
-      ),
-    );
-    server.listen(port, host, resolve);
+  const { host, port } = options;
+  return startHttpServer({
+    name: 'health and metrics',
+    listen: { host, port },
+    limits: { headersMs: 10_000, requestMs: 10_000, connections: 256 },
+    async handle(exchange) {
+      const { method, url = '/' } = exchange.request;
+      const found = await answer(options, url);
+      const isRead = method === 'GET' || method === 'HEAD';
+      sendAnswer(exchange, isRead ? found : { ...found, status: 405 });
+    },
   });
 }
 
-interface Answer {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
-}
-
-async function answer(options: ObservabilityServerOptions, url: string): Promise<Answer> {
-  const text = (status: number, body: string): Answer => ({
-    status,
-    type: 'text/plain; charset=utf-8',
-    body: `${body}\n`,
-  });
+async function answer(options: ObservabilityServerOptions, url: string): Promise<TextAnswer> {
   switch (url.split('?')[0]) {
     case '/healthz':
     case '/livez':
@@ -91,10 +49,14 @@ async function answer(options: ObservabilityServerOptions, url: string): Promise
     case '/metrics':
       return {
         status: 200,
-        type: options.metrics.contentType,
+        headers: { 'content-type': options.metrics.contentType },
         body: await options.metrics.render(),
       };
     default:
       return text(404, 'not found: try /healthz, /readyz or /metrics');
   }
+}
+
+function text(status: number, body: string): TextAnswer {
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: `${body}\n` };
 }

@@ -1,7 +1,9 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import https from 'node:https';
-import type { AddressInfo } from 'node:net';
+import {
+  startHttpServer,
+  type HttpServer,
+  type RequestLimits,
+} from '@causeway/base/http/http-server';
 import { type Clock, sleep } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { EmbeddedCluster } from '../cluster/embedded-cluster.ts';
@@ -23,24 +25,32 @@ export interface ApiServerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly host: string;
-  /** 0 selects a free port. */
+  /** 0 for any free one. */
   readonly port: number;
   readonly certificate: string;
   readonly key: string;
-  /** Certificate of the authority that signs client certificates. */
+  /** Signs the certificates of clients. */
   readonly clientAuthority: string;
   readonly tokens: ReadonlyMap<string, User>;
   readonly watchTimes: WatchTimes;
   readonly fault: FaultHook;
 }
 
-/** A watch is closed once this many bytes wait for a slow client. */
+/** As long as a request may take with Node's defaults: tests stop and delay requests at will. */
+const limits: RequestLimits = {
+  headersMs: 60_000,
+  requestMs: 300_000,
+  keepAliveMs: 120_000,
+  connections: Number.POSITIVE_INFINITY,
+};
+
+/** A watch whose client reads too slowly is cut once this much waits for it. */
 const largestBacklog = 64 * 1024 * 1024;
 
-/** The HTTPS server of the embedded API. */
+/** The HTTPS side of the embedded API. */
 export class ApiServer {
   readonly #options: ApiServerOptions;
-  readonly #server: https.Server;
+  #server: HttpServer | undefined;
   readonly #watches = new Set<WatchStream>();
   readonly #inFlight = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
@@ -48,32 +58,35 @@ export class ApiServer {
 
   constructor(options: ApiServerOptions) {
     this.#options = options;
-    this.#server = https.createServer({
-      cert: options.certificate,
-      key: options.key,
-      ca: options.clientAuthority,
-      requestCert: true,
-      // Client certificates are optional, because clients can also authenticate with a token.
-      rejectUnauthorized: false,
-      keepAliveTimeout: 120_000,
-    });
-    this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      const work = this.#serve(request, response).finally(() => this.#inFlight.delete(work));
-      this.#inFlight.add(work);
-    });
   }
 
-  /** Listens and returns the address, for example `127.0.0.1:6443`. */
+  /** Listens and answers the address, `127.0.0.1:6443`. */
   async listen(): Promise<string> {
-    this.#server.listen(this.#options.port, this.#options.host);
-    await once(this.#server, 'listening');
-    const { address, port, family } = this.#server.address() as AddressInfo;
-    const authority = family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
+    const { host, port, certificate, key, clientAuthority } = this.#options;
+    this.#server = await startHttpServer({
+      name: 'the embedded Kubernetes API',
+      listen: { host, port },
+      limits,
+      tls: {
+        cert: certificate,
+        key,
+        ca: clientAuthority,
+        requestCert: true,
+        // A client may prove its identity in another way than by a certificate.
+        rejectUnauthorized: false,
+      },
+      handle: ({ request, response }) => {
+        const work = this.#serve(request, response).finally(() => this.#inFlight.delete(work));
+        this.#inFlight.add(work);
+        return work;
+      },
+    });
+    const { authority } = this.#server;
     this.#documents = new Documents(this.#options.cluster, authority);
     return authority;
   }
 
-  /** Ends the watches of one resource or of all resources, in one of the ways of a real server. */
+  /** Ends watches, all of them or those of one resource, in one of the ways a real server does. */
   endWatches(how: 'cleanly' | 'expired', resource?: GroupResource): void {
     for (const watch of this.#watches) {
       if (resource !== undefined && watch.resource !== resource) continue;
@@ -82,18 +95,15 @@ export class ApiServer {
     }
   }
 
-  /** Closes every connection immediately. */
+  /** Cuts every connection where it stands. */
   cutConnections(): void {
-    this.#server.closeAllConnections();
+    this.#server?.cutConnections();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.endWatches('cleanly');
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+    await this.#server?.close();
     await Promise.allSettled(this.#inFlight);
   }
 
@@ -139,7 +149,7 @@ export class ApiServer {
     else await sendReply(response, answer);
   }
 
-  /** Applies a fault before the request. Returns whether the fault replaces the normal handling. */
+  /** Whether the fault has taken care of the request. */
   async #suffer(fault: Fault | undefined, request: IncomingMessage): Promise<boolean> {
     switch (fault?.kind) {
       case 'delay':
@@ -243,7 +253,7 @@ async function sendReply(
   response.end();
 }
 
-/** Waits until the client has read the data or has disconnected. */
+/** Waits until the client has read on, or is gone. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -1,4 +1,5 @@
 import { parse as parseYaml } from 'yaml';
+import { readBounded } from '@causeway/base/http/bounded-body';
 import { decodeProtobuf, protobufType } from '../openapi/protobuf.ts';
 import { isObject, type JsonObject, type KubeObject } from '../object.ts';
 import { asDraft } from '../cluster/new-object.ts';
@@ -9,18 +10,9 @@ import type { ApiRequest } from './call.ts';
 
 const largestBody = 3 * 1024 * 1024;
 
-export async function readBody(request: ApiRequest): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request) {
-    const bytes = chunk as Buffer;
-    size += bytes.length;
-    if (size > largestBody) {
-      throw new ApiError('RequestEntityTooLarge', `limit is ${largestBody}`);
-    }
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks);
+export function readBody(request: ApiRequest): Promise<Buffer> {
+  const tooLarge = () => new ApiError('RequestEntityTooLarge', `limit is ${largestBody}`);
+  return readBounded(request as AsyncIterable<Buffer>, largestBody, tooLarge);
 }
 
 /** The media type of a Content-Type header, without its parameters. */

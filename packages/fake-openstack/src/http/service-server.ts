@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type http from 'node:http';
+import { readBounded } from '@causeway/base/http/bounded-body';
+import {
+  startHttpServer,
+  type HttpServer,
+  type RequestLimits,
+} from '@causeway/base/http/http-server';
 import type { Clock } from '@causeway/base/time/clock';
 import { sleep } from '@causeway/base/time/clock';
 import type { FaultEffect, Faults } from '../faults.ts';
@@ -30,36 +35,39 @@ export interface RequestRecord {
 }
 
 const longestBody = 16 * 1024 * 1024;
+const limits: RequestLimits = {
+  headersMs: 60_000,
+  requestMs: 300_000,
+  connections: Number.POSITIVE_INFINITY,
+};
 
 /** The HTTP server of one service: parsing, faults, latency, answers. */
 export class ServiceServer {
   private readonly options: ServiceServerOptions;
-  private readonly server: http.Server;
+  private server: HttpServer | undefined;
   private readonly stopped = new AbortController();
   private readonly listeners = new Set<(record: RequestRecord) => void>();
   url = '';
 
   constructor(options: ServiceServerOptions) {
     this.options = options;
-    this.server = http.createServer((request, response) => {
-      this.serve(request, response).catch(() => response.destroy());
-    });
   }
 
   async start(): Promise<string> {
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', reject);
-      this.server.listen(this.options.port, '127.0.0.1', resolve);
+    this.server = await startHttpServer({
+      name: this.options.service,
+      listen: { host: '127.0.0.1', port: this.options.port },
+      limits,
+      handle: ({ request, response }) => this.serve(request, response),
+      onFailure: (_error, { response }) => void response.destroy(),
     });
-    this.url = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    this.url = this.server.url;
     return this.url;
   }
 
   async stop(): Promise<void> {
     this.stopped.abort();
-    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    this.server.closeAllConnections();
-    await closed;
+    await this.server?.close();
   }
 
   /** Calls the listener after each request. Returns a function that removes the listener. */
@@ -105,15 +113,16 @@ function delayOf(effects: readonly FaultEffect[]): number {
 }
 
 async function readBody(request: http.IncomingMessage): Promise<RequestBody> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > longestBody) return { kind: 'malformed' };
-    chunks.push(chunk);
+  try {
+    const bytes = await readBounded(request, longestBody, () => new BodyTooLong());
+    return parseBody(bytes.toString());
+  } catch (error) {
+    if (error instanceof BodyTooLong) return { kind: 'malformed' };
+    throw error;
   }
-  return parseBody(Buffer.concat(chunks).toString());
 }
+
+class BodyTooLong extends Error {}
 
 function singleHeaders(headers: http.IncomingHttpHeaders): Record<string, string | undefined> {
   return Object.fromEntries(

@@ -6,6 +6,7 @@ import { CausewayError, type ErrorCode } from '@causeway/base/error/causeway-err
 import { LineSplitter } from '@causeway/base/text/line-splitter';
 import type { Clock } from '@causeway/base/time/clock';
 import { untilAborted } from '@causeway/base/time/until-aborted';
+import { readBounded } from '@causeway/base/http/bounded-body';
 import type { Acknowledgement } from './acknowledgement.ts';
 import type { AgentStatus, EndpointCount } from './agent-status.ts';
 import { digestOf, signRequest } from './tokens.ts';
@@ -192,14 +193,8 @@ export class HttpAgentClient {
 }
 
 async function readAll(response: Dispatcher.ResponseData): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response.body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > largestAnswer) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
+  const body = response.body as AsyncIterable<Buffer>;
+  return (await readBounded(body, largestAnswer, tooLarge)).toString();
 }
 
 function tooLarge(): CausewayError {

@@ -1,4 +1,5 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
+import { readBounded } from '@causeway/base/http/bounded-body';
 import type { Operation } from './operation.ts';
 import { errorOf } from './problem.ts';
 
@@ -11,16 +12,9 @@ export async function readText(
   body: AsyncIterable<Uint8Array>,
   limit = largestAnswer,
 ): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > limit) {
-      throw new CausewayError('unavailable', `the allocator's answer is over ${limit} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
+  const tooLarge = () =>
+    new CausewayError('unavailable', `the allocator's answer is over ${limit} bytes`);
+  return (await readBounded(body, limit, tooLarge)).toString();
 }
 
 /**

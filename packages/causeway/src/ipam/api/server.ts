@@ -1,10 +1,17 @@
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import type https from 'node:https';
 import { TLSSocket } from 'node:tls';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { abortedBy, type Clock } from '@causeway/base/time/clock';
-import { limitRequests, type RequestLimits } from '@causeway/base/http/http-limits';
+import {
+  sendAnswer,
+  startHttpServer,
+  type Exchange,
+  type HttpServer,
+  type RequestLimits,
+} from '@causeway/base/http/http-server';
+import { ParameterTooLong, Router } from '@causeway/base/http/router';
 import type { Log } from '@causeway/base/observability/log';
 import type { Allocator } from '../allocator.ts';
 import {
@@ -23,6 +30,7 @@ import type { Operation } from './operation.ts';
 import { operations, type OperationName } from './operations.ts';
 import { problemOf } from './problem.ts';
 import { RateLimiter, type RateLimit } from './rate-limit.ts';
+import { BodyTooLarge, readJsonBody } from './request-body.ts';
 
 export interface ApiOptions {
   readonly allocator: Allocator;
@@ -31,11 +39,9 @@ export interface ApiOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly host: string;
-  /** 0 selects a free port. */
+  /** 0 takes a free one. */
   readonly port: number;
-  /**
-   * PEM texts. With a client authority, client certificates that it signed can be registered as credentials.
-   */
+  /** PEM texts. With a client authority, client certificates it signed are credentials once registered. */
   readonly tls?:
     | {
         readonly certificate: string;
@@ -44,7 +50,7 @@ export interface ApiOptions {
       }
     | undefined;
   readonly rateLimit: RateLimit;
-  /** For requests without a valid credential, by source address, against guessing. */
+  /** For requests without a valid credential, by source, so that guessing takes too long. */
   readonly strangerLimit?: RateLimit;
 }
 
@@ -53,167 +59,162 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
-/** The version of the API, in a header of every answer. A client may send its own version. */
+/** The version of the API, in a header of every answer to a call. */
 export const apiVersion = '1.0';
-const largestBody = 1024 * 1024;
-/** Time that running calls have to end when the server stops. */
+/** The time that calls have to end when the server stops. */
 const graceMs = 1_000;
-const slowest: RequestLimits = { headersMs: 10_000, requestMs: 30_000, connections: 8_192 };
+const slowest: RequestLimits = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  keepAliveMs: 72_000,
+  connections: 8_192,
+};
 const strangers: RateLimit = { perSecond: 5, burst: 50 };
 
 export async function startApiServer(options: ApiOptions): Promise<ApiServer> {
-  const { tls } = options;
-  const app = Fastify({
-    bodyLimit: largestBody,
-    ...(tls === undefined
-      ? {}
-      : {
-          https: {
-            cert: tls.certificate,
-            key: tls.key,
-            ...(tls.clientAuthority === undefined ? {} : { ca: tls.clientAuthority }),
-            requestCert: tls.clientAuthority !== undefined,
-            // Callers with tokens have no certificate. A certificate that was not verified is ignored.
-            rejectUnauthorized: false,
-            minVersion: 'TLSv1.2',
-          },
-        }),
-  }) as unknown as FastifyInstance;
-  const underWay = new Set<AbortController>();
-  const limits = {
-    underWay,
+  const api: Api = {
+    options,
     known: new RateLimiter(options.rateLimit, options.clock),
     strangers: new RateLimiter(options.strangerLimit ?? strangers, options.clock),
   };
+  const router = new Router<Handler>();
   const document = openApiDocument();
-  app.get('/openapi.json', () => document);
-  app.setNotFoundHandler((_request, reply) => {
-    const error = new CausewayError('not-found', 'there is no such call');
-    return answerProblem(reply, error);
-  });
-  app.setErrorHandler((error, _request, reply) => answerProblem(reply, fromFastify(error)));
+  router.add('GET', '/openapi.json', (exchange) => sendJson(exchange, 200, document));
   for (const [name, operation] of Object.entries(operations)) {
-    serve(app, options, limits, name as OperationName, operation);
+    router.add(
+      operation.method,
+      operation.path,
+      callHandler(api, name as OperationName, operation),
+    );
   }
-  limitRequests(app.server, slowest);
-  await app.listen({ host: options.host, port: options.port }).catch((error: unknown) => {
-    const { message } = CausewayError.from(error);
-    throw new CausewayError('unavailable', `can't serve the API: ${message}`, { cause: error });
+  const server = await startHttpServer({
+    name: 'the API',
+    listen: { host: options.host, port: options.port },
+    limits: slowest,
+    tls: tlsOptions(options),
+    async handle(exchange) {
+      const { method = 'GET', url = '/' } = exchange.request;
+      const { path, query } = splitUrl(url);
+      const found = router.find(method, path);
+      if (found === undefined) throw new CausewayError('not-found', 'there is no such call');
+      await found.target(exchange, { params: found.params, query });
+    },
+    onFailure: (error, exchange) => answerProblem(exchange, CausewayError.from(error)),
   });
-  const { address, family, port } = app.server.address() as AddressInfo;
-  const host = family === 'IPv6' ? `[${address}]` : address;
+  return { url: server.url, close: () => closeGently(server, options.clock) };
+}
+
+/** The parts of a request that its URL has. */
+interface UrlInput {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string | string[]>>;
+}
+
+type Handler = (exchange: Exchange, input: UrlInput) => Promise<void> | void;
+
+interface Api {
+  readonly options: ApiOptions;
+  readonly known: RateLimiter;
+  readonly strangers: RateLimiter;
+}
+
+function tlsOptions({ tls }: ApiOptions): https.ServerOptions | undefined {
+  if (tls === undefined) return undefined;
+  const { certificate, key, clientAuthority } = tls;
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${host}:${port}`,
-    close: () => closeGently(app, underWay, options.clock),
+    cert: certificate,
+    key,
+    ...(clientAuthority === undefined ? {} : { ca: clientAuthority }),
+    requestCert: clientAuthority !== undefined,
+    // A client with a token needs no certificate. A certificate that TLS did not verify does not count.
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1.2',
   };
 }
 
-interface Limits {
-  readonly known: RateLimiter;
-  readonly strangers: RateLimiter;
-  readonly underWay: Set<AbortController>;
+/** A client may send an absolute URL, as to a proxy. */
+function splitUrl(url: string): { path: string; query: UrlInput['query'] } {
+  const [path = '/', text = ''] = url.replace(/^https?:\/\/[^/]*/, '').split(/[?#]/);
+  const search = new URLSearchParams(text);
+  const query = Object.fromEntries(
+    [...new Set(search.keys())].map((name) => {
+      const [first = '', ...others] = search.getAll(name);
+      return [name, others.length === 0 ? first : [first, ...others]];
+    }),
+  );
+  return { path, query };
 }
 
-/** The caller, and whether this server's view does not have its credential (yet). */
-interface Asker {
+/** The caller of a request, and whether the view of this server lacks the caller's credential. */
+interface Admitted {
   readonly caller: Presented;
   readonly isStranger: boolean;
 }
 
-/** Identifies the caller before the body is read, so that a rejected request costs little. */
-function admit(
-  { allocator }: ApiOptions,
-  limits: Limits,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Asker {
+/** Identifies the caller before the body is read: a request without a credential costs little. */
+function admit({ options: { allocator }, known, strangers: guesses }: Api, exchange: Exchange) {
   let caller: Presented;
   try {
-    caller = authenticate(request);
+    caller = authenticate(exchange.request);
   } catch (error) {
-    enforceLimit(limits.strangers, request.ip, reply);
+    enforceLimit(guesses, sourceOf(exchange), exchange);
     throw error;
   }
-  // Checked before the ledger is asked. A credential that only the ledger has yet may still pass.
+  // Before the ledger is read. The ledger may have a credential that this server's view lacks as yet.
   const isStranger = !isKnown(allocator.view, caller, allocator.now);
-  if (isStranger) enforceLimit(limits.strangers, request.ip, reply);
-  // By secret and not by name, so that no caller can use up the limit of another.
-  enforceLimit(limits.known, `${caller.id}/${caller.hash}`, reply);
-  return { caller, isStranger };
+  if (isStranger) enforceLimit(guesses, sourceOf(exchange), exchange);
+  // By secret and not by name, so that no caller uses up the limit of another.
+  enforceLimit(known, `${caller.id}/${caller.hash}`, exchange);
+  return { caller, isStranger } satisfies Admitted;
 }
 
-function serve(
-  app: FastifyInstance,
-  options: ApiOptions,
-  limits: Limits,
-  name: OperationName,
-  operation: Operation,
-): void {
+const sourceOf = ({ request }: Exchange): string => request.socket.remoteAddress ?? '';
+
+function callHandler(api: Api, name: OperationName, operation: Operation): Handler {
+  const { options } = api;
   const handle = handlers[name] as (context: Context, input: unknown) => Promise<object>;
-  const askers = new WeakMap<FastifyRequest, Asker>();
-  app.route({
-    method: operation.method,
-    url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    async onRequest(request, reply) {
-      reply.header('causeway-ipam-version', apiVersion);
-      askers.set(request, admit(options, limits, request, reply));
-    },
-    async handler(request, reply) {
-      const gone = new AbortController();
-      limits.underWay.add(gone);
-      reply.raw.on('close', () => {
-        limits.underWay.delete(gone);
-        if (!reply.raw.writableFinished) gone.abort();
-      });
-      const { caller, isStranger } = askers.get(request) ?? admit(options, limits, request, reply);
-      try {
-        const input = parseInput(operation, request);
-        const needs = permissionFor(operation, input.params);
-        const context = { ...options, caller, needs, signal: gone.signal };
-        const answer = await handle(context, input);
-        const waits = 'state' in answer && answer.state === 'waiting';
-        return await reply.code(waits ? 202 : 200).send(answer);
-      } catch (thrown) {
-        const error = gone.signal.aborted ? abortedBy(gone.signal) : CausewayError.from(thrown);
-        if (error.code === 'internal') options.log.error({ error, name }, 'call failed');
-        if (error.code === 'unauthorized' && !isStranger) {
-          enforceLimit(limits.strangers, request.ip, reply);
-        }
-        return answerProblem(reply, error);
+  return async (exchange, url) => {
+    const { request, response, signal } = exchange;
+    response.setHeader('causeway-ipam-version', apiVersion);
+    const { caller, isStranger } = admit(api, exchange);
+    const body = await readJsonBody(request);
+    try {
+      const input = parseInput(operation, { ...url, body });
+      const needs = permissionFor(operation, input.params);
+      const answer = await handle({ ...options, caller, needs, signal }, input);
+      const waits = 'state' in answer && answer.state === 'waiting';
+      sendJson(exchange, waits ? 202 : 200, answer);
+    } catch (thrown) {
+      const error = signal.aborted ? abortedBy(signal) : CausewayError.from(thrown);
+      if (error.code === 'internal') options.log.error({ error, name }, 'a call failed');
+      if (error.code === 'unauthorized' && !isStranger) {
+        enforceLimit(api.strangers, sourceOf(exchange), exchange);
       }
-    },
-  });
+      throw error;
+    }
+  };
 }
 
-/**
- * Accepts no new calls. Running calls may end, and calls that wait for an address are sent to another server.
- */
-async function closeGently(
-  app: FastifyInstance,
-  underWay: ReadonlySet<AbortController>,
-  clock: Clock,
-): Promise<void> {
+/** Accepts no new calls. Calls under way may end; after a while, calls that still wait are ended. */
+async function closeGently(server: HttpServer, clock: Clock): Promise<void> {
   const stopping = new CausewayError('unavailable', 'this server is stopping: ask another one');
   const timers = [
-    clock.timer(graceMs, () => {
-      for (const call of underWay) call.abort(stopping);
-    }),
-    // Idle keep-alive connections would keep the server running.
-    clock.timer(graceMs * 1.5, () => app.server.closeAllConnections()),
+    clock.timer(graceMs, () => server.abortRequests(stopping)),
+    clock.timer(graceMs * 1.5, () => server.cutConnections()),
   ];
-  await app.close();
+  await server.drain();
   for (const timer of timers) timer.cancel();
 }
 
-/** The token, if present, else the client certificate that the TLS layer has verified. */
-function authenticate(request: FastifyRequest): Presented {
+/** The token of the request, else a client certificate that TLS has verified. */
+function authenticate(request: IncomingMessage): Presented {
   const [scheme, token] = request.headers.authorization?.split(' ') ?? [];
   if (scheme !== undefined) {
     const presented = scheme === 'Bearer' ? presentToken(token ?? '') : undefined;
     if (presented !== undefined) return presented;
     throw new CausewayError('unauthorized', 'the credential is unknown, revoked or expired');
   }
-  const { socket } = request.raw;
+  const { socket } = request;
   if (socket instanceof TLSSocket && socket.authorized) {
     const certificate = socket.getPeerX509Certificate()?.raw;
     if (certificate !== undefined) return presentCertificate(certificate);
@@ -223,7 +224,7 @@ function authenticate(request: FastifyRequest): Presented {
   });
 }
 
-/** The required permission follows from the path only, never from the body. */
+/** What the call needs follows from its path alone; the body claims nothing. */
 function permissionFor(operation: Operation, params: unknown): Permission {
   const { site = '', cluster = '' } = params as { site?: string; cluster?: string };
   switch (operation.access) {
@@ -238,7 +239,7 @@ function permissionFor(operation: Operation, params: unknown): Permission {
   }
 }
 
-function parseInput(operation: Operation, request: FastifyRequest) {
+function parseInput(operation: Operation, request: UrlInput & { readonly body: unknown }) {
   const parse = (schema: z.ZodType, value: unknown, where: string) => {
     const result = schema.safeParse(value ?? {});
     if (result.success) return result.data;
@@ -253,23 +254,29 @@ function parseInput(operation: Operation, request: FastifyRequest) {
 
 class TooManyRequests extends CausewayError {}
 
-function enforceLimit(limiter: RateLimiter, caller: string, reply: FastifyReply): void {
+function enforceLimit(limiter: RateLimiter, caller: string, { response }: Exchange): void {
   const verdict = limiter.take(caller);
   if (verdict.allowed) return;
-  reply.header('retry-after', verdict.retryAfter);
+  response.setHeader('retry-after', verdict.retryAfter);
   throw new TooManyRequests('unavailable', 'too many requests', {
     hint: `Try again in ${verdict.retryAfter} s.`,
   });
 }
 
-function answerProblem(reply: FastifyReply, error: CausewayError): FastifyReply {
+function answerProblem(exchange: Exchange, error: CausewayError): void {
   const { status, problem } = problemOf(error);
-  return reply.code(error instanceof TooManyRequests ? 429 : status).send(problem);
+  // The client sends the rest of a body that is too large; without the connection it stops.
+  if (error instanceof BodyTooLarge) exchange.response.setHeader('connection', 'close');
+  sendJson(exchange, specialStatus(error) ?? status, problem);
 }
 
-/** Fastify's own errors: malformed JSON, a body that is too large. */
-function fromFastify(error: unknown): CausewayError {
-  const status = (error as { statusCode?: number }).statusCode ?? 500;
-  const known = CausewayError.from(error);
-  return status < 500 ? new CausewayError('invalid', known.message) : known;
+/** Statuses of HTTP that no error code stands for. */
+function specialStatus(error: CausewayError): number | undefined {
+  if (error instanceof TooManyRequests) return 429;
+  return error instanceof ParameterTooLong ? 414 : undefined;
+}
+
+function sendJson(exchange: Exchange, status: number, body: object): void {
+  const headers = { 'content-type': 'application/json; charset=utf-8' };
+  sendAnswer(exchange, { status, headers, body: JSON.stringify(body) });
 }

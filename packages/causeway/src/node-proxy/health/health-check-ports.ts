@@ -3,8 +3,9 @@ import type { Port } from '@causeway/base/address/port';
 import { nameFromKey } from '@causeway/kubernetes/objects/object';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
+import type { HttpServer, TextAnswer } from '@causeway/base/http/http-server';
 import type { HealthCheck, ServedService } from '../service-proxy.ts';
-import { startResponder, type HttpAnswer, type HttpResponder } from './http-responder.ts';
+import { startResponder } from './http-responder.ts';
 import { json } from './node-health.ts';
 
 /** A port that could not be had is tried again this much later. */
@@ -17,7 +18,7 @@ const retryMs = 10_000;
 export class HealthCheckPorts {
   readonly #options: HealthCheckPortsOptions;
   readonly #wanted = new Map<string, HealthCheck>();
-  readonly #open = new Map<string, { readonly port: Port; readonly responder: HttpResponder }>();
+  readonly #open = new Map<string, { readonly port: Port; readonly responder: HttpServer }>();
   #wake: () => void = () => {};
 
   constructor(options: HealthCheckPortsOptions) {
@@ -83,7 +84,7 @@ export class HealthCheckPorts {
     await open?.responder.close();
   }
 
-  #answer(service: string): HttpAnswer {
+  #answer(service: string): TextAnswer {
     const isHealthy = this.#options.isHealthy();
     const localEndpoints = this.#wanted.get(service)?.localEndpoints ?? 0;
     const answer = json(isHealthy && localEndpoints > 0 ? 200 : 503, {

@@ -1,5 +1,5 @@
 import type { Node } from '@causeway/kubernetes/objects/core-objects';
-import type { HttpAnswer } from './http-responder.ts';
+import type { TextAnswer } from '@causeway/base/http/http-server';
 
 /** What a health check looks at. */
 export interface NodeHealth {
@@ -34,7 +34,7 @@ export function answerHealth(
   health: NodeHealth,
   patienceMs: number,
   now: number,
-): HttpAnswer {
+): TextAnswer {
   const isAlive = isWorking(health, patienceMs);
   // As with kube-proxy: while all is well, it is up to date as of now.
   const lastUpdated = isAlive ? now : (health.lastDone ?? 0);
@@ -51,7 +51,7 @@ export function answerHealth(
   }
 }
 
-export function json(status: number, value: unknown): HttpAnswer {
+export function json(status: number, value: unknown): TextAnswer {
   return {
     status,
     headers: { 'content-type': 'application/json' },

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { LineSplitter } from '@causeway/base/text/line-splitter';
+import { chunksOf, readBounded } from '@causeway/base/http/bounded-body';
 
 /** How much of a request is read. What is larger is refused before it is held in memory. */
 export interface BodyLimits {
@@ -62,7 +63,7 @@ export async function readLines(
   };
   try {
     const decompress = decompressor(encoding);
-    const source = Readable.from(undisturbed(body), { objectMode: false });
+    const source = Readable.from(chunksOf(body), { objectMode: false });
     if (decompress === undefined) await pipeline(source, hashed, split, { signal });
     else await pipeline(source, hashed, decompress, split, { signal });
   } catch (error) {
@@ -70,12 +71,6 @@ export async function readLines(
     throw new CausewayError('invalid', "the request's body can't be read", { cause: error });
   }
   return hash.digest('base64url');
-}
-
-/** Reads a body so that giving up half-way leaves the connection open: the answer goes out on it. */
-async function* undisturbed(body: Readable): AsyncGenerator<Buffer> {
-  const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-  for await (const chunk of chunks) yield chunk;
 }
 
 function decompressor(encoding: string) {
@@ -92,13 +87,6 @@ function decompressor(encoding: string) {
 }
 
 /** The whole of a small body. */
-export async function readSmallBody(body: Readable, limit: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of undisturbed(body)) {
-    size += chunk.length;
-    if (size > limit) throw new BodyTooLarge('the request', limit);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+export function readSmallBody(body: Readable, limit: number): Promise<Buffer> {
+  return readBounded(chunksOf(body), limit, () => new BodyTooLarge('the request', limit));
 }

@@ -1,10 +1,13 @@
 import fs from 'node:fs/promises';
-import http from 'node:http';
-import https from 'node:https';
-import type { AddressInfo, ListenOptions } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import type { SecureContextOptions } from 'node:tls';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import { limitRequests, type RequestLimits } from '@causeway/base/http/http-limits';
+import {
+  startHttpServer,
+  type Exchange,
+  type HttpServerOptions,
+  type RequestLimits,
+} from '@causeway/base/http/http-server';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { gatewayMetrics } from '../gateway-metrics.ts';
@@ -41,73 +44,56 @@ export interface AgentServer {
 }
 
 /**
- * Serves both APIs, on the network and on a socket in the file system for whoever is root here.
- * Requests that are under way when it closes are finished first.
+ * Serves both APIs, on the network and on a Unix socket that only root can open. When the server closes,
+ * requests that are under way end first.
  */
 export async function startAgentServer(
   options: AgentServerOptions,
   signal: AbortSignal,
 ): Promise<AgentServer> {
-  const { tls } = options;
-  const onRequest = (request: http.IncomingMessage, response: http.ServerResponse) => {
-    serve(options, request, response, signal).catch((error: unknown) => {
+  const { host, port, socketFile, tls } = options;
+  const needsCertificate = tls?.ca !== undefined;
+  const common: Omit<HttpServerOptions, 'listen'> = {
+    name: "the agent's API",
+    hint: 'Another process may hold it, or the address is not on this machine.',
+    limits,
+    handle: (exchange) => serve(options, exchange, signal),
+    onFailure(error, { response }) {
       options.log.error({ error: CausewayError.from(error) }, 'a request failed unexpectedly');
       response.destroy();
-    });
-  };
-  const needsCertificate = tls?.ca !== undefined;
-  const server =
-    tls === undefined
-      ? http.createServer(onRequest)
-      : https.createServer(
-          {
-            ...tls,
-            requestCert: needsCertificate,
-            rejectUnauthorized: needsCertificate,
-            handshakeTimeout: limits.headersMs,
-          },
-          onRequest,
-        );
-  const local = http.createServer(onRequest);
-  const servers = [server, local];
-  for (const each of servers) limitRequests(each, limits);
-  await listen(server, { host: options.host, port: options.port });
-  await fs.rm(options.socketFile, { force: true });
-  await listen(local, { path: options.socketFile });
-  await fs.chmod(options.socketFile, 0o600);
-  const { address, family, port } = server.address() as AddressInfo;
-  const host = family === 'IPv6' ? `[${address}]` : address;
-  return {
-    url: `${tls === undefined ? 'http' : 'https'}://${host}:${port}`,
-    setTls: (next) => {
-      if (server instanceof https.Server) server.setSecureContext(next);
     },
+  };
+  const server = await startHttpServer({
+    ...common,
+    listen: { host, port },
+    tls: tls && { ...tls, requestCert: needsCertificate, rejectUnauthorized: needsCertificate },
+  });
+  await fs.rm(socketFile, { force: true });
+  const local = await startHttpServer({ ...common, listen: { path: socketFile } });
+  await fs.chmod(socketFile, 0o600);
+  return {
+    url: server.url,
+    setTls: (next) => server.setTls(next),
     async close() {
       options.events.close();
-      await Promise.all(servers.map(close));
+      await Promise.all([server.drain(), local.drain()]);
     },
   };
 }
 
-function close(server: http.Server | https.Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
-}
-
+/** Work goes on when the client disconnects, so the signal of the process counts, not the client's. */
 async function serve(
   options: AgentServerOptions,
-  request: http.IncomingMessage,
-  response: http.ServerResponse,
+  exchange: Exchange,
   signal: AbortSignal,
 ): Promise<void> {
+  const { request, response } = exchange;
   if (request.url === '/v1/apply' && options.v1 !== undefined) {
     const { reply, refusal } = await options.v1.apply(request, signal);
     if (refusal !== undefined) {
       countRefusal(options, 'v1', refusal.reason, request, refusal.error);
     }
-    send(request, response, reply);
+    send(exchange, reply);
     return;
   }
   if (request.url === '/metrics' && request.method === 'GET') {
@@ -116,19 +102,19 @@ async function serve(
     return;
   }
   if (options.v2 === undefined || request.url?.startsWith('/v2/') !== true) {
-    send(request, response, { status: 404, body: { error: { reason: 'not-found' } } });
+    send(exchange, { status: 404, body: { error: { reason: 'not-found' } } });
     return;
   }
-  await serveV2(options, options.v2, request, response, signal);
+  await serveV2(options, options.v2, exchange, signal);
 }
 
 async function serveV2(
   options: AgentServerOptions,
   api: V2Api,
-  request: http.IncomingMessage,
-  response: http.ServerResponse,
+  exchange: Exchange,
   signal: AbortSignal,
 ): Promise<void> {
+  const { request, response } = exchange;
   try {
     const claims = await api.authenticate(request);
     if (request.method === 'GET' && request.url === '/v2/events') {
@@ -137,10 +123,10 @@ async function serveV2(
     }
     const reply = await api.handle(request, claims, signal);
     if (reply === undefined) throw new CausewayError('not-found', 'there is no such request');
-    send(request, response, reply);
+    send(exchange, reply);
   } catch (error) {
     countRefusal(options, 'v2', refusalOf(error).reason, request, error);
-    send(request, response, errorReply(error));
+    send(exchange, errorReply(error));
   }
 }
 
@@ -148,7 +134,7 @@ function countRefusal(
   options: AgentServerOptions,
   api: 'v1' | 'v2',
   reason: string,
-  request: http.IncomingMessage,
+  request: IncomingMessage,
   error?: unknown,
 ): void {
   options.metrics.counter(gatewayMetrics.refused).add({ api, reason });
@@ -157,28 +143,13 @@ function countRefusal(
   options.log.warn({ api, reason, from, ...why }, 'a request was refused');
 }
 
-function send(request: http.IncomingMessage, response: http.ServerResponse, reply: Reply): void {
+function send({ request, response }: Exchange, reply: Reply): void {
   const body = `${JSON.stringify(reply.body)}\n`;
   response.writeHead(reply.status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
   });
   response.end(body);
-  // What is left of a refused body is thrown away, so that its sender comes to read the answer.
+  // The rest of a refused body is discarded, so that the sender reads the answer.
   request.resume();
-}
-
-function listen(server: http.Server | https.Server, where: ListenOptions): Promise<void> {
-  const place = where.path ?? `${where.host}:${where.port}`;
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new CausewayError('unavailable', `can't serve the agent's API on ${place}`, {
-          cause,
-          hint: 'Another process may hold it, or the address is not on this machine.',
-        }),
-      ),
-    );
-    server.listen(where, resolve);
-  });
 }
