@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request, type Dispatcher } from 'undici';
+import { listen } from '../../packages/base/src/network/listen.ts';
 
 export interface EchoGate {
   readonly port: number;
@@ -28,7 +29,7 @@ export async function openEchoGate(target: string): Promise<EchoGate> {
   const server = http.createServer((incoming, outgoing) => {
     handle(incoming, outgoing).catch(() => outgoing.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server);
   return {
     port: (server.address() as AddressInfo).port,
     echo: (isOn) => (isEchoing = isOn),

@@ -5,6 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { request } from 'undici';
 import { openEchoGate } from './echo-gate.ts';
 import { openGate, type Gate } from './gate.ts';
+import { listen } from '../../packages/base/src/network/listen.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -17,7 +18,7 @@ async function gateToEcho(): Promise<Gate> {
     socket.on('error', () => socket.destroy());
     socket.pipe(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server);
   ends.push(() => new Promise((resolve) => server.close(resolve)));
   const gate = await openGate({ host: '127.0.0.1', port: (server.address() as AddressInfo).port });
   ends.push(() => gate.close());
@@ -89,7 +90,7 @@ test('an echo: what changes something is delivered twice, what reads is not', as
     incoming.resume();
     answer.end(`answer ${seen.length}`);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server);
   ends.push(() => new Promise((resolve) => server.close(resolve)));
   const gate = await openEchoGate(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   ends.push(() => gate.close());

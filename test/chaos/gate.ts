@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { listen } from '../../packages/base/src/network/listen.ts';
 
 /**
  * - `open`: everything passes
@@ -31,7 +32,7 @@ export async function openGate(target: net.NetConnectOpts): Promise<Gate> {
     passages.add(passage);
     passage.onEnd(() => passages.delete(passage));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server);
   const cut = () => {
     for (const passage of passages) passage.cut();
   };

@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { listen } from '../../packages/base/src/network/listen.ts';
 
 /** A stretch of network between a client and a server, with the faults that networks have. */
 export interface TcpProxy {
@@ -33,7 +34,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
       });
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server);
   const destroyAll = () => {
     for (const [client, upstream] of pairs) {
       client.resetAndDestroy();

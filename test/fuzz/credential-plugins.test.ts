@@ -1,5 +1,4 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Credentials } from '../../packages/kubernetes/src/credentials/credentials.ts';
@@ -10,6 +9,7 @@ import {
 } from '../../packages/kubernetes/src/credentials/exec-credentials.ts';
 import { HttpTransport } from '../../packages/kubernetes/src/client/http-transport.ts';
 import { systemClock } from '../../packages/base/src/time/clock.ts';
+import { listen } from '../../packages/base/src/network/listen.ts';
 import { attempt, hostileJson, hostileText, nearly } from './hostile.ts';
 
 const apiVersion = 'client.authentication.k8s.io/v1';
@@ -66,8 +66,7 @@ test.each([
 
 test('a client certificate of any text ends the request, not the process', async () => {
   const server = http.createServer((_, response) => response.end('{}'));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const pieces = fc.oneof(
     hostileText,
     hostileText.map((text) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`),

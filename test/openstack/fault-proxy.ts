@@ -1,6 +1,6 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
+import { listen } from '../../packages/base/src/network/listen.ts';
 
 /**
  * - `before`: the connection is cut and the service never hears of the request
@@ -60,8 +60,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const server = http.createServer((incoming, outgoing) => {
     handle(incoming, outgoing).catch(() => outgoing.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
     arm(method, fault, onStruck = () => undefined, others = 0) {

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { listen } from '../../packages/base/src/network/listen.ts';
 
 export interface Received {
   readonly method: string;
@@ -75,7 +76,7 @@ export async function startScriptedServer(
   };
   const server =
     tls === undefined ? http.createServer(listener) : https.createServer(tls, listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server);
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());

@@ -15,6 +15,7 @@ import {
   untilGone,
   type RunningPlayground,
 } from './running-playground.ts';
+import { listen } from '../../packages/base/src/network/listen.ts';
 
 // Whole playgrounds come up here, also on a machine that has a lot of other things to do.
 vi.setConfig({ testTimeout: 400_000 });
@@ -153,8 +154,7 @@ test('a ready file that cannot be written ends it at once, with the reason', asy
 
 test('a port that is taken is told in words', async () => {
   const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as net.AddressInfo;
+  const port = await listen(server);
   const result = await playgroundWith('--port', String(port));
   server.close();
   expect(result.code).toBe(6);

@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { listen } from '../../packages/base/src/network/listen.ts';
 
 /**
  * Below the range from which the kernel takes the ports of outgoing connections: a service may need ten
@@ -34,15 +35,15 @@ async function claim(port: number): Promise<boolean> {
   return true;
 }
 
-function tryToListen(where: net.ListenOptions): Promise<net.Server | undefined> {
+async function tryToListen(where: net.ListenOptions): Promise<net.Server | undefined> {
   const server = net.createServer();
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') resolve(undefined);
-      else reject(error);
-    });
-    server.listen(where, () => resolve(server));
-  });
+  try {
+    await listen(server, where);
+    return server;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined;
+    throw error;
+  }
 }
 
 export async function freePort(): Promise<number> {

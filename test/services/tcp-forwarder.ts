@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { listen } from '../../packages/base/src/network/listen.ts';
 
 /** A port, or a socket in the file system. */
 export type ForwarderEnd =
@@ -32,10 +33,9 @@ export async function openForwarder(from: ForwarderEnd, to: ForwarderEnd): Promi
       socket.pipe(other);
     }
   });
-  await new Promise<void>((resolve) => server.listen(from, resolve));
-  const address = server.address();
+  const port = await listen(server, from);
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port,
     async close() {
       for (const socket of open) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));

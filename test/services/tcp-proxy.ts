@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { listen } from '../../packages/base/src/network/listen.ts';
 
 export interface TcpProxy {
   readonly port: number;
@@ -30,7 +31,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       if (!muted) client.write(chunk);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server);
   const cut = () => {
     for (const socket of open) socket.resetAndDestroy();
   };

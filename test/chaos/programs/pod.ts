@@ -2,6 +2,7 @@
 // Run as: node pod.ts NAME FIRST-PORT COUNT
 
 import net from 'node:net';
+import { listen } from '../../../packages/base/src/network/listen.ts';
 
 const [name = 'pod', first = '9000', count = '1'] = process.argv.slice(2);
 for (let index = 0; index < Number(count); index += 1) {
@@ -10,6 +11,6 @@ for (let index = 0; index < Number(count); index += 1) {
     socket.on('error', () => socket.destroy());
     socket.end(`${name} ${port}`);
   });
-  await new Promise<void>((resolve) => server.listen(port, '::', resolve));
+  await listen(server, { port, host: '::' });
 }
 process.stdout.write('ready\n');

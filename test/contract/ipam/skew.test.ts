@@ -1,5 +1,4 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,6 +7,7 @@ import { IpamClient } from '../../../packages/causeway/src/ipam/api/client.ts';
 import { openApiDocument } from '../../../packages/causeway/src/ipam/api/openapi.ts';
 import { keys } from '../../../packages/causeway/src/ipam/keys.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { listen } from '../../../packages/base/src/network/listen.ts';
 import { never, startServer, type ServerUnderTest } from './server-under-test.ts';
 
 let server: ServerUnderTest;
@@ -147,8 +147,7 @@ async function startNewerServer(): Promise<{ url: string; close(): Promise<void>
       outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
   });
-  await new Promise<void>((resolve) => newer.listen(0, '127.0.0.1', resolve));
-  const { port } = newer.address() as AddressInfo;
+  const port = await listen(newer);
   return {
     url: `http://127.0.0.1:${port}`,
     close: () => new Promise((resolve) => newer.close(() => resolve())),

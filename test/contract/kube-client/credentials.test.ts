@@ -13,6 +13,7 @@ import { ExecCredentialSource } from '../../../packages/kubernetes/src/credentia
 import { inClusterConnection } from '../../../packages/kubernetes/src/credentials/in-cluster.ts';
 import { namespaces } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
+import { listen } from '../../../packages/base/src/network/listen.ts';
 import {
   prepareKubernetes,
   startKubernetes,
@@ -113,8 +114,8 @@ contexts: [{name: c, context: {cluster: c, user: c}}]`,
       socket.on('error', () => upstream.destroy());
       upstream.on('error', () => socket.destroy());
     });
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-    const proxyUrl = `http://127.0.0.1:${(proxy.address() as net.AddressInfo).port}`;
+    const port = await listen(proxy);
+    const proxyUrl = `http://127.0.0.1:${port}`;
     const client = clientFor(await connectionTo(cluster, { proxyUrl }));
     expect((await client.get(namespaces, { name: 'default' })).metadata?.name).toBe('default');
     expect(tunnels).toEqual([new URL(cluster.url).host]);

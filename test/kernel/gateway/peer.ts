@@ -7,6 +7,7 @@
 
 import dgram from 'node:dgram';
 import net from 'node:net';
+import { listen } from '../../../packages/base/src/network/listen.ts';
 
 const [name = 'peer', first = '8080', count = '1'] = process.argv.slice(2);
 const ports = Array.from({ length: Number(count) }, (_, index) => Number(first) + index);
@@ -35,7 +36,7 @@ for (const port of ports) {
       else socket.end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(port, '::', resolve));
+  await listen(server, { port, host: '::' });
   for (const type of ['udp4', 'udp6'] as const) await answerDatagrams(type, port);
 }
 

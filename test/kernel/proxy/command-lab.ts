@@ -11,6 +11,7 @@ import {
 import { namespaces, nodes } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
+import { listen } from '../../../packages/base/src/network/listen.ts';
 import { startEmbeddedKubernetes } from '../../../packages/fake-kubernetes/src/start.ts';
 import type { Host } from '../../services/namespaces.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
@@ -175,7 +176,7 @@ export async function openForwarder(socket: string, port: number): Promise<net.S
     near.on('error', () => far.destroy());
     far.on('error', () => near.destroy());
   });
-  await new Promise<void>((resolve) => forwarder.listen(socket, resolve));
+  await listen(forwarder, { path: socket });
   return forwarder;
 }
 

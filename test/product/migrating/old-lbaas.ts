@@ -1,5 +1,4 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose';
 import { verifyToken } from '../../../packages/causeway/src/gateway/protocol/tokens.ts';
 import { readV1Config } from '../../../packages/causeway/src/gateway/protocol/v1.ts';
@@ -20,6 +19,7 @@ import type { Subnet } from '../../../packages/openstack/src/neutron/resources.t
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
+import { listen } from '../../../packages/base/src/network/listen.ts';
 import { accounts } from '../../../packages/fake-openstack/src/seed.ts';
 
 export const legacyTag = 'cah-loadbalancer.k8s.cloudandheat.com/managed';
@@ -147,8 +147,8 @@ export class OldLbaas {
     const server = http.createServer((request, response) => {
       void receive(request).then(() => response.writeHead(200).end());
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const port = await listen(server);
+    const url = `http://127.0.0.1:${port}`;
     const stop = () => new Promise<unknown>((resolve) => server.close(resolve));
     return { url, stop, serves: () => agent.serves.sort(), claim: () => agent.claim };
   }

@@ -1,6 +1,7 @@
 import net from 'node:net';
 import { expect, it, test } from 'vitest';
 import { listenPlace } from './listen-place.ts';
+import { listen } from '@causeway/base/network/listen';
 
 test.each([
   ['everywhere, in whichever families there are', '::', { port: 0 }],
@@ -13,8 +14,7 @@ test.each([
 
 it('reaches IPv4 clients whatever the machine has', async () => {
   const server = net.createServer((socket) => socket.end());
-  await new Promise<void>((resolve) => server.listen(listenPlace(0, '::'), resolve));
-  const { port } = server.address() as net.AddressInfo;
+  const port = await listen(server, listenPlace(0, '::'));
   const client = net.connect({ port, host: '127.0.0.1' }).resume();
   await new Promise((resolve) => client.once('end', resolve));
   await new Promise((resolve) => server.close(resolve));

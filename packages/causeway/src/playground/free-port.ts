@@ -1,13 +1,12 @@
-import net, { type AddressInfo } from 'node:net';
+import net from 'node:net';
+import { listen } from '@causeway/base/network/listen';
 
-/** A free port of the loopback address, for a process that needs a fixed one. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
+/** A port of the loopback address that is free now, for a process that needs to know its port in advance. */
+export async function freePort(): Promise<number> {
+  const server = net.createServer();
+  const port = await listen(server);
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
   });
+  return port;
 }

@@ -6,6 +6,7 @@ import { enterNetworkNamespace } from '@causeway/netlink/system-calls';
 import type { EchoService, ServerAnswer, ServerRequest } from './namespace-servers.ts';
 import { join } from './relay.ts';
 import { SerialQueue } from '@causeway/base/work/serial-queue';
+import { listen } from '@causeway/base/network/listen';
 
 /**
  * The servers in all namespaces. A thread creates its sockets in the namespace that it entered, and they stay
@@ -32,8 +33,7 @@ async function forward({ namespace, port, to }: Extract<ServerRequest, { kind: '
   const server = net.createServer((near) => join(near, { path: to }));
   servers.set(`${namespace}:${port}`, [server]);
   enterNetworkNamespace(namespace);
-  server.listen({ port, host: '127.0.0.1' });
-  await listening(server);
+  await listen(server, { port, host: '127.0.0.1' });
 }
 
 function close(pod: string): void {

@@ -1,4 +1,5 @@
-import net, { type AddressInfo } from 'node:net';
+import net from 'node:net';
+import { listen } from '@causeway/base/network/listen';
 
 /**
  * A port of the loopback address, or a socket in the file system, which every network namespace can reach.
@@ -20,13 +21,9 @@ export async function startRelay(from: SocketPlace, to: SocketPlace): Promise<Re
       socket.once('close', () => open.delete(socket));
     }
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(onThisMachine(from), resolve);
-  });
-  const address = server.address() as AddressInfo | string;
+  const port = await listen(server, onThisMachine(from));
   return {
-    port: typeof address === 'string' ? 0 : address.port,
+    port,
     close: () =>
       new Promise((resolve) => {
         for (const socket of open) socket.destroy();

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, test } from 'vitest';
+import { listen } from '@causeway/base/network/listen';
 import { createAuthority } from './authority.ts';
 
 const wallTime = Date.now();
@@ -38,10 +38,8 @@ describe('createAuthority', () => {
       requestCert: true,
       rejectUnauthorized: true,
     });
-    listener.listen(0, '127.0.0.1');
-    await once(listener, 'listening');
+    const port = await listen(listener);
     const accepted = once(listener, 'secureConnection');
-    const { port } = listener.address() as AddressInfo;
     const socket = tls.connect({
       port,
       host: '127.0.0.1',

@@ -2,6 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '@causeway/base/time/clock';
+import { listen } from '@causeway/base/network/listen';
 import { KubeClient } from './client.ts';
 import type { Connection } from './connection.ts';
 import type { Credentials, CredentialSource } from '../credentials/credentials.ts';
@@ -16,7 +17,7 @@ afterEach(async () => {
 
 async function serve(listener: http.RequestListener): Promise<string> {
   const server = http.createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server);
   cleanUps.push(
     () =>
       new Promise<void>((resolve) => {

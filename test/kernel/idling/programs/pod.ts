@@ -2,6 +2,7 @@
 // datagrams with it. Usage: pod.ts PORT [ADDRESS]
 import dgram from 'node:dgram';
 import net from 'node:net';
+import { listen } from '../../../../packages/base/src/network/listen.ts';
 
 const port = Number(process.argv[2]);
 const host = process.argv[3] ?? '::';
@@ -10,12 +11,12 @@ const server = net.createServer((socket) => {
   socket.end(socket.remoteAddress?.replace('::ffff:', '') ?? '');
 });
 const backlog = 8_192;
-await new Promise<void>((resolve) => server.listen({ port, host, backlog }, resolve));
+await listen(server, { port, host, backlog });
 const patient = net.createServer((socket) => {
   socket.on('error', () => socket.destroy());
   socket.once('data', () => socket.end(socket.remoteAddress?.replace('::ffff:', '') ?? ''));
 });
-await new Promise<void>((resolve) => patient.listen({ port: port + 1, host }, resolve));
+await listen(patient, { port: port + 1, host });
 const datagrams = dgram.createSocket(host.includes(':') ? 'udp6' : 'udp4');
 datagrams.on('message', (text, from) => {
   const answer = `${text.toString()} ${from.address.replace('::ffff:', '')}`;

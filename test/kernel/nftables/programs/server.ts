@@ -2,6 +2,7 @@
 
 import dgram from 'node:dgram';
 import net from 'node:net';
+import { listen } from '../../../../packages/base/src/network/listen.ts';
 
 const [name = '', address = '', ...ports] = process.argv.slice(2);
 const chunk = Buffer.alloc(16_384, 7);
@@ -38,7 +39,7 @@ function send(socket: net.Socket, chunks: number): void {
 
 for (const port of ports.map(Number)) {
   const server = net.createServer({ allowHalfOpen: true }, serve);
-  await new Promise<void>((resolve) => server.listen(port, address, resolve));
+  await listen(server, { port, host: address });
   const socket = dgram.createSocket(address.includes(':') ? 'udp6' : 'udp4');
   socket.on('message', (_, from) =>
     socket.send(`${name} ${from.address} ${from.port}`, from.port, from.address),

@@ -18,6 +18,7 @@ import type { Subnet } from '@causeway/openstack/neutron/resources';
 import { systemClock } from '@causeway/base/time/clock';
 import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
+import { listen } from '@causeway/base/network/listen';
 import { startEmbeddedKubernetes, type EmbeddedKubernetes } from '@causeway/fake-kubernetes/start';
 import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '@causeway/fake-openstack/cloud';
 import { accounts } from '@causeway/fake-openstack/seed';
@@ -77,7 +78,7 @@ beforeAll(async () => {
   original = http.createServer((request, response) => {
     void receive(request).then(() => response.writeHead(200).end());
   });
-  await new Promise<void>((resolve) => original.listen(0, '127.0.0.1', () => resolve()));
+  await listen(original);
 });
 
 afterAll(async () => {

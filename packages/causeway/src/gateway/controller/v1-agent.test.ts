@@ -1,5 +1,4 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeEndpoint, type Endpoint } from '../protocol/endpoint.ts';
 import { verifyToken } from '../protocol/tokens.ts';
@@ -8,6 +7,7 @@ import { writeDelta, writeState, type DeltaContent } from '../protocol/write-upd
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { listen } from '@causeway/base/network/listen';
 import { V1Agent } from './v1-agent.ts';
 
 const signal = new AbortController().signal;
@@ -37,8 +37,8 @@ beforeEach(async () => {
   server = http.createServer((request, response) => {
     void receive(request).then((status) => response.writeHead(status).end());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const port = await listen(server);
+  const url = `http://127.0.0.1:${port}`;
   agent = new V1Agent({ name: 'gw1', url, secret, clock, limitMs: 5_000 });
 });
 

@@ -1,7 +1,7 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '@causeway/base/time/clock';
+import { listen } from '@causeway/base/network/listen';
 import { HttpAgentClient } from './agent-client.ts';
 
 const { signal } = new AbortController();
@@ -20,8 +20,7 @@ let client: HttpAgentClient | undefined;
 /** A gateway that answers what it is told to. */
 async function gatewayThat(answers: http.RequestListener): Promise<HttpAgentClient> {
   server = http.createServer(answers);
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   client = new HttpAgentClient({
     ...{ url: `http://127.0.0.1:${port}`, name: 'g1', secret: Buffer.alloc(32, 1) },
     ...{ clock: systemClock, limitMs: 20_000 },

@@ -1,7 +1,7 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock, type Clock } from '@causeway/base/time/clock';
+import { listen } from '@causeway/base/network/listen';
 import { IpamClient } from './client.ts';
 
 const { signal } = new AbortController();
@@ -33,8 +33,7 @@ beforeEach(async () => {
     if (isCut === true) response.write('{"items', () => response.destroy());
     else response.end(body ?? JSON.stringify(usual));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   client = new IpamClient({ urls: [`http://127.0.0.1:${port}`], clock, limitMs });
 });
 

@@ -7,6 +7,7 @@ import { issueCertificate, makeAuthority } from '../../../../../test/services/ce
 import { removeDirectory, scratchDirectory } from '../../../../../test/services/scratch.ts';
 import { waitFor } from '../../../../../test/services/wait-for.ts';
 import { GrpcConnection, type TlsFiles } from './grpc-connection.ts';
+import { listen } from '@causeway/base/network/listen';
 
 const cleanUps: (() => Promise<void>)[] = [];
 const uncaught: Error[] = [];
@@ -25,19 +26,19 @@ const connect = (endpoint: string, signal: AbortSignal, tls: TlsFiles = {}) =>
 
 const call = { path: '/test.Test/Call', metadata: { name: 'value' } };
 
-async function listen(server: net.Server | http2.Http2Server): Promise<number> {
+async function serve(server: net.Server | http2.Http2Server): Promise<number> {
   const open = new Set<net.Socket>();
   server.on('connection', (socket: net.Socket) => {
     open.add(socket);
     socket.on('error', () => undefined);
     socket.on('close', () => open.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   cleanUps.push(async () => {
     for (const socket of open) socket.destroy();
     await new Promise<void>((resolve) => server.close(() => resolve()));
   });
-  return (server.address() as net.AddressInfo).port;
+  return port;
 }
 
 function http2Server(server: http2.Http2Server): http2.Http2Server {
@@ -53,7 +54,7 @@ async function eventLoopRounds(count: number): Promise<void> {
 
 describe('a connection attempt that the caller gives up', () => {
   test('throws nothing, at whichever moment it is given up', async () => {
-    const port = await listen(http2Server(http2.createServer()));
+    const port = await serve(http2Server(http2.createServer()));
     const attempt = async (patience: number) => {
       const giveUp = new AbortController();
       const attempted = connect(`http://127.0.0.1:${port}`, giveUp.signal).then(
@@ -74,8 +75,8 @@ describe('a connection attempt that the caller gives up', () => {
     expect(outcomes).toContain('given up');
   });
 
-  test('ends at once if it is given up before it begins', async () => {
-    const port = await listen(http2Server(http2.createServer()));
+  test('is given up before it begins', async () => {
+    const port = await serve(http2Server(http2.createServer()));
     await expect(connect(`http://127.0.0.1:${port}`, AbortSignal.abort())).rejects.toMatchObject({
       code: 'unavailable',
     });
@@ -85,7 +86,7 @@ describe('a connection attempt that the caller gives up', () => {
 
   test('throws nothing when the TLS handshake completes afterwards', async () => {
     const { ca, server } = await certificates();
-    const target = await listen(http2Server(http2.createSecureServer(server)));
+    const target = await serve(http2Server(http2.createSecureServer(server)));
     let held = true;
     let accepted = 0;
     const waiting: (() => void)[] = [];
@@ -101,7 +102,7 @@ describe('a connection attempt that the caller gives up', () => {
       if (held) waiting.push(pass);
       else pass();
     });
-    const endpoint = `https://127.0.0.1:${await listen(gate)}`;
+    const endpoint = `https://127.0.0.1:${await serve(gate)}`;
     for (let attempt = 0; attempt < 20; attempt += 1) {
       const giveUp = new AbortController();
       const attempted = connect(endpoint, giveUp.signal, { ca });
@@ -139,7 +140,7 @@ describe('a server that', () => {
     const server = http2Server(http2.createServer());
     server.on('session', (session) => sessions.add(session));
     server.on('stream', (stream) => stream.on('error', () => undefined));
-    const endpoint = `http://127.0.0.1:${await listen(server)}`;
+    const endpoint = `http://127.0.0.1:${await serve(server)}`;
     for (let round = 0; round < 10; round += 1) {
       sessions.clear();
       const connection = await connect(endpoint, new AbortController().signal);
@@ -174,8 +175,7 @@ describe('a server that', () => {
 
   test('refuses connections is reported at once, with the reason', async () => {
     const closed = net.createServer();
-    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
-    const { port } = closed.address() as net.AddressInfo;
+    const port = await listen(closed);
     await new Promise((resolve) => closed.close(resolve));
     const endpoint = `http://127.0.0.1:${port}`;
     await expect(connect(endpoint, new AbortController().signal)).rejects.toMatchObject({
@@ -184,8 +184,8 @@ describe('a server that', () => {
     });
   });
 
-  test('does not use HTTP/2 is not accepted as etcd', async () => {
-    const port = await listen(net.createServer((socket) => socket.end('HTTP/1.1 400 Bad\r\n\r\n')));
+  test('does not speak HTTP/2 is no etcd', async () => {
+    const port = await serve(net.createServer((socket) => socket.end('HTTP/1.1 400 Bad\r\n\r\n')));
     await expect(
       connect(`http://127.0.0.1:${port}`, new AbortController().signal),
     ).rejects.toMatchObject({ code: 'unavailable' });
@@ -194,7 +194,7 @@ describe('a server that', () => {
   });
 
   test('does not answer: a call ends with its signal', async () => {
-    const port = await listen(http2Server(http2.createServer()));
+    const port = await serve(http2Server(http2.createServer()));
     const connection = await connect(`http://127.0.0.1:${port}`, new AbortController().signal);
     const giveUp = new AbortController();
     const answer = connection.unary(call, Buffer.from('request'), giveUp.signal);

@@ -7,6 +7,7 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { systemClock } from '@causeway/base/time/clock';
 import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
+import { listen } from '@causeway/base/network/listen';
 import type { Dispatch } from '@causeway/nftables/compile/virtual-service';
 import type { Diversion, ServedTarget } from '../service-proxy.ts';
 import { AcceptingHolder } from './accepting-holder.ts';
@@ -23,7 +24,7 @@ async function startPod(serve: (socket: net.Socket) => void): Promise<number> {
     socket.on('error', () => socket.destroy());
     serve(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server);
   cleanUps.push(() => void server.close());
   return (server.address() as net.AddressInfo).port;
 }

@@ -7,6 +7,7 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { whenAborted } from '@causeway/base/time/when-aborted';
+import { listen } from '@causeway/base/network/listen';
 import { clusterAddresses } from '../cluster-addresses.ts';
 import { listenPlace } from '../listen-place.ts';
 import { holdingOf, portId, type ServedService } from '../service-proxy.ts';
@@ -124,7 +125,10 @@ export class AcceptingHolder {
 
   async #openAll(key: string, place: Place, ids: readonly string[]): Promise<void> {
     try {
-      const opened = await Promise.all(place.servers.map(listening));
+      const where = { ...listenPlace(0), backlog: 4_096 };
+      const opened = await Promise.all(
+        place.servers.map(async (server) => parsePort(await listen(server, where))),
+      );
       place.listeners = new Map(ids.map((id, index) => [id, opened[index] ?? parsePort(1)]));
       if (this.#places.get(key) === place) this.#options.onListening(key);
     } catch (thrown) {
@@ -243,15 +247,4 @@ export class AcceptingHolder {
   #count(outcome: Outcome): void {
     this.#counter.add({ outcome });
   }
-}
-
-function listening(server: net.Server): Promise<Port> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ ...listenPlace(0), backlog: 4_096 }, () => {
-      server.off('error', reject);
-      const address = server.address();
-      resolve(parsePort(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import net from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '@causeway/base/time/clock';
+import { listen } from '@causeway/base/network/listen';
 import { dial, relay } from './relay.ts';
 
 const open: net.Socket[] = [];
@@ -16,8 +17,7 @@ async function connection(): Promise<readonly [net.Socket, net.Socket]> {
   const accepted = Promise.withResolvers<net.Socket>();
   const server = net.createServer({ allowHalfOpen: true }, accepted.resolve);
   servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as net.AddressInfo;
+  const port = await listen(server);
   const near = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const far = await accepted.promise;
   for (const socket of [near, far]) socket.on('error', () => socket.destroy());
@@ -72,8 +72,7 @@ describe('carrying bytes', () => {
 test('a client that has gone before the first attempt gets no connection', async () => {
   const server = net.createServer();
   servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as net.AddressInfo;
+  const port = await listen(server);
   const dialled = dial({ address: '127.0.0.1', port }, systemClock, AbortSignal.abort());
   void dialled.then((socket) => open.push(socket)).catch(() => undefined);
   await expect(dialled).rejects.toMatchObject({ code: 'aborted' });

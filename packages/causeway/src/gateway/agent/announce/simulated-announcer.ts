@@ -2,6 +2,7 @@ import net from 'node:net';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Loop } from '@causeway/base/work/supervisor';
+import { listen } from '@causeway/base/network/listen';
 import type { VrrpStatus } from './keepalived/vrrp-status.ts';
 import type { Overrides } from '../overrides.ts';
 import type { AgentSettings } from '../settings.ts';
@@ -55,16 +56,16 @@ export async function simulateVrrp(
   }
 }
 
-/** Undefined when somebody else holds the name. */
-function hold(name: string): Promise<net.Server | undefined> {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer((visitor) => visitor.destroy());
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') resolve(undefined);
-      else reject(CausewayError.from(error));
-    });
-    server.listen(name, () => resolve(server));
-  });
+/** Undefined when another process holds the name. */
+async function hold(name: string): Promise<net.Server | undefined> {
+  const server = net.createServer((visitor) => visitor.destroy());
+  try {
+    await listen(server, { path: name });
+    return server;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined;
+    throw CausewayError.from(error);
+  }
 }
 
 function release(server: net.Server | undefined): Promise<void> {

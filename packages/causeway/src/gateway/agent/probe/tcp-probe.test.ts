@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { systemClock } from '@causeway/base/time/clock';
+import { listen } from '@causeway/base/network/listen';
 import { probeTcp } from './tcp-probe.ts';
 
 const address = parseAddress('127.0.0.1');
@@ -13,7 +14,7 @@ let server: net.Server;
 beforeEach(async () => {
   // A knock that was answered is reset.
   server = net.createServer((socket) => socket.on('error', () => {}));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server);
 });
 afterEach(() => new Promise((resolve) => server.close(resolve)));
 
