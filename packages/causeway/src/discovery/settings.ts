@@ -2,6 +2,12 @@ import { z } from 'zod';
 import { networkSetting } from '@causeway/base/settings/parsed';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Prefix } from '@causeway/base/address/prefix';
+import {
+  cloudSetting,
+  connectionSettings,
+  logSettings,
+  observeSettings,
+} from '@causeway/base/settings/common-settings';
 import { digest } from './names.ts';
 
 const backendName = z
@@ -50,11 +56,7 @@ export const discoverySettings = z.strictObject({
   secret: secretKey
     .optional()
     .describe('Secret with the credentials, as namespace/name; else the cloud'),
-  cloud: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('entry of clouds.yaml; else OS_CLOUD or the OS_ variables'),
+  cloud: cloudSetting,
   backends: z.array(backend).default([]).describe('several clouds, instead of the three above'),
   intervalSeconds: z
     .number()
@@ -96,19 +98,10 @@ export const discoverySettings = z.strictObject({
     .min(1)
     .max(256)
     .default(16)
-    .describe('projects of a backend, and requests to it, that are processed concurrently'),
-  requestSeconds: z
-    .number()
-    .min(0.1)
-    .default(10)
-    .describe('time limit for one attempt of a request'),
-  projectSeconds: z.number().min(1).default(60).describe('time limit for reading one project'),
-  kubeconfig: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('kubeconfig; else KUBECONFIG, the pod, or ~/.kube/config'),
-  context: z.string().min(1).optional().describe('context of the kubeconfig'),
+    .describe('projects of a backend worked on, and requests to it, side by side'),
+  requestSeconds: z.number().min(0.1).default(10).describe('for one try of a request'),
+  projectSeconds: z.number().min(1).default(60).describe('for reading one project'),
+  ...connectionSettings,
   leaderElection: z
     .strictObject({
       enabled: z
@@ -123,24 +116,8 @@ export const discoverySettings = z.strictObject({
         .describe('name of the lease; else causeway-discovery- and the names of the backends'),
     })
     .prefault({}),
-  observe: z
-    .strictObject({
-      address: z.string().min(1).default('127.0.0.1').describe('address for health and metrics'),
-      port: z
-        .number()
-        .int()
-        .min(0)
-        .max(65535)
-        .default(15204)
-        .describe('port for health and metrics'),
-    })
-    .prefault({}),
-  log: z
-    .strictObject({
-      level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('what to log'),
-      format: z.enum(['json', 'text']).default('json').describe('how to log'),
-    })
-    .prefault({}),
+  observe: observeSettings(15204),
+  log: logSettings,
 });
 
 export type DiscoverySettings = z.output<typeof discoverySettings>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cloudSetting, listenPort, logSettings } from '@causeway/base/settings/common-settings';
 
 const ledgerSettings = {
   ledger: z
@@ -29,14 +30,13 @@ export const ipamLedgerSettings = z.strictObject(ledgerSettings);
 export type IpamLedgerSettings = z.infer<typeof ipamLedgerSettings>;
 
 const platformSettings = z.strictObject({
-  name: z.string().min(1).max(63).describe('name of the platform in pools'),
-  driver: z.enum(['openstack']).describe('kind of infrastructure'),
-  cloud: z
-    .string()
+  name: z.string().min(1).max(63).describe('what pools call it'),
+  driver: z.enum(['openstack']).describe('what kind of infrastructure it is'),
+  cloud: cloudSetting,
+  subnets: z
+    .array(z.string().min(1))
     .min(1)
-    .optional()
-    .describe('entry of clouds.yaml; else OS_CLOUD or OS_ variables'),
-  subnets: z.array(z.string().min(1)).min(1).describe('ids of the subnets of the addresses'),
+    .describe('ids of the subnets that the addresses are of'),
   floatingNetwork: z
     .string()
     .min(1)
@@ -52,7 +52,7 @@ export const ipamServerSettings = z.strictObject({
   listen: z
     .strictObject({
       host: z.string().default('127.0.0.1').describe('address to serve the API on'),
-      port: z.int().min(0).max(65535).default(8444).describe('port to serve the API on'),
+      port: listenPort.default(8444).describe('port to serve the API on'),
     })
     .prefault({}),
   tls: z
@@ -72,7 +72,7 @@ export const ipamServerSettings = z.strictObject({
   metrics: z
     .strictObject({
       host: z.string().default('127.0.0.1').describe('address for health and metrics'),
-      port: z.int().min(0).max(65535).default(9644).describe('port for health and metrics'),
+      port: listenPort.default(9644).describe('port for health and metrics'),
     })
     .prefault({}),
   rateLimit: z
@@ -89,13 +89,10 @@ export const ipamServerSettings = z.strictObject({
     .number()
     .positive()
     .optional()
-    .describe('how long the audit log is kept; 365 in SQLite and 2 in etcd, which has less room'),
-  log: z
-    .strictObject({
-      level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('what to log'),
-      format: z.enum(['json', 'text']).default('json').describe('how to log'),
-    })
-    .prefault({}),
+    .describe(
+      'how long the audit log is kept; 365 in SQLite and 2 in etcd, which has room for few',
+    ),
+  log: logSettings,
 });
 export type IpamServerSettings = z.infer<typeof ipamServerSettings>;
 

@@ -1,12 +1,17 @@
 import { z } from 'zod';
 import { networkSetting } from '@causeway/base/settings/parsed';
+import {
+  connectionSettings,
+  listenPort,
+  logSettings,
+} from '@causeway/base/settings/common-settings';
 import { settingsDirectory } from '@causeway/netlink/kernel-settings';
+import { tableSettings } from '@causeway/nftables/model/table-settings';
 import { egressFirewallSettings } from './egress-firewall/settings.ts';
 import { holderSettings } from './holder/settings.ts';
 
 const seconds = z.number().min(0);
 const count = z.number().int().min(0);
-const listenPort = z.number().int().min(0).max(65535);
 const linkName = z.string().regex(/^[\w.@-]{1,15}$/, 'is not the name of a network interface');
 
 /** The settings of `causeway proxy`. A KubeProxyConfiguration is translated into them. */
@@ -16,12 +21,7 @@ export const proxySettings = z.strictObject({
     .min(1)
     .optional()
     .describe("name of this machine's Node; its host name if not set"),
-  kubeconfig: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('kubeconfig; else KUBECONFIG, the pod, or ~/.kube/config'),
-  context: z.string().min(1).optional().describe('context of the kubeconfig'),
+  ...connectionSettings,
   services: z
     .enum(['labelled', 'all'])
     .default('labelled')
@@ -115,23 +115,10 @@ export const proxySettings = z.strictObject({
   idling: holderSettings.prefault({}),
   nftables: z
     .strictObject({
-      table: z
-        .string()
-        .regex(/^[a-z][a-z0-9-]{0,30}$/)
-        .default('causeway-proxy')
-        .describe('our table'),
-      driver: z
-        .enum(['netlink', 'nft', 'memory'])
-        .default('netlink')
-        .describe('how it is written; memory: nowhere, to try things out'),
+      ...tableSettings('causeway-proxy'),
     })
     .prefault({}),
-  log: z
-    .strictObject({
-      level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('what to log'),
-      format: z.enum(['json', 'text']).default('json').describe('how to log'),
-    })
-    .prefault({}),
+  log: logSettings,
 });
 
 export type ProxySettings = z.output<typeof proxySettings> & { readonly nodeName: string };

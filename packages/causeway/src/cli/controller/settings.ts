@@ -2,6 +2,12 @@ import { z } from 'zod';
 import { gatewaySettings } from '../../gateway/controller/settings.ts';
 import { octaviaSettings } from '../../octavia/settings.ts';
 import { poolSettings } from '../../pool/settings.ts';
+import {
+  cloudSetting,
+  connectionSettings,
+  logSettings,
+  observeSettings,
+} from '@causeway/base/settings/common-settings';
 
 /** The settings of `causeway controller`. */
 export const controllerSettings = z.strictObject({
@@ -17,17 +23,8 @@ export const controllerSettings = z.strictObject({
     .optional()
     .describe('who serves Services without a loadBalancerClass; nobody if not set'),
   workers: z.number().int().min(1).max(256).default(16).describe('Services worked on side by side'),
-  kubeconfig: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('kubeconfig; else KUBECONFIG, the pod, or ~/.kube/config'),
-  context: z.string().min(1).optional().describe('context of the kubeconfig'),
-  cloud: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('entry of clouds.yaml; else OS_CLOUD or the OS_ variables'),
+  ...connectionSettings,
+  cloud: cloudSetting,
   driftSeconds: z
     .number()
     .min(10)
@@ -43,24 +40,8 @@ export const controllerSettings = z.strictObject({
       name: z.string().min(1).default('causeway-controller').describe('name of the lease'),
     })
     .prefault({}),
-  observe: z
-    .strictObject({
-      address: z.string().min(1).default('127.0.0.1').describe('where health and metrics listen'),
-      port: z
-        .number()
-        .int()
-        .min(0)
-        .max(65535)
-        .default(15203)
-        .describe('port of health and metrics'),
-    })
-    .prefault({}),
-  log: z
-    .strictObject({
-      level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('what to log'),
-      format: z.enum(['json', 'text']).default('json').describe('how to log'),
-    })
-    .prefault({}),
+  observe: observeSettings(15203),
+  log: logSettings,
   gateway: gatewaySettings.prefault({}),
   octavia: octaviaSettings.prefault({}),
   pool: poolSettings.prefault({}),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listenPort } from '@causeway/base/settings/common-settings';
 
 /** The settings of the dashboard, `dashboard` in the controller's. */
 export const dashboardSettings = z.strictObject({
@@ -8,7 +9,7 @@ export const dashboardSettings = z.strictObject({
     .min(1)
     .default('127.0.0.1')
     .describe('where the dashboard listens; * is every address'),
-  port: z.number().int().min(0).max(65535).default(15206).describe('port of the dashboard'),
+  port: listenPort.default(15206).describe('port of the dashboard'),
   tokenFile: z
     .string()
     .min(1)

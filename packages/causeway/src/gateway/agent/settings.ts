@@ -8,7 +8,9 @@ import {
 } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { parsePort } from '@causeway/base/address/port';
+import { listenPort, logSettings } from '@causeway/base/settings/common-settings';
 import { settingsDirectory } from '@causeway/netlink/kernel-settings';
+import { tableSettings } from '@causeway/nftables/model/table-settings';
 import type { VrrpFilter } from '@causeway/nftables/compile/virtual-service';
 import {
   anchorFor,
@@ -30,7 +32,6 @@ const address = (family?: Family) =>
     )
     .transform((text) => tryParseAddress(text) as Address);
 const port = z.number().int().min(1).max(65535).transform(parsePort);
-const listenPort = z.number().int().min(0).max(65535);
 const file = z.string().regex(/^\/[\w./@-]+$/, 'is not an absolute path of plain characters');
 const linkName = z.string().regex(/^[\w.-]{1,15}$/, 'is not the name of a network interface');
 const routerId = z.number().int().min(1).max(255);
@@ -106,23 +107,10 @@ const settingsObject = z.strictObject({
       port: listenPort.default(15214).describe('port of health and metrics'),
     })
     .prefault({}),
-  log: z
-    .strictObject({
-      level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('what to log'),
-      format: z.enum(['json', 'text']).default('json').describe('how to log'),
-    })
-    .prefault({}),
+  log: logSettings,
   nftables: z
     .strictObject({
-      table: z
-        .string()
-        .regex(/^[a-z][a-z0-9-]{0,30}$/)
-        .default('causeway')
-        .describe('our table'),
-      driver: z
-        .enum(['netlink', 'nft', 'memory'])
-        .default('netlink')
-        .describe('how it is written; memory: nowhere, to try things out'),
+      ...tableSettings('causeway'),
       localSources: z
         .array(networkSetting)
         .default([])
