@@ -48,7 +48,11 @@ class CompiledAgent {
       stdio: 'ignore',
     });
     const client = new HttpAgentClient({
-      ...{ url: 'http://localhost', name: 'gateway', secret, clock: systemClock, limitMs: 60_000 },
+      url: 'http://localhost',
+      name: 'gateway',
+      secret,
+      clock: systemClock,
+      limitMs: 60_000,
       socketPath: path.join(settings.runtimeDirectory, 'api.sock'),
     });
     const agent = new CompiledAgent(child, client);

@@ -26,7 +26,10 @@ export const suite: BenchmarkSuite<Figure> = {
   bars: {
     'power-cut-gateway-outage': { of: 'ratio', comparison: 'at most', limit: 6, unit: 'ms' },
     'power-cut-gateway-downloads-lost': {
-      ...{ of: 'value', comparison: 'exactly', limit: 0, unit: 'downloads' },
+      of: 'value',
+      comparison: 'exactly',
+      limit: 0,
+      unit: 'downloads',
     },
     'power-cut-node-last-failure': { of: 'ratio', comparison: 'at most', limit: 4, unit: 'ms' },
   },

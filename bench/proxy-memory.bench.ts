@@ -71,25 +71,29 @@ function fill(cluster: ClusterApi): void {
     const namespace = `bench-${number % 100}`;
     if (number < 100) {
       cluster.create('namespaces', {
-        ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: namespace },
       });
     }
     const name = `service-${number}`;
     const service = cluster.create('services', {
-      ...{
-        apiVersion: 'v1',
-        kind: 'Service',
-        metadata: { namespace, name, labels: { app: name } },
-      },
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { namespace, name, labels: { app: name } },
       spec: { selector: { app: name }, ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
     });
     const owner = { apiVersion: 'v1', kind: 'Service', name, uid: service.metadata.uid };
     cluster.create('endpointslices.discovery.k8s.io', {
-      ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', addressType: 'IPv4' },
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      addressType: 'IPv4',
       metadata: {
-        ...{ namespace, name: `${name}-abcde` },
+        namespace,
+        name: `${name}-abcde`,
         labels: {
-          ...{ app: name, 'kubernetes.io/service-name': name },
+          app: name,
+          'kubernetes.io/service-name': name,
           'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
         },
         ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
@@ -108,7 +112,8 @@ function endpoint(service: string, namespace: string, number: number) {
   return {
     addresses: [`10.1.${64 + (number >> 8)}.${number & 255}`],
     conditions: { ready: true, serving: true, terminating: false },
-    ...{ nodeName: `node${1 + (number % 20)}`, zone: 'a' },
+    nodeName: `node${1 + (number % 20)}`,
+    zone: 'a',
     targetRef: { kind: 'Pod', namespace, name, uid },
   };
 }

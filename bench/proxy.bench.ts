@@ -77,13 +77,22 @@ class Loaded {
       deleteStaleEntries: () => Promise.resolve(0),
     };
     const node = {
-      ...{ name: 'node1', zone: undefined, addresses: [nodeAddress] },
-      ...{ nodePortAddresses: [nodeAddress], masqueradeAll: false, knowsInsiders: true },
+      name: 'node1',
+      zone: undefined,
+      addresses: [nodeAddress],
+      nodePortAddresses: [nodeAddress],
+      masqueradeAll: false,
+      knowsInsiders: true,
     };
     const proxy = new BaseProxy({
-      ...{ driver, connections, layout, node },
+      driver,
+      connections,
+      layout,
+      node,
       pace: { minIntervalMs: 0, maxIntervalMs: 600_000 },
-      ...{ clock: systemClock, log: discardLog, metrics: noMetrics },
+      clock: systemClock,
+      log: discardLog,
+      metrics: noMetrics,
     });
     const abort = new AbortController();
     const running = proxy.run(abort.signal);

@@ -55,7 +55,9 @@ export async function seenReady(client: KubeClient, name: string): Promise<numbe
   const stop = new AbortController();
   try {
     const stream = await client.watch(pods, {
-      ...{ namespace, fieldSelector: `metadata.name=${name}`, signal: stop.signal },
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+      signal: stop.signal,
     });
     for await (const events of stream) {
       for (const { object } of events) {

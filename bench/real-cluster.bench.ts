@@ -132,7 +132,8 @@ type Figure =
 function beside(ours: readonly number[], theirs: readonly number[]): Measurement {
   const baseline = median(theirs);
   return {
-    ...{ value: median(ours), baseline },
+    value: median(ours),
+    baseline,
     spread: [Math.min(...ours) / baseline, Math.max(...ours) / baseline],
   };
 }
@@ -144,7 +145,10 @@ export const suite: BenchmarkSuite<Figure> = {
     'pod-ready-to-first-connection': { of: 'ratio', comparison: 'at most', limit: 1, unit: 'ms' },
     'service-created-to-first-answer': { of: 'ratio', comparison: 'at most', limit: 1, unit: 'ms' },
     'rolling-restart-lost-more': {
-      ...{ of: 'value', comparison: 'at most', limit: 0, unit: 'connections' },
+      of: 'value',
+      comparison: 'at most',
+      limit: 0,
+      unit: 'connections',
     },
   },
   async run() {
@@ -161,7 +165,8 @@ export const suite: BenchmarkSuite<Figure> = {
         'pod-ready-to-first-connection': beside(ours.readyMs, theirs.readyMs),
         'service-created-to-first-answer': beside(ours.createdMs, theirs.createdMs),
         'rolling-restart-lost-more': {
-          ...{ value: Math.max(0, ours.lost - theirs.lost), baseline: null },
+          value: Math.max(0, ours.lost - theirs.lost),
+          baseline: null,
         },
       };
     } finally {

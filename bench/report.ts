@@ -18,8 +18,14 @@ export function judge(name: string, bar: Bar, measurement: Measurement): Figure 
   const judged = bar.of === 'ratio' ? (ratio ?? Number.NaN) : value;
   const spread = measurement.spread ?? null;
   return {
-    ...{ name, value, unit: bar.unit, baseline, ratio, bar: describeBar(bar) },
-    ...{ holds: isMet(bar, judged), spread },
+    name,
+    value,
+    unit: bar.unit,
+    baseline,
+    ratio,
+    bar: describeBar(bar),
+    holds: isMet(bar, judged),
+    spread,
   };
 }
 

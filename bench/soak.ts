@@ -40,7 +40,11 @@ const shown = ['heap', 'rss', 'handles', 'timers', 'queue'] as const;
 /** So many more of what is counted are not told from chance. */
 const slack = { heap: 0, rss: 0, handles: 5, timers: 5, queue: 20 } as const;
 const series: Record<(typeof shown)[number], Sample[]> = {
-  ...{ heap: [], rss: [], handles: [], timers: [], queue: [] },
+  heap: [],
+  rss: [],
+  handles: [],
+  timers: [],
+  queue: [],
 };
 
 try {
@@ -91,22 +95,33 @@ async function startController({ place }: Surroundings): Promise<string> {
   for (const name of ['g1', 'g2']) agents.push({ name, url: await startAgent(name) });
   const { subnet, floatingNetwork, floatingSubnet, clusterId } = place;
   const config = {
-    ...{ clusterId, cloud: 'demo', kubeconfig: file('kubeconfig'), defaultProvider: 'gateway' },
+    clusterId,
+    cloud: 'demo',
+    kubeconfig: file('kubeconfig'),
+    defaultProvider: 'gateway',
     // On a machine with far too much to do a lease is lost, the process ends as it should, and so would the run.
     leaderElection: { enabled: false },
     observe: { port },
     log: { level: 'warn', format: 'text' },
     gateway: {
-      ...{ enabled: true, layer: 'ClusterIP', portManager: 'openstack', subnets: [subnet] },
-      ...{ floatingNetwork, floatingSubnet, secretFile, agents },
+      enabled: true,
+      layer: 'ClusterIP',
+      portManager: 'openstack',
+      subnets: [subnet],
+      floatingNetwork,
+      floatingSubnet,
+      secretFile,
+      agents,
     },
   };
   await fs.writeFile(file('controller.yaml'), JSON.stringify(config));
   const probe = path.join(import.meta.dirname, 'soak-probe.js');
   const words = ['--expose-gc', '--import', probe, main, 'controller', '--config'];
   const env = {
-    ...{ OS_CLIENT_CONFIG_FILE: file('clouds.yaml'), KUBECONFIG: '' },
-    ...{ SOAK_SAMPLES: file('samples'), SOAK_EVERY_MS: String(everyMs) },
+    OS_CLIENT_CONFIG_FILE: file('clouds.yaml'),
+    KUBECONFIG: '',
+    SOAK_SAMPLES: file('samples'),
+    SOAK_EVERY_MS: String(everyMs),
   };
   start('controller', [...words, file('controller.yaml')], env);
   return `http://127.0.0.1:${port}`;
@@ -118,9 +133,12 @@ async function startAgent(name: string): Promise<string> {
   const listen = (at: number) => ({ address: '127.0.0.1', port: at });
   const config = {
     name,
-    ...{ stateDirectory: file(`${name}-state`), runtimeDirectory: file(`${name}-run`) },
-    ...{ secretsFile: file('secret'), seedFile: file('secret') },
-    ...{ listen: listen(port), metrics: listen(metricsPort) },
+    stateDirectory: file(`${name}-state`),
+    runtimeDirectory: file(`${name}-run`),
+    secretsFile: file('secret'),
+    seedFile: file('secret'),
+    listen: listen(port),
+    metrics: listen(metricsPort),
     log: { level: 'warn', format: 'text' },
     nftables: { driver: 'memory' },
     addresses: { mover: 'simulated', simulatedWith: directory },
@@ -172,7 +190,8 @@ async function changeEach(surroundings: Surroundings): Promise<void> {
 /** False: the one before is still on its way out. */
 async function create(client: KubeClient, namespace: string): Promise<boolean> {
   const spec = {
-    ...{ type: 'LoadBalancer' as const, allocateLoadBalancerNodePorts: false },
+    type: 'LoadBalancer' as const,
+    allocateLoadBalancerNodePorts: false,
     ports: [{ port: 80 }],
   };
   try {

@@ -34,7 +34,9 @@ async function replaceOneOf(count: number, { layout, driver }: Loaded): Promise<
   for (let index = 0; index < 21; index += 1) {
     const endpoints = [...fixed, endpoint(200_000 + index)];
     const changed: VirtualService = {
-      ...{ address, protocol, port },
+      address,
+      protocol,
+      port,
       dispatch: { kind: 'slots', endpoints },
     };
     const started = performance.now();

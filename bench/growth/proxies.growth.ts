@@ -129,11 +129,15 @@ export const suite: GrowthSuite = {
         },
         'proxy-start-by-services': {
           title: 'A node proxy, from its start until the last Service answers',
-          ...{ along, baseline, series: ready.series() },
+          along,
+          baseline,
+          series: ready.series(),
         },
         'proxy-memory-by-services': {
           title: 'Memory of a node proxy',
-          ...{ along, baseline, series: resident.series() },
+          along,
+          baseline,
+          series: resident.series(),
         },
       };
     } finally {

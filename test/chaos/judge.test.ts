@@ -4,9 +4,14 @@ import type { SeenService } from './observation.ts';
 
 function service(name: string, change: Partial<SeenService> = {}): SeenService {
   return {
-    ...{ name, uid: `uid-${name}`, serviceClass: '', isDeleting: false },
-    ...{ isReady: true, l2Ports: [] },
-    ...{ addresses: ['203.0.113.1'], places: ['port-1 TCP 80'] },
+    name,
+    uid: `uid-${name}`,
+    serviceClass: '',
+    isDeleting: false,
+    isReady: true,
+    l2Ports: [],
+    addresses: ['203.0.113.1'],
+    places: ['port-1 TCP 80'],
     ...change,
   };
 }

@@ -37,7 +37,9 @@ export async function makeNodeProxy(
   topology.start(node, 'window', [relay, String(port), socket]);
   await waitFor('the window', () => logTail(topology.log('window')).includes('ready'));
   const config = await own.write('proxy.yaml', {
-    ...{ kubeconfig, nodeName: node, services: 'all' },
+    kubeconfig,
+    nodeName: node,
+    services: 'all',
     insiders: { networks: ['10.79.0.0/16'] },
     conntrack: { maxPerCore: 0, min: 0 },
     log: { level: 'debug', format: 'text' },

@@ -10,15 +10,27 @@ import type {
 import { findUnsettled } from './unsettled.ts';
 
 const web: SeenService = {
-  ...{ name: 'web', uid: 'uid', isDeleting: false, isReady: true },
+  name: 'web',
+  uid: 'uid',
+  isDeleting: false,
+  isReady: true,
   serviceClass: 'causeway.dev/gateway',
-  ...{ addresses: ['203.0.113.1'], places: [], l2Ports: ['port-1'] },
+  addresses: ['203.0.113.1'],
+  places: [],
+  l2Ports: ['port-1'],
 };
 const desired: DesiredService = {
-  ...{ serviceClass: 'gateway', port: 80, targetPort: 9001, pods: ['p1'], isDualStack: false },
+  serviceClass: 'gateway',
+  port: 80,
+  targetPort: 9001,
+  pods: ['p1'],
+  isDualStack: false,
 };
 const gateway = (name: string, isMaster: boolean): SeenGateway => ({
-  ...{ name, isMaster, rules: new Set(['10.77.128.1']), announced: new Set(['10.77.128.1']) },
+  name,
+  isMaster,
+  rules: new Set(['10.77.128.1']),
+  announced: new Set(['10.77.128.1']),
 });
 const settled: Observation = {
   services: [web],
@@ -191,7 +203,9 @@ describe('what keeps a calm from being one', () => {
       services: [pool],
       cloud: { ...settled.cloud, ports: new Map(), floating: new Map() },
       gateways: settled.gateways.map((each) => ({
-        ...{ ...each, rules: new Set<string>(), announced: new Set<string>() },
+        ...each,
+        rules: new Set<string>(),
+        announced: new Set<string>(),
       })),
     };
     const pooled: [string, DesiredService][] = [['web', { ...desired, serviceClass: 'pool' }]];

@@ -109,7 +109,9 @@ async function startTraffic(cluster: RealCluster): Promise<Traffic> {
   }
   const urls = cluster.nodes.map(({ place }) => `http://${place.address}:${nodePort}/`);
   await traffic.addMachine('outside', await addRoutedClient(cluster), {
-    ...{ urls, everyMs: 20, streams: 9 },
+    urls,
+    everyMs: 20,
+    streams: 9,
   });
   return traffic;
 }

@@ -176,19 +176,24 @@ async function startPool(
   ledger: { readonly authority: string; readonly token: string; readonly server: string },
 ): Promise<void> {
   await installation.addSecret('causeway-controller', {
-    ...{ 'ipam.token': ledger.token, 'ipam-ca.crt': ledger.authority },
+    'ipam.token': ledger.token,
+    'ipam-ca.crt': ledger.authority,
   });
   const config = {
     clusterId: name,
     defaultProvider: 'pool',
     pool: {
-      ...{ servers: [ledger.server], site, cluster: name, announcer: 'plain' },
+      servers: [ledger.server],
+      site,
+      cluster: name,
+      announcer: 'plain',
       tokenFile: '/etc/causeway/secrets/ipam.token',
       authorityFile: '/etc/causeway/secrets/ipam-ca.crt',
     },
   };
   const values = {
-    ...{ proxy, pool: { enabled: true } },
+    proxy,
+    pool: { enabled: true },
     controller: { config, replicas: 1 },
     ...(name === names[0] ? { ipam: { enabled: true, config: ledgerSettings } } : {}),
   };

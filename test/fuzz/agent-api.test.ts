@@ -43,8 +43,12 @@ beforeAll(async () => {
   const world = new FakeWorld();
   const common = { clock: systemClock, log: discardLog, metrics: noMetrics };
   const gateway = new Gateway({
-    ...{ ruleset: world.ruleset(new Mortality()), mover: world.mover(new Mortality()) },
-    ...{ ...common, store, stored, limits: { share: 0.5, count: 20 } },
+    ruleset: world.ruleset(new Mortality()),
+    mover: world.mover(new Mortality()),
+    ...common,
+    store,
+    stored,
+    limits: { share: 0.5, count: 20 },
     overrides: await Overrides.load(path.join(directory, 'overrides.json')),
     forgetConnections: () => Promise.resolve(),
     deleteStaleEntries: () => Promise.resolve(),
@@ -54,17 +58,30 @@ beforeAll(async () => {
   const servable = { families: new Set([4, 6] as const), taken: new Map() };
   const secrets = () => [secret];
   const layout = {
-    ...{ table: 'causeway', hashSeed: 1, localSources: [] },
-    ...{ hairpin: false, resumeConnections: true },
+    table: 'causeway',
+    hashSeed: 1,
+    localSources: [],
+    hairpin: false,
+    resumeConnections: true,
   };
   server = await startAgentServer(
     {
-      ...{ host: '127.0.0.1', port: 0, socketFile: path.join(directory, 'api.sock') },
-      ...{ ...common, tls: undefined, events: new EventStream(() => {}), status },
+      host: '127.0.0.1',
+      port: 0,
+      socketFile: path.join(directory, 'api.sock'),
+      ...common,
+      tls: undefined,
+      events: new EventStream(() => {}),
+      status,
       metricsPage: () => Promise.resolve({ type: 'text/plain', body: '' }),
       v1: new V1Api({ gateway, clock: systemClock, masquerade: 'always', servable, secrets }),
       v2: new V2Api({
-        ...{ name, gateway, clock: systemClock, servable, secrets, status },
+        name,
+        gateway,
+        clock: systemClock,
+        servable,
+        secrets,
+        status,
         limits: { totalBytes: 100_000, lineBytes: 10_000 },
         sendUnhealthy: (unhealthy) => {
           expect([...unhealthy].every((each) => tryParseAddress(each) === each)).toBe(true);
@@ -95,8 +112,12 @@ beforeAll(async () => {
 afterAll(() => stop());
 
 const question = {
-  ...{ client: '198.51.100.7', clientPort: 40_000, address: '192.0.2.1' },
-  ...{ protocol: 'TCP', port: 80, service: 'shop/web' },
+  client: '198.51.100.7',
+  clientPort: 40_000,
+  address: '192.0.2.1',
+  protocol: 'TCP',
+  port: 80,
+  service: 'shop/web',
 };
 const valid: Readonly<Record<string, unknown>> = {
   '/v2/push': { causeway: 'agent/v2', revision: 2, kind: 'state', generation: 7 },
@@ -128,9 +149,13 @@ test('whoever has the secret is done what he asks for, or refused in words, and 
       const token = await signRequest(secret, binding, digestOf(bytes), systemClock.wallTime());
       const isPlain = encoding === 'identity';
       const answer = await dispatcher.request({
-        ...{ origin: server.url, path: where, method: 'POST', body: bytes },
+        origin: server.url,
+        path: where,
+        method: 'POST',
+        body: bytes,
         headers: {
-          ...{ authorization: `Bearer ${token}`, 'content-type': type },
+          authorization: `Bearer ${token}`,
+          'content-type': type,
           ...(isPlain ? {} : { 'content-encoding': encoding }),
         },
       });

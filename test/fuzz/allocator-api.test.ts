@@ -24,9 +24,20 @@ afterAll(async () => {
 });
 
 const valid = {
-  ...{ uid: 'u', namespace: 'shop', name: 'web', families: [4], ports: ['TCP/80'], waitMs: 0 },
-  ...{ addresses: ['192.0.2.3'], cluster: 'green', quota: 5, drained: false, reason: 'x' },
-  ...{ selfWithdrawal: { afterMs: 60_000, graceMs: 30_000 }, sharingKey: 'k', as: 'moved' },
+  uid: 'u',
+  namespace: 'shop',
+  name: 'web',
+  families: [4],
+  ports: ['TCP/80'],
+  waitMs: 0,
+  addresses: ['192.0.2.3'],
+  cluster: 'green',
+  quota: 5,
+  drained: false,
+  reason: 'x',
+  selfWithdrawal: { afterMs: 60_000, graceMs: 30_000 },
+  sharingKey: 'k',
+  as: 'moved',
 };
 /** Waiting is allowed, and would only make the test slow. */
 const impatient = (body: unknown) =>
@@ -58,7 +69,8 @@ test('whatever an operator sends is done, or refused in words, and never a fault
       );
       const hasBody = operation.method !== 'GET' && operation.method !== 'DELETE';
       const answer = await dispatcher.request({
-        ...{ origin: server.replica.url, path: `${path}?${search.toString()}` },
+        origin: server.replica.url,
+        path: `${path}?${search.toString()}`,
         method: operation.method,
         headers: {
           authorization: `Bearer ${server.operatorToken}`,

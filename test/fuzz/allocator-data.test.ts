@@ -59,7 +59,11 @@ describe('what is restored', () => {
 
 describe('an allocator that answers anything', () => {
   const reservation = {
-    ...{ uid: 'u', namespace: 'shop', name: 'web', cluster: 'blue', fence: 3 },
+    uid: 'u',
+    namespace: 'shop',
+    name: 'web',
+    cluster: 'blue',
+    fence: 3,
     addresses: [{ address: '192.0.2.1', pool: 'p', family: 4 }],
   };
   const answers = fc.oneof(

@@ -55,14 +55,22 @@ import { attempt, attemptAsync, hostileJson, hostileText, nearly, nearlyText } f
 /** Everything that a Service of ours can carry, each as it was written once. */
 const annotations: Readonly<Record<string, string>> = {
   'causeway.dev/load-balancer': JSON.stringify({
-    ...{ version: 1, uid: 'u1', provider: 'gateway' },
+    version: 1,
+    uid: 'u1',
+    provider: 'gateway',
     ingress: [{ ip: '192.0.2.1', ipMode: 'VIP' }],
   }),
   'causeway.dev/gateway-ports': JSON.stringify({
-    ...{ version: 1, ipv4: '7c1b', held: ['80/TCP'], sharingGroup: 'namespace:shop' },
+    version: 1,
+    ipv4: '7c1b',
+    held: ['80/TCP'],
+    sharingGroup: 'namespace:shop',
   }),
   'causeway.dev/pool-holding': JSON.stringify({
-    ...{ version: 1, uid: 'u1', announcer: 'kube-vip', fence: 3 },
+    version: 1,
+    uid: 'u1',
+    announcer: 'kube-vip',
+    fence: 3,
     addresses: [{ address: '192.0.2.1' }],
   }),
   'causeway.dev/address': '192.0.2.1',
@@ -108,7 +116,10 @@ const hostileService: fc.Arbitrary<Service> = fc
   })
   .map(({ annotations: changed, texts, loadBalancerIP, isNormal, targetPort, ...rest }) => ({
     metadata: {
-      ...{ namespace: 'shop', name: 'web', uid: 'u1', creationTimestamp: '2026-01-01T00:00:00Z' },
+      namespace: 'shop',
+      name: 'web',
+      uid: 'u1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
       annotations: {
         ...texts,
         ...(isNormal ? annotations : {}),
@@ -155,19 +166,28 @@ describe('a hostile Service', () => {
         attempt(() => readLegacyState(service.metadata?.annotations?.[legacyStateAnnotation]));
         attempt(() =>
           translate({
-            ...{ service, slices: [slice], subnets: new Map([[4, 'subnet']]) },
+            service,
+            slices: [slice],
+            subnets: new Map([[4, 'subnet']]),
             settings: octaviaSettings.parse({ floatingNetwork: 'public' }),
           }),
         );
         attempt(() =>
           backendsOf({
-            ...{ service, slices: [slice], nodes: new Map(), masquerade: 'needed' },
-            ...{ layer: 'Pod', routable: new Set([4]) },
+            service,
+            slices: [slice],
+            nodes: new Map(),
+            masquerade: 'needed',
+            layer: 'Pod',
+            routable: new Set([4]),
             addresses: new Map([[4, parseAddress('192.0.2.1')]]),
           }),
         );
         const { targets } = translateService({
-          ...{ service, slices: [slice], diversion: undefined, node: tracedNode },
+          service,
+          slices: [slice],
+          diversion: undefined,
+          node: tracedNode,
         });
         for (const { virtual } of targets) {
           expect(tryParseAddress(virtual.address)).toBe(virtual.address);
@@ -240,7 +260,9 @@ describe('a very long text', () => {
     const spec = readPoolServiceSpec(service, readHolding(service));
     const translation = attempt(() =>
       translate({
-        ...{ service, slices, subnets: new Map([[4, 'subnet']]) },
+        service,
+        slices,
+        subnets: new Map([[4, 'subnet']]),
         settings: octaviaSettings.parse({ floatingNetwork: 'public' }),
       }),
     );

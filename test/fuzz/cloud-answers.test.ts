@@ -35,18 +35,45 @@ import { parsePort } from '../../packages/base/src/address/port.ts';
 import { attempt, hostileJson, hostileText, nearly, nearlyText } from './hostile.ts';
 
 const port = {
-  ...{ id: 'p1', name: 'vip', network_id: 'n1', project_id: 'x', status: 'ACTIVE' },
-  ...{ admin_state_up: true, device_id: '', device_owner: '', mac_address: 'fa:16:3e:00:00:01' },
+  id: 'p1',
+  name: 'vip',
+  network_id: 'n1',
+  project_id: 'x',
+  status: 'ACTIVE',
+  admin_state_up: true,
+  device_id: '',
+  device_owner: '',
+  mac_address: 'fa:16:3e:00:00:01',
   fixed_ips: [{ subnet_id: 's1', ip_address: '192.0.2.1' }],
   allowed_address_pairs: [{ ip_address: '192.0.2.9' }],
-  ...{ security_groups: ['g1'], tags: ['t'], port_security_enabled: true },
+  security_groups: ['g1'],
+  tags: ['t'],
+  port_security_enabled: true,
 };
 const balancer = {
-  ...{ id: 'b1', name: 'web', vip_address: '192.0.2.1', vip_port_id: 'p1', vip_subnet_id: 's1' },
-  ...{ provisioning_status: 'ACTIVE', operating_status: 'ONLINE', admin_state_up: true },
-  ...{ project_id: 'x', provider: 'amphora', tags: [], listeners: [{ id: 'l1' }], pools: [] },
-  ...{ protocol: 'TCP', protocol_port: 80, default_pool_id: null, lb_algorithm: 'ROUND_ROBIN' },
-  ...{ address: '10.0.0.1', weight: 1, type: 'TCP', delay: 1, timeout: 1, max_retries: 3 },
+  id: 'b1',
+  name: 'web',
+  vip_address: '192.0.2.1',
+  vip_port_id: 'p1',
+  vip_subnet_id: 's1',
+  provisioning_status: 'ACTIVE',
+  operating_status: 'ONLINE',
+  admin_state_up: true,
+  project_id: 'x',
+  provider: 'amphora',
+  tags: [],
+  listeners: [{ id: 'l1' }],
+  pools: [],
+  protocol: 'TCP',
+  protocol_port: 80,
+  default_pool_id: null,
+  lb_algorithm: 'ROUND_ROBIN',
+  address: '10.0.0.1',
+  weight: 1,
+  type: 'TCP',
+  delay: 1,
+  timeout: 1,
+  max_retries: 3,
   loadbalancer: { id: 'b1', listeners: [] },
 };
 
@@ -71,11 +98,13 @@ describe("OpenStack's answers", () => {
   test('of Keystone are a token that ends some time, or refused', () => {
     const valid = {
       token: {
-        ...{ expires_at: '2026-01-01T01:00:00Z', issued_at: '2026-01-01T00:00:00Z' },
+        expires_at: '2026-01-01T01:00:00Z',
+        issued_at: '2026-01-01T00:00:00Z',
         catalog: [
           { type: 'network', endpoints: [{ interface: 'public', region: 'a', url: 'https://a' }] },
         ],
-        ...{ project: { id: 'x' }, user: { id: 'u' } },
+        project: { id: 'x' },
+        user: { id: 'u' },
       },
     };
     fc.assert(
@@ -174,12 +203,21 @@ describe('names of load balancers', () => {
     expect(serviceName('backend', name, 'b1')).toMatch(dnsLabel);
     expect(portName(name, 80, '')).toMatch(dnsLabel);
     const { ports } = translate({
-      ...{ id: 'b1', name, address: parseAddress('192.0.2.1'), adminStateUp: true },
-      ...{ provisioningStatus: 'ACTIVE', operatingStatus: 'ONLINE' },
+      id: 'b1',
+      name,
+      address: parseAddress('192.0.2.1'),
+      adminStateUp: true,
+      provisioningStatus: 'ACTIVE',
+      operatingStatus: 'ONLINE',
       listeners: [
         {
-          ...{ id: 'l1', name, protocol: name, port: parsePort(80), adminStateUp: true },
-          ...{ l7PoolIds: [], pool: undefined },
+          id: 'l1',
+          name,
+          protocol: name,
+          port: parsePort(80),
+          adminStateUp: true,
+          l7PoolIds: [],
+          pool: undefined,
         },
       ],
     } as never);

@@ -77,9 +77,11 @@ test('a client certificate of any text ends the request, not the process', async
         const credentials: Credentials = { headers: {}, clientCertificate: { certificate, key } };
         const transport = new HttpTransport(
           {
-            ...{ server: `https://127.0.0.1:${port}`, insecureSkipTlsVerify: true },
+            server: `https://127.0.0.1:${port}`,
+            insecureSkipTlsVerify: true,
             credentials: { current: () => Promise.resolve(credentials), refused: () => {} },
-            ...{ namespace: 'default', origin: 'a test' },
+            namespace: 'default',
+            origin: 'a test',
           },
           systemClock,
         );

@@ -17,18 +17,24 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 test('the embedded Kubernetes answers any request in its own words', async () => {
   const kubernetes = new InProcessKubernetes();
   const service = {
-    ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', namespace: 'default' } },
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'web', namespace: 'default' },
     spec: { type: 'LoadBalancer', selector: { app: 'web' }, ports: [{ port: 80 }] },
   };
   const definition = {
-    ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
     metadata: { name: 'things.example.com' },
     spec: {
-      ...{ group: 'example.com', scope: 'Namespaced' },
+      group: 'example.com',
+      scope: 'Namespaced',
       names: { plural: 'things', kind: 'Thing' },
       versions: [
         {
-          ...{ name: 'v1', served: true, storage: true },
+          name: 'v1',
+          served: true,
+          storage: true,
           schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object' } } } },
         },
       ],
@@ -64,7 +70,9 @@ test('the embedded Kubernetes answers any request in its own words', async () =>
         Object.entries(query).map(([key, value]) => [key, value.toWellFormed()]),
       );
       const answer = await kubernetes.answer({
-        ...{ method, path: `${path}?${search.toString()}`, isLong: false },
+        method,
+        path: `${path}?${search.toString()}`,
+        isLong: false,
         headers: { 'content-type': `application/${type}` },
         ...(method === 'GET' ? {} : { body: JSON.stringify(body) ?? '' }),
       });
@@ -84,7 +92,8 @@ function tokenOf(cloud: InProcessOpenStack): string {
   const user = { name, password, domain: { name: domain } };
   const identity = { methods: ['password'], password: { user } };
   const outcome = cloud.answer({
-    ...{ method: 'POST', url: `${cloud.authUrl}/auth/tokens` },
+    method: 'POST',
+    url: `${cloud.authUrl}/auth/tokens`,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ auth: { identity, scope } }),
   });
@@ -133,7 +142,9 @@ test('the embedded OpenStack answers any request in its own words', () => {
   });
   const send = (method: string, url: string, body: string | undefined) =>
     cloud.answer({
-      ...{ method, url, body },
+      method,
+      url,
+      body,
       headers: { 'x-auth-token': token, 'content-type': 'application/json' },
     });
   expect(send('POST', roots[0] ?? '', JSON.stringify(port))).toMatchObject({ status: 201 });

@@ -121,8 +121,11 @@ describe('configuration files', () => {
   test('of kube-proxy may use words that JavaScript knows', () => {
     const { warnings } =
       convertKubeProxyConfiguration({
-        ...{ kind: 'KubeProxyConfiguration', detectLocalMode: 'constructor' },
-        ...{ constructor: 'x', toString: 1, valueOf: { hasOwnProperty: 1 } },
+        kind: 'KubeProxyConfiguration',
+        detectLocalMode: 'constructor',
+        constructor: 'x',
+        toString: 1,
+        valueOf: { hasOwnProperty: 1 },
       }) ?? {};
     expect(warnings).toHaveLength(4);
     expect(warnings?.join('\n')).not.toContain('undefined');
@@ -159,8 +162,11 @@ describe('credentials', () => {
 
   test("in a Secret of Gimbal's are read, or refused without being repeated", () => {
     const secret: Record<string, string> = {
-      ...{ 'auth-url': 'https://keystone.example/v3', username: 'us', password: 'hunter2-secret' },
-      ...{ 'project-name': 'shop', 'certificate-authority-data': '-----BEGIN CERTIFICATE-----' },
+      'auth-url': 'https://keystone.example/v3',
+      username: 'us',
+      password: 'hunter2-secret',
+      'project-name': 'shop',
+      'certificate-authority-data': '-----BEGIN CERTIFICATE-----',
     };
     const data = Object.fromEntries(
       Object.entries(secret).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
@@ -189,7 +195,9 @@ describe('credentials', () => {
 
   test('in a kubeconfig are read, or refused without being repeated', async () => {
     const kubeconfig = {
-      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'c',
       clusters: [{ name: 'c', cluster: { server: 'https://10.0.0.1:6443' } }],
       users: [{ name: 'u', user: { token: 'hunter2-token' } }],
       contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
@@ -221,7 +229,8 @@ describe('credentials', () => {
 describe('what is imported', () => {
   test("of EdgeXR's is one cloudlet, or told what is wrong", () => {
     const valid = {
-      ...{ cloudlet: 'munich', ipPool: '192.0.2.10-192.0.2.20' },
+      cloudlet: 'munich',
+      ipPool: '192.0.2.10-192.0.2.20',
       clusters: {
         one: {
           controlPlaneIpv4: '192.0.2.11',

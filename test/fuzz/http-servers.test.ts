@@ -72,16 +72,23 @@ async function startAll(): Promise<void> {
   const agent = await startAgentServer(
     {
       ...own,
-      ...{ socketFile: path.join(directory, 'api.sock'), tls: undefined, metrics: noMetrics },
+      socketFile: path.join(directory, 'api.sock'),
+      tls: undefined,
+      metrics: noMetrics,
       events: new EventStream(() => {}),
       status: () => ({}) as AgentStatus,
       metricsPage: () => Promise.resolve({ type: 'text/plain', body: '' }),
       v1: new V1Api({ ...common, masquerade: 'always', secrets }),
       v2: new V2Api({
         ...common,
-        ...{ name: 'g1', limits: { totalBytes: 1000, lineBytes: 1000 }, secrets },
-        ...{ status: untouched, sendUnhealthy: untouched, countConnections: untouched },
-        ...{ trace: untouched, pull: untouched },
+        name: 'g1',
+        limits: { totalBytes: 1000, lineBytes: 1000 },
+        secrets,
+        status: untouched,
+        sendUnhealthy: untouched,
+        countConnections: untouched,
+        trace: untouched,
+        pull: untouched,
       }),
     },
     signal,
@@ -92,13 +99,18 @@ async function startAll(): Promise<void> {
   urls.set('allocator', allocator.replica.url);
   stops.push(() => allocator.stop());
   const dashboard = await startDashboard({
-    ...{ ...own, token: 'a token that nobody guesses', rowStore: new RowStore() },
-    ...{ assets: new Map(), findPath: () => Promise.reject(new Error('reached')) },
+    ...own,
+    token: 'a token that nobody guesses',
+    rowStore: new RowStore(),
+    assets: new Map(),
+    findPath: () => Promise.reject(new Error('reached')),
   });
   urls.set('dashboard', dashboard.url);
   stops.push(() => dashboard.close());
   const observe = await startObservabilityServer({
-    ...{ ...own, metrics: new PrometheusMetrics(), readiness: new Readiness() },
+    ...own,
+    metrics: new PrometheusMetrics(),
+    readiness: new Readiness(),
   });
   urls.set('health and metrics', observe.url);
   stops.push(() => observe.close());
@@ -207,7 +219,9 @@ describe.each(names)('the server of %s', (name) => {
       fc.asyncProperty(asked, async ({ method, path: where, body, type, authorization }) => {
         const hasBody = method !== 'GET' && method !== 'HEAD';
         const answer = await dispatcher.request({
-          ...{ origin: urlOf(name).origin, path: where, method },
+          origin: urlOf(name).origin,
+          path: where,
+          method,
           headers: {
             'content-type': type,
             ...(authorization === undefined ? {} : { authorization }),

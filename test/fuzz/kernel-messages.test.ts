@@ -219,7 +219,8 @@ test("nft's listings of anything are rules, or refused", () => {
 
 test("ip's listings of anything are addresses, or refused", () => {
   const link = {
-    ...{ ifname: 'eth0', operstate: 'UP' },
+    ifname: 'eth0',
+    operstate: 'UP',
     addr_info: [{ family: 'inet', local: '192.0.2.1', prefixlen: 32 }],
   };
   expect([...hostAddressesIn(JSON.stringify([{}, link]))]).toEqual(['192.0.2.1']);

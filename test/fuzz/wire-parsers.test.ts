@@ -43,15 +43,21 @@ const header = { causeway: 'agent/v2', revision: 2, kind: 'state', generation: 7
 const records = [
   {
     endpoint: {
-      ...{ address: '192.0.2.1', protocol: 'TCP', port: 80, service: 'shop/web' },
+      address: '192.0.2.1',
+      protocol: 'TCP',
+      port: 80,
+      service: 'shop/web',
       destinations: [{ address: '10.0.0.1', port: 8080, weight: 2 }],
-      ...{ affinity: 'client', sourceRanges: ['198.51.100.0/24'], masquerade: 'always' },
+      affinity: 'client',
+      sourceRanges: ['198.51.100.0/24'],
+      masquerade: 'always',
     },
   },
   { endpoint: { address: '2001:db8::1', protocol: 'UDP', port: 53, routedTo: ['2001:db8::2'] } },
   {
     policy: {
-      ...{ namespace: 'shop', name: 'web' },
+      namespace: 'shop',
+      name: 'web',
       ingress: [
         {
           from: [{ cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] }],
@@ -134,7 +140,9 @@ describe('the agent', () => {
           address: '192.0.2.1',
           ports: [
             {
-              ...{ protocol: 'TCP', 'inbound-port': 80, 'destination-port': 8080 },
+              protocol: 'TCP',
+              'inbound-port': 80,
+              'destination-port': 8080,
               'destination-addresses': ['10.0.0.1'],
             },
           ],
@@ -251,20 +259,35 @@ describe('the agent', () => {
 
 describe('the controller', () => {
   const status = {
-    ...{ agent: 'g1', version: '0.1.0', revisions: { oldest: 1, newest: 2 }, generation: 5 },
+    agent: 'g1',
+    version: '0.1.0',
+    revisions: { oldest: 1, newest: 2 },
+    generation: 5,
     endpoints: 1,
     older: [{ address: '192.0.2.1', protocol: 'TCP', port: 80, generation: 4, reason: 'x' }],
     errors: [{ endpoint: null, errors: [{ record: 1, message: 'x' }] }],
-    ...{ notFailoverSafe: [], sound: true, vrrp: { state: 'MASTER', since: null } },
-    ...{ frozen: null, drained: { since: 1, reason: 'x' }, removal: null, undoSteps: 0 },
+    notFailoverSafe: [],
+    sound: true,
+    vrrp: { state: 'MASTER', since: null },
+    frozen: null,
+    drained: { since: 1, reason: 'x' },
+    removal: null,
+    undoSteps: 0,
     unhealthy: { heard: 1, seen: ['10.0.0.1'], acted: [] },
-    ...{ alarms: [], kernelSettings: [], connections: { count: 1, limit: 2 } },
+    alarms: [],
+    kernelSettings: [],
+    connections: { count: 1, limit: 2 },
   };
   const acknowledgement = { generation: 1, committed: true, older: status.older, errors: [] };
 
   const trace = {
-    ...{ outcome: 'forwarded', because: 'x', servedAs: '192.0.2.1:80/TCP', others: ['x'] },
-    ...{ destination: '10.0.0.1:80', isSourceKept: true, unhealthy: ['y'] },
+    outcome: 'forwarded',
+    because: 'x',
+    servedAs: '192.0.2.1:80/TCP',
+    others: ['x'],
+    destination: '10.0.0.1:80',
+    isSourceKept: true,
+    unhealthy: ['y'],
     steps: [{ chain: 'services', rule: 'accept' }],
   };
   const nearlyAnswers = [status, acknowledgement, trace].map(nearly);

@@ -133,8 +133,12 @@ export class OctaviaLab {
   /** The list of orphans that the controllers of this cluster write. */
   register(clusterId: string): OrphanRegister {
     return new OrphanRegister({
-      ...{ client: this.client, namespace: 'kube-system', provider: 'octavia', clusterId },
-      ...{ log: discardLog, metrics: this.metrics },
+      client: this.client,
+      namespace: 'kube-system',
+      provider: 'octavia',
+      clusterId,
+      log: discardLog,
+      metrics: this.metrics,
       record: (about, { type, reason, message }) =>
         this.events.push(`${about.metadata?.name} ${type} ${reason}: ${message}`),
     });

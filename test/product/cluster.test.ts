@@ -28,7 +28,8 @@ describe.skipIf(!isRoot)('a real cluster to play with, where it cannot be had', 
     const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
     const { code, stdout, stderr } = await startOn('true', ...nobody);
     expect({ code, stdout, stderr }).toEqual({
-      ...{ code: 1, stdout: '' },
+      code: 1,
+      stdout: '',
       stderr: 'causeway: the real cluster needs root\n',
     });
   });

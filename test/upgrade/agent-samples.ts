@@ -24,18 +24,30 @@ import { parseAddress } from '../../packages/base/src/address/address.ts';
 import { plain, sampleTime, type SampleKind } from './sample-kind.ts';
 
 const pods = parseEndpoint({
-  ...{ address: '192.0.2.1', protocol: 'TCP', port: 80, service: 'shop/web', affinity: 'client' },
+  address: '192.0.2.1',
+  protocol: 'TCP',
+  port: 80,
+  service: 'shop/web',
+  affinity: 'client',
   destinations: [{ address: '10.0.0.1', port: 8080, weight: 3 }],
-  ...{ sourceRanges: ['198.51.100.0/24'], masquerade: 'always' },
+  sourceRanges: ['198.51.100.0/24'],
+  masquerade: 'always',
 });
 const nodePort = parseEndpoint({
-  ...{ address: '2001:db8::1', protocol: 'UDP', port: 53, nodePort: 30053 },
+  address: '2001:db8::1',
+  protocol: 'UDP',
+  port: 53,
+  nodePort: 30053,
 });
 const routed = parseEndpoint({
-  ...{ address: '192.0.2.2', protocol: 'TCP', port: 443, routedTo: 'nodes' },
+  address: '192.0.2.2',
+  protocol: 'TCP',
+  port: 443,
+  routedTo: 'nodes',
 });
 const policy = parsePolicy({
-  ...{ namespace: 'shop', name: 'web' },
+  namespace: 'shop',
+  name: 'web',
   ingress: [
     {
       from: [{ cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] }],
@@ -55,7 +67,8 @@ const assignment = {
 };
 
 const first: Change = {
-  ...{ generation: 1_700_000_000_001, digest: 'v2 state abc' },
+  generation: 1_700_000_000_001,
+  digest: 'v2 state abc',
   endpoints: new Map([pods, nodePort, routed].map((each) => [endpointKey(each), each])),
   policies: new Map([[policyKey(policy), policy]]),
   assignments: new Map([[pod, assignment]]),
@@ -63,12 +76,15 @@ const first: Change = {
   kept: new Map([[endpointKey(routed), { generation: 5, reason: 'is not an address' }]]),
 };
 const second: Change = {
-  ...{ generation: 1_700_000_000_002, digest: 'v1 1700000000 abc' },
+  generation: 1_700_000_000_002,
+  digest: 'v1 1700000000 abc',
   endpoints: new Map([
     [endpointKey(nodePort), undefined],
     [endpointKey(pods), makeEndpoint({ ...pods, destinations: [] })],
   ]),
-  ...{ policies: new Map(), assignments: new Map([[pod, undefined]]), nodes: new Map() },
+  policies: new Map(),
+  assignments: new Map([[pod, undefined]]),
+  nodes: new Map(),
   kept: new Map(),
 };
 
@@ -121,12 +137,13 @@ export const agentPush: SampleKind = {
       const state = writeState({ ...whole, nodes: [node] }, { generation: 7, revision });
       await fs.writeFile(path.join(directory, `state-${revision}.jsonl`), [...state].join(''));
       const change = {
-        ...{ endpoints: [routed], policies: [], assignments: [], nodes: [] },
-        ...{
-          removedEndpoints: [nodePort],
-          removedPolicies: [policy],
-          removedNodes: [node.address],
-        },
+        endpoints: [routed],
+        policies: [],
+        assignments: [],
+        nodes: [],
+        removedEndpoints: [nodePort],
+        removedPolicies: [policy],
+        removedNodes: [node.address],
         removedAssignments: [pod],
       };
       const delta = writeDelta(change, { generation: 8, base: 7, revision });

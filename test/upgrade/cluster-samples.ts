@@ -64,7 +64,9 @@ function service(name: string, annotations: Readonly<Record<string, string | nul
   });
   return {
     metadata: {
-      ...{ namespace: 'shop', name, uid: `uid-${name}` },
+      namespace: 'shop',
+      name,
+      uid: `uid-${name}`,
       annotations: Object.fromEntries(kept),
     },
     spec: { type: 'LoadBalancer', ports: [{ port: 80, protocol: 'TCP' }] },
@@ -73,7 +75,8 @@ function service(name: string, annotations: Readonly<Record<string, string | nul
 
 const record = (name: string, provider: string) => ({
   [recordAnnotation]: formatRecord({
-    ...{ uid: `uid-${name}`, provider },
+    uid: `uid-${name}`,
+    provider,
     ingress: [{ ip: '192.0.2.1', ipMode: 'VIP' }],
   }),
 });
@@ -94,7 +97,10 @@ function writtenServices(): Service[] {
     service('pool', {
       ...record('pool', 'pool'),
       [holdingAnnotation]: formatHolding({
-        ...{ uid: 'uid-pool', announcer: 'kube-vip', fence: 7, stoppedAt: sampleTime },
+        uid: 'uid-pool',
+        announcer: 'kube-vip',
+        fence: 7,
+        stoppedAt: sampleTime,
         addresses: [
           { address: parseAddress('192.0.2.1'), publicAddress: parseAddress('203.0.113.1') },
         ],
@@ -147,8 +153,13 @@ export const clusterObjects: SampleKind = {
   async write(directory) {
     const client = memoryKubeClient();
     const state = {
-      ...{ reachable: true, generation: 5, current: true, master: true, fenced: false },
-      ...{ refusedEndpoints: 0, problems: ['x'] },
+      reachable: true,
+      generation: 5,
+      current: true,
+      master: true,
+      fenced: false,
+      refusedEndpoints: 0,
+      problems: ['x'],
     };
     await writeGatewayConfigMap(
       client,
@@ -162,7 +173,10 @@ export const clusterObjects: SampleKind = {
     await book.read(signal);
     await book.enter(['192.0.2.1', '2001:db8::1'].map(parseAddress));
     const announced = {
-      ...{ by: 'kube-vip' as const, namespace: 'shop', name: 'web', wasSeen: true },
+      by: 'kube-vip' as const,
+      namespace: 'shop',
+      name: 'web',
+      wasSeen: true,
       term: { holder: 'n1', since: '2026-01-01T00:00:00Z', number: 3 },
     };
     const departures = new PendingReleases(client, namespace);
@@ -179,7 +193,9 @@ export const clusterObjects: SampleKind = {
     await save(directory, 'leases.json', await all(client, leases));
     await save(directory, 'discovered.json', {
       metadata: {
-        ...{ namespace: 'shop', name: 'east-uber-uns-b1', labels: originLabels(origin) },
+        namespace: 'shop',
+        name: 'east-uber-uns-b1',
+        labels: originLabels(origin),
         annotations: originMarks(origin, { namespace: 'shop', name: 'east-uber-uns-b1' }),
       },
     });
@@ -214,11 +230,16 @@ export const clusterObjects: SampleKind = {
 
 const writtenBalancer: octavia.KuryrLoadBalancer = {
   metadata: {
-    ...{ namespace: 'shop', name: 'web', finalizers: [octavia.klbFinalizer] },
+    namespace: 'shop',
+    name: 'web',
+    finalizers: [octavia.klbFinalizer],
     ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'web', uid: 'uid-octavia' }],
   },
   spec: {
-    ...{ type: 'LoadBalancer', subnet_id: 's1', lb_ip: '203.0.113.9', endpointSlices: [] },
+    type: 'LoadBalancer',
+    subnet_id: 's1',
+    lb_ip: '203.0.113.9',
+    endpointSlices: [],
     ports: [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 'http', nodePort: 30080 }],
     options: { member_mode: 'NodePort', floating_network_id: 'public' },
   } as never,

@@ -27,8 +27,14 @@ async function useLedger(file: string): Promise<{ entries: readonly Entry[]; tok
   const ledger = await SqliteLedger.open(file);
   const operator = await createOperator(ledger, 'sample', sampleTime, signal);
   const replica = await startReplica({
-    ...{ ledger, clock: systemClock, log: discardLog, metrics: noMetrics, signal },
-    ...{ host: '127.0.0.1', port: 0, rateLimit: { perSecond: 1000, burst: 1000 } },
+    ledger,
+    clock: systemClock,
+    log: discardLog,
+    metrics: noMetrics,
+    signal,
+    host: '127.0.0.1',
+    port: 0,
+    rateLimit: { perSecond: 1000, burst: 1000 },
     auditRetentionMs: 86_400_000,
   });
   const token = () => Promise.resolve(operator);

@@ -92,7 +92,8 @@ const poolNode: LoadBalancer = {
 };
 
 export const loadBalancers: Readonly<Record<string, LoadBalancer>> = {
-  ...{ routed, gateway },
+  routed,
+  gateway,
   'pool-node': poolNode,
 };
 

@@ -4,7 +4,10 @@ import { focusOf, readReport } from './report.ts';
 describe('the report of upstream tests', () => {
   test('names tests in full, and leaves out those that were not chosen', () => {
     const spec = (LeafNodeText: string, State: string, Message?: string) => ({
-      ...{ LeafNodeType: 'It', LeafNodeText, State, RunTime: 2e9 },
+      LeafNodeType: 'It',
+      LeafNodeText,
+      State,
+      RunTime: 2e9,
       ContainerHierarchyTexts: ['[sig-network] Services'],
       ...(Message === undefined ? {} : { Failure: { Message } }),
     });

@@ -49,8 +49,11 @@ function tracesDuring(before: Tables, after: Tables, sourcePort: number): Trace[
       together(after.main, after.routed),
     ],
     {
-      ...{ source: address('198.51.100.7'), destination: virtual, protocol: 6 },
-      ...{ sourcePort, destinationPort: 80 },
+      source: address('198.51.100.7'),
+      destination: virtual,
+      protocol: 6,
+      sourcePort,
+      destinationPort: 80,
     },
     { from: 'network', localAddresses: [virtual] },
   );
@@ -104,8 +107,12 @@ describe('a packet that is under way through a gateway while the rules change', 
     (_, dispatch) => {
       const { main } = new Tables(dispatch);
       const copy = {
-        ...{ source: address('198.51.100.7'), destination: virtual, protocol: 6 },
-        ...{ sourcePort: 40_000, destinationPort: 80, connection: { state: 'untracked' } as const },
+        source: address('198.51.100.7'),
+        destination: virtual,
+        protocol: 6,
+        sourcePort: 40_000,
+        destinationPort: 80,
+        connection: { state: 'untracked' } as const,
       };
       // The copy has its way already: that its destination is an address of the gateway does not count.
       expect(tracePacket(main, copy, { from: 'local', localAddresses: [] }).outcome).toBe(

@@ -15,7 +15,9 @@ export async function writeOverlay(directory: string, settings: EverySetting): P
     await fs.writeFile(path.join(directory, `${job}.yaml`), stringify(values));
   }
   const settingsOf = (job: keyof EverySetting, within: string) => ({
-    ...{ name: `causeway-${job}-settings`, namespace: within, files: [`${job}.yaml`] },
+    name: `causeway-${job}-settings`,
+    namespace: within,
+    files: [`${job}.yaml`],
   });
   const kustomization = {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',

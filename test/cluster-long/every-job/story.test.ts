@@ -135,7 +135,8 @@ describe.skipIf(!isRunnable)(
       for (const provider of providers) {
         await cluster.apply(
           webService(`by-${provider}`, {
-            ...{ type: 'LoadBalancer', loadBalancerClass: `causeway.dev/${provider}` },
+            type: 'LoadBalancer',
+            loadBalancerClass: `causeway.dev/${provider}`,
             selector: { app: 'web' },
           }),
         );
@@ -198,7 +199,8 @@ describe.skipIf(!isRunnable)(
       for (const provider of providers) {
         await cluster.apply(
           webService(`by-${provider}`, {
-            ...{ type: 'LoadBalancer', loadBalancerClass: `causeway.dev/${provider}` },
+            type: 'LoadBalancer',
+            loadBalancerClass: `causeway.dev/${provider}`,
             selector: { app: 'web' },
           }),
         );
@@ -223,10 +225,14 @@ describe.skipIf(!isRunnable)(
       }
       const throughNodes = cluster.nodes.map(({ place }) => `http://${place.address}:${nodePort}/`);
       await started.addMachine('beside the nodes', cluster.controlPlane, {
-        ...{ urls: throughNodes, everyMs: 40, streams: 6 },
+        urls: throughNodes,
+        everyMs: 40,
+        streams: 6,
       });
       await started.addMachine('outside', gateways.client, {
-        ...{ urls: [`http://${await addressOf('by-gateway')}/`], everyMs: 20, streams: 10 },
+        urls: [`http://${await addressOf('by-gateway')}/`],
+        everyMs: 20,
+        streams: 10,
       });
       return started;
     }

@@ -3,7 +3,10 @@ import { outageFigures, readLines, type Line } from './outage-figures.ts';
 
 const answer = (at: number, until: number, node?: string): Line => ({
   kind: 'answer',
-  ...{ at, until, node, failure: node === undefined ? 'ABORT_ERR' : undefined },
+  at,
+  until,
+  node,
+  failure: node === undefined ? 'ABORT_ERR' : undefined,
 });
 
 test('silence is from the last answer before the event to the first after it', () => {

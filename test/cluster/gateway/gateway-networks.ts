@@ -24,7 +24,9 @@ export async function makeGatewayNetworks(neutron: Neutron): Promise<GatewayNetw
   const makeSubnet = (cidr: string, start: string, end: string) =>
     neutron.subnets.create(
       {
-        ...{ name: 'gateways', networkId, cidr: parsePrefix(cidr) },
+        name: 'gateways',
+        networkId,
+        cidr: parsePrefix(cidr),
         allocationPools: [{ start: parseAddress(start), end: parseAddress(end) }],
       },
       { signal },

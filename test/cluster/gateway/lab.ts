@@ -321,8 +321,11 @@ export class Lab {
         enabled: true,
         layer,
         portManager: 'openstack',
-        ...{ subnets, floatingNetwork, agents },
-        ...{ fenceAfterSeconds: 5, restSeconds: 1 },
+        subnets,
+        floatingNetwork,
+        agents,
+        fenceAfterSeconds: 5,
+        restSeconds: 1,
         secretFile: this.#secretFile(),
       },
     };

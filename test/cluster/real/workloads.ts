@@ -47,7 +47,9 @@ const webContainer = {
   // Patient: a pod that does not answer for a moment on a busy machine is no fault of what is tested.
   readinessProbe: {
     httpGet: { path: '/', port: 'http' },
-    ...{ periodSeconds: 1, timeoutSeconds: 30, failureThreshold: 10 },
+    periodSeconds: 1,
+    timeoutSeconds: 30,
+    failureThreshold: 10,
   },
 };
 

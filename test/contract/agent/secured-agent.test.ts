@@ -21,8 +21,11 @@ import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 import { waitFor } from '../../services/wait-for.ts';
 
 const layout = {
-  ...{ table: 'causeway', hashSeed: 1, localSources: [] },
-  ...{ hairpin: false, resumeConnections: true },
+  table: 'causeway',
+  hashSeed: 1,
+  localSources: [],
+  hairpin: false,
+  resumeConnections: true,
 };
 const { signal } = new AbortController();
 const old = Buffer.from('the secret of last year');

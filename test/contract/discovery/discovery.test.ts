@@ -149,7 +149,9 @@ it('whatever things are called, the API server takes it, and a second cycle writ
   // One member of each is refused, and told; the others are endpoints.
   const frontendCounts = { replicated: 2 * names.size, invalid: names.size };
   expect(await cycle(cloud, settings)).toMatchObject({
-    ...{ ...all, failures: 0, failed: 0 },
+    ...all,
+    failures: 0,
+    failed: 0,
     endpoints: frontendCounts,
   });
   expect(await cycle(cloud, settings)).toMatchObject({ ...all, written: 0, removed: 0 });

@@ -78,7 +78,10 @@ describe.each(clusters)('EgressNetworkPolicies on $name', ({ start }) => {
     };
     const recorder = new EventRecorder({ ...setting, client, component: 'test', instance: 'test' });
     const filter = new EgressFilter({
-      ...{ ...setting, client, recorder, inner },
+      ...setting,
+      client,
+      recorder,
+      inner,
       clusterNetworks: [prefix('10.1.0.0/16')],
       exemptNamespaces: [],
       resolve: () => Promise.reject(new Error('no names here')),

@@ -110,7 +110,10 @@ describe.skipIf(!available)('on three etcd members', () => {
   afterAll(() => etcd.stop());
   const open = (endpoints = etcd.endpoints, more: { callLimitMs?: number } = {}) =>
     new EtcdLedger({
-      ...{ endpoints, clock: systemClock, root: newRoot(), callLimitMs: 30_000 },
+      endpoints,
+      clock: systemClock,
+      root: newRoot(),
+      callLimitMs: 30_000,
       ...more,
     });
   const eventually = (ledger: EtcdLedger, key: string) =>

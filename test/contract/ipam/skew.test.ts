@@ -127,7 +127,12 @@ describe('one version apart', () => {
 /** Answers as a server of the next version might. */
 async function startNewerServer(): Promise<{ url: string; close(): Promise<void> }> {
   const reservation = {
-    ...{ ...params, uid: 'fine', purpose: 'load-balancer', fence: 1, since: 1, colour: 'red' },
+    ...params,
+    uid: 'fine',
+    purpose: 'load-balancer',
+    fence: 1,
+    since: 1,
+    colour: 'red',
     addresses: [{ address: '192.0.2.9', family: 4, pool: 'p', colour: 'red' }],
   };
   const answers: Record<string, [number, object]> = {

@@ -99,10 +99,14 @@ describe.skipIf(!canUseNamespaces())('tables that send packets to nodes', () => 
     );
     const whole = {
       set: cases.map(([, , virtual]) => ({
-        ...{ address: address(virtual), protocol: 'TCP' as const, port: port(80) },
+        address: address(virtual),
+        protocol: 'TCP' as const,
+        port: port(80),
         dispatch: { kind: 'nodes-unchanged' as const },
       })),
-      ...{ nodes: cases.flatMap(([, , , nodes]) => nodes.map(address)), policies: [], pods: [] },
+      nodes: cases.flatMap(([, , , nodes]) => nodes.map(address)),
+      policies: [],
+      pods: [],
     };
     await ruleset.replaceAll(whole, signal);
     const before = await machine.run('nft', 'list', 'ruleset');

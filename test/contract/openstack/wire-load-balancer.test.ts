@@ -127,7 +127,10 @@ await describeEveryCloud('what Octavia says', {}, (cloud) => {
 
   it('gives a load balancer a second address, on the same port and of another subnet', async () => {
     const subnet = await wire.make('/subnets', 'subnet', {
-      ...{ network_id: networkId, name: 'second', ip_version: 6, cidr: 'fd00:77::/64' },
+      network_id: networkId,
+      name: 'second',
+      ip_version: 6,
+      cidr: 'fd00:77::/64',
     });
     const additional = [{ subnet_id: subnet.id, ip_address: 'fd00:77::9' }];
     const { id, vip_port_id } = await create({ additional_vips: additional });

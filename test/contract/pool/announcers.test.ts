@@ -27,7 +27,11 @@ interface Kind {
 }
 
 const metalLb = (plural: string, kind: string): Kind => ({
-  ...{ group: 'metallb.io', version: 'v1beta1', plural, kind, namespaced: true },
+  group: 'metallb.io',
+  version: 'v1beta1',
+  plural,
+  kind,
+  namespaced: true,
 });
 const addressPool = metalLb('ipaddresspools', 'IPAddressPool');
 const l2Status = metalLb('servicel2statuses', 'ServiceL2Status');
@@ -40,7 +44,10 @@ const ciliumPool: Kind = {
   namespaced: false,
 };
 const serviceGroup: Kind = {
-  ...{ group: 'purelb.io', version: 'v2', plural: 'servicegroups', kind: 'ServiceGroup' },
+  group: 'purelb.io',
+  version: 'v2',
+  plural: 'servicegroups',
+  kind: 'ServiceGroup',
   namespaced: true,
 };
 

@@ -210,7 +210,8 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     const manager = managerOf('upgraded', false, 'uid-4');
     const { id } = await neutron.ports.create(
       {
-        ...{ networkId: subnet.networkId, fixedIps: [{ subnetId: subnet.id }] },
+        networkId: subnet.networkId,
+        fixedIps: [{ subnetId: subnet.id }],
         name: `causeway-upgraded-${uniqueName('m')}`,
         description: 'Managed by Causeway for the cluster upgraded',
       },

@@ -31,7 +31,10 @@ describe.each(real)('the networks of cluster addresses on $name', ({ start }) =>
     let networks: string[] = [];
     const following = followServiceNetworks(
       {
-        ...{ client, clock: systemClock, log: discardLog, metrics: noMetrics },
+        client,
+        clock: systemClock,
+        log: discardLog,
+        metrics: noMetrics,
         onChange: (now) => (networks = now.map(formatPrefix).sort()),
       },
       stop.signal,

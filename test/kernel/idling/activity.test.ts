@@ -30,9 +30,15 @@ describe.runIf(canUseNamespaces())('the activity of a Service', () => {
       return Promise.resolve(object);
     };
     const watch = new ActivityWatch({
-      ...{ inner: base, driver, connections, node: 'node1', namespace: 'kube-system' },
+      inner: base,
+      driver,
+      connections,
+      node: 'node1',
+      namespace: 'kube-system',
       client: { apply } as unknown as KubeClient,
-      ...{ everyMs: 1_000, clock: systemClock, log: discardLog },
+      everyMs: 1_000,
+      clock: systemClock,
+      log: discardLog,
     });
     base.onCommit((served) => watch.onCommit(served));
     const stop = new AbortController();

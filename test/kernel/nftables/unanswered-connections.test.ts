@@ -79,7 +79,8 @@ describe.skipIf(!canUseNamespaces())('connections that nobody has answered', () 
     const conntrack = await Conntrack.open({ networkNamespace: host.path });
     const endpoint = {
       ...({ protocol: 'TCP', port: parsePort(nodePort) } as const),
-      ...{ virtualAddress: parseAddress(here.virtual), virtualPort: parsePort(80) },
+      virtualAddress: parseAddress(here.virtual),
+      virtualPort: parsePort(80),
     };
     const removed = { address: parseAddress(here.node), isStillThere: true, endpoint };
     expect(await conntrack.forget([removed])).toBe(2);
@@ -101,14 +102,23 @@ describe.skipIf(!canUseNamespaces())('connections that nobody has answered', () 
         const sequence = ask.reserveSequence(1);
         const seen = {
           original: {
-            ...{ protocol: 6, source: binary(client), sourcePort: from },
-            ...{ destination: binary(here.virtual), destinationPort: 80 },
+            protocol: 6,
+            source: binary(client),
+            sourcePort: from,
+            destination: binary(here.virtual),
+            destinationPort: 80,
           },
           reply: {
-            ...{ protocol: 6, source: binary(here.node), sourcePort: nodePort },
-            ...{ destination: binary(client), destinationPort: from },
+            protocol: 6,
+            source: binary(here.node),
+            sourcePort: nodePort,
+            destination: binary(client),
+            destinationPort: from,
           },
-          ...{ rawOriginal: Buffer.alloc(0), rawId: undefined, family, isAnswered: false },
+          rawOriginal: Buffer.alloc(0),
+          rawId: undefined,
+          family,
+          isAnswered: false,
         };
         const request = unansweredDeletionRequest(seen, sequence);
         expect(kernelErrors(await ask.exchange(request, sequence, sequence))).toEqual([]);

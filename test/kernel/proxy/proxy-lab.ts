@@ -196,9 +196,14 @@ class RunningProxy {
     const driver = await NetlinkDriver.open({ table: layout.table, networkNamespace });
     const connections = await Conntrack.open({ networkNamespace });
     const proxy = new BaseProxy({
-      ...{ driver, connections, layout, node: nodeContext },
+      driver,
+      connections,
+      layout,
+      node: nodeContext,
       pace: { minIntervalMs: 0, maxIntervalMs: 60_000 },
-      ...{ clock: systemClock, log: discardLog, metrics: noMetrics },
+      clock: systemClock,
+      log: discardLog,
+      metrics: noMetrics,
     });
     const abort = new AbortController();
     const running = proxy.run(abort.signal);

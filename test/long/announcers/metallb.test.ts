@@ -20,7 +20,11 @@ import { AnnouncerLab, canRun, lan, nodeName } from './lab.ts';
 const namespace = 'metallb-system';
 const kindOf = (plural: string, kind: string) =>
   defineResource<KubeObject & { spec?: object; status?: Record<string, unknown> }>({
-    ...{ group: 'metallb.io', version: 'v1beta1', plural, kind, namespaced: true },
+    group: 'metallb.io',
+    version: 'v1beta1',
+    plural,
+    kind,
+    namespaced: true,
   });
 const l2Statuses = kindOf('servicel2statuses', 'ServiceL2Status');
 

@@ -117,7 +117,9 @@ describe.skipIf(!hasKubectl)('moving from ch-k8s-lbaas', () => {
     const [port, metrics] = [await freePort(), await freePort()];
     const address = '127.0.0.1';
     await terminal.write(`${name}.yaml`, {
-      ...{ name, listen: { address, port }, metrics: { address, port: metrics } },
+      name,
+      listen: { address, port },
+      metrics: { address, port: metrics },
       stateDirectory: terminal.file(`${name}-state`),
       runtimeDirectory: terminal.file(`${name}-run`),
       secretsFile: terminal.file('secret'),

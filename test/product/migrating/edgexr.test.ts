@@ -100,7 +100,10 @@ describe.skipIf(!hasKubectl)('moving from EdgeXR', () => {
   page.step('Steps', 5, async ({ commands: [handOver] }) => {
     const port = await freePort();
     const pool = {
-      ...{ servers: [server.url], site: 'edge-1', cluster: 'blue', announcer: 'kube-vip' },
+      servers: [server.url],
+      site: 'edge-1',
+      cluster: 'blue',
+      announcer: 'kube-vip',
       tokenFile: terminal.file('tokens/blue.token'),
     };
     const settings = { defaultProvider: 'pool', observe: { port }, driftSeconds: 10, pool };

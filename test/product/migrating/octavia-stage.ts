@@ -28,7 +28,9 @@ export class OctaviaStage {
     const { authUrl, region } = cloud;
     const lab = await OctaviaLab.open({
       kubeconfig: kubernetes.kubeconfig,
-      ...{ authUrl, region, cloudOptions: quickPauses },
+      authUrl,
+      region,
+      cloudOptions: quickPauses,
     });
     const terminal = await Terminal.open({});
     await terminal.write('kubeconfig', kubernetes.kubeconfig);

@@ -51,8 +51,13 @@ export class OldLbaas {
     const transport = new HttpTransport(connection, systemClock);
     const { user, password, domain, project } = accounts.demo;
     const settings = cloudConfigFrom('demo', {
-      ...{ auth_url: place.authUrl, region_name: place.region, username: user, password },
-      ...{ user_domain_name: domain, project_name: project, project_domain_name: domain },
+      auth_url: place.authUrl,
+      region_name: place.region,
+      username: user,
+      password,
+      user_domain_name: domain,
+      project_name: project,
+      project_domain_name: domain,
     });
     const cloud = new Cloud(settings, { log: discardLog, metrics: noMetrics });
     const lbaas = new OldLbaas(new KubeClient({ transport, clock: systemClock }), cloud);
@@ -75,7 +80,10 @@ export class OldLbaas {
     const { networkId = '', id: subnetId = '' } = this.subnet ?? {};
     const made = await this.neutron.ports.create(
       {
-        ...{ name: `lbaas-${name}`, description, networkId, fixedIps: [{ subnetId }] },
+        name: `lbaas-${name}`,
+        description,
+        networkId,
+        fixedIps: [{ subnetId }],
         portSecurityEnabled: false,
       },
       call,

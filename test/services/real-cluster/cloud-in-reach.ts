@@ -41,8 +41,12 @@ export async function bringIntoReach(
   const entry = {
     region_name: cloud.region,
     auth: {
-      ...{ auth_url: auth, username: user, password, user_domain_name: domain },
-      ...{ project_name: project, project_domain_name: domain },
+      auth_url: auth,
+      username: user,
+      password,
+      user_domain_name: domain,
+      project_name: project,
+      project_domain_name: domain,
     },
     // The catalog names addresses that only this machine's loopback has.
     identity_endpoint_override: auth,
@@ -52,8 +56,13 @@ export async function bringIntoReach(
   return {
     cloudsYaml: stringify({ clouds: { openstack: entry } }),
     secret: {
-      ...{ keystoneUrl: auth, neutronUrl: network, octaviaUrl: loadBalancer },
-      ...{ username: user, password, userDomain: domain, region: cloud.region },
+      keystoneUrl: auth,
+      neutronUrl: network,
+      octaviaUrl: loadBalancer,
+      username: user,
+      password,
+      userDomain: domain,
+      region: cloud.region,
     },
     close: async () => {
       await Promise.all(pairWriter.map((forwarder) => forwarder.close()));

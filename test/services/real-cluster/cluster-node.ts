@@ -70,7 +70,10 @@ export class ClusterNode {
     }
     await makeCgroups(cgroup, this.name);
     this.#machine = await Machine.boot({
-      ...{ name: this.name, init, log: files.log, within: controlPlane },
+      name: this.name,
+      init,
+      log: files.log,
+      within: controlPlane,
     });
     await this.#plugIn();
     await fs.writeFile(this.#file('resolv.conf'), 'nameserver 127.0.0.1\n');
@@ -210,7 +213,10 @@ export class ClusterNode {
     const names = `IP:${address},DNS:${name}`;
     const { certificate, key } = await issueKubeconfig(files, authority, name, subject, names);
     const configuration = kubeletConfiguration({
-      ...{ authority: authority.certificate, certificate, key, cgroup: `/${cgroup}/${name}` },
+      authority: authority.certificate,
+      certificate,
+      key,
+      cgroup: `/${cgroup}/${name}`,
       resolver: this.#file('resolv.conf'),
     });
     await fs.writeFile(this.#file('kubelet.yaml'), configuration);

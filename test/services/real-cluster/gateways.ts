@@ -167,12 +167,17 @@ async function writeSettings(cluster: RealCluster, name: string, number: number)
     // So rare that a machine that is busy for a moment is not taken for a dead gateway.
     addresses: { start: 'spawn', priority: 250 - number, advertMs },
     external: {
-      ...{ interface: 'outside', virtualRouterId: 51 },
-      ...{ address4: `192.0.2.${10 + number}`, peers4: [`192.0.2.${10 + other}`] },
+      interface: 'outside',
+      virtualRouterId: 51,
+      address4: `192.0.2.${10 + number}`,
+      peers4: [`192.0.2.${10 + other}`],
     },
     internal: {
-      ...{ interface: 'machines', virtualRouterId: 52, routes: [nodesDefaultRoute] },
-      ...{ address4: `10.213.0.${20 + number}`, peers4: [`10.213.0.${20 + other}`] },
+      interface: 'machines',
+      virtualRouterId: 52,
+      routes: [nodesDefaultRoute],
+      address4: `10.213.0.${20 + number}`,
+      peers4: [`10.213.0.${20 + other}`],
     },
   };
   const file = path.join(directory, 'agent.yaml');

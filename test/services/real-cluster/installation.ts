@@ -29,7 +29,8 @@ export class Installation {
   ): Promise<Installation> {
     const installation = await Installation.prepare(cluster);
     await installation.addSecret('causeway-controller', {
-      ...{ 'agents.secret': agentSecret, 'dashboard.token': dashboardToken },
+      'agents.secret': agentSecret,
+      'dashboard.token': dashboardToken,
     });
     await installation.helmWith(chartValues(gateways, layer), 'install', 'causeway', chart);
     await installation.rollOut('daemonset/causeway-proxy', 'causeway-node');

@@ -47,8 +47,12 @@ export const networkPlugins = (place: NodePlace, dualStack: boolean) =>
     name: 'causeway',
     plugins: [
       {
-        ...{ type: 'bridge', bridge: 'cni0', isGateway: true, isDefaultGateway: true },
-        ...{ ipMasq: false, hairpinMode: true },
+        type: 'bridge',
+        bridge: 'cni0',
+        isGateway: true,
+        isDefaultGateway: true,
+        ipMasq: false,
+        hairpinMode: true,
         ipam: {
           type: 'host-local',
           ranges: podNetworksOf(place, dualStack).map((subnet) => [{ subnet }]),

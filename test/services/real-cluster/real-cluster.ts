@@ -111,13 +111,26 @@ export class RealCluster {
       const { authority } = control;
       const count = options.nodes ?? 3;
       const surroundings = {
-        ...{ files, authority, controlPlane: machine, packages, init, cgroup, count, dualStack },
+        files,
+        authority,
+        controlPlane: machine,
+        packages,
+        init,
+        cgroup,
+        count,
+        dualStack,
         images: [images, ...(options.images ?? [])],
       };
       const nodes = Array.from({ length: count }, (_, at) => new ClusterNode(at + 1, surroundings));
       const kubectl = await ensureProgram('kubectl');
       const cluster = new RealCluster({
-        ...{ files, nodes, controlPlane: machine, control, cgroup, kubectl, init },
+        files,
+        nodes,
+        controlPlane: machine,
+        control,
+        cgroup,
+        kubectl,
+        init,
       });
       await cluster.#join(options);
       return cluster;

@@ -120,7 +120,9 @@ const loadPod = (name: string, node: string, options: TrafficOptions) => ({
     terminationGracePeriodSeconds: 1,
     containers: [
       {
-        ...{ name: 'load', image: sandboxImage, args: words(options) },
+        name: 'load',
+        image: sandboxImage,
+        args: words(options),
         readinessProbe: { httpGet: { path: '/', port }, periodSeconds: 1 },
       },
     ],

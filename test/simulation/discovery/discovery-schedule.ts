@@ -23,8 +23,11 @@ class DiscoveryWorld extends OctaviaWorld {
   async writeSecret(): Promise<void> {
     const { user, password } = accounts.demo;
     const plain = {
-      ...{ 'auth-url': this.openstack.authUrl, username: user, password },
-      ...{ 'project-name': accounts.demo.project, region: this.openstack.region },
+      'auth-url': this.openstack.authUrl,
+      username: user,
+      password,
+      'project-name': accounts.demo.project,
+      region: this.openstack.region,
     };
     const data = Object.fromEntries(
       Object.entries(plain).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
@@ -37,11 +40,18 @@ class DiscoveryWorld extends OctaviaWorld {
     this.#started += 1;
     const process = this.simulation.process(`discoverer ${this.#started}`);
     const settings = discoverySettings.parse({
-      ...{ backendName: 'east', secret: 'default/east', intervalSeconds: 5 },
+      backendName: 'east',
+      secret: 'default/east',
+      intervalSeconds: 5,
     });
     const discoverer = new Discoverer(settings, {
-      ...{ client: this.kubeClient(process), tell: () => true, clock: process.clock },
-      ...{ environment: {}, workingDirectory: '/nowhere', log: discardLog, metrics: noMetrics },
+      client: this.kubeClient(process),
+      tell: () => true,
+      clock: process.clock,
+      environment: {},
+      workingDirectory: '/nowhere',
+      log: discardLog,
+      metrics: noMetrics,
       transport: new SimulatedOpenStackCarrier(this.openstack, process),
       random: this.simulation.random,
     });
@@ -55,7 +65,9 @@ class DiscoveryWorld extends OctaviaWorld {
       .filter((row) => row.name === 'private-v4');
     const member = { address: parseAddress(memberAddress), port: parsePort(memberPort) };
     const defaultPool = {
-      ...{ name: 'p', protocol: 'HTTP' as const, algorithm: 'ROUND_ROBIN' as const },
+      name: 'p',
+      protocol: 'HTTP' as const,
+      algorithm: 'ROUND_ROBIN' as const,
       members: [member],
     };
     const listener = { name: 'http', protocol: 'HTTP' as const, port: parsePort(80), defaultPool };

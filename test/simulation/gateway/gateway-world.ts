@@ -339,8 +339,11 @@ export class GatewayWorld extends SimulatedWorld {
     const description = 'Managed by cah-loadbalancer';
     const making = neutron.ports.create(
       {
-        ...{ name: `lbaas-${name}`, description, networkId: subnet.networkId },
-        ...{ fixedIps: [{ subnetId: subnet.id }], portSecurityEnabled: false },
+        name: `lbaas-${name}`,
+        description,
+        networkId: subnet.networkId,
+        fixedIps: [{ subnetId: subnet.id }],
+        portSecurityEnabled: false,
       },
       { signal },
     );

@@ -237,7 +237,10 @@ test.each([
     await fc.assert(
       fc.asyncProperty(fc.nat(), life, async (seed, acts) => {
         const world = await GatewayWorld.create(seed, {
-          ...{ hasteMs: 300, driftEveryMs: 20_000, isDualStack: true, isStatic },
+          hasteMs: 300,
+          driftEveryMs: 20_000,
+          isDualStack: true,
+          isStatic,
         });
         const story = new Life(world);
         for (const act of acts) await story.take(act);

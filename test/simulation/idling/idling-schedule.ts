@@ -46,11 +46,14 @@ class IdlingWorld extends SimulatedWorld {
         metadata: where,
         spec: {
           scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
-          ...{ minReplicas, maxReplicas: 5 },
+          minReplicas,
+          maxReplicas: 5,
         },
       }),
       user.create(endpointSlices, {
-        ...{ metadata: slice, addressType: 'IPv4', ports: [{ port: 8080 }] },
+        metadata: slice,
+        addressType: 'IPv4',
+        ports: [{ port: 8080 }],
         endpoints: [{ addresses: ['10.1.0.1'], conditions: { ready: true } }],
       }),
     ];

@@ -54,7 +54,9 @@ class IpamWorld {
       allocator,
       heartbeats: new Heartbeats(allocator),
       platforms: new Platforms({ ...options, drivers: new Map(), sweepEveryMs: 60_000 }),
-      ...{ caller: 'system', needs: { kind: 'operator' }, signal: this.#end.signal },
+      caller: 'system',
+      needs: { kind: 'operator' },
+      signal: this.#end.signal,
     };
     void allocator.follower.run(this.#end.signal);
     return { process, ask: (name, input) => askHandler(context, name, input) };

@@ -16,7 +16,9 @@ const ids = new WeakMap<RangeList, string>();
 export function canonicalRanges(ranges: RangeList): RangeList {
   if (canonical.has(ranges)) return ranges;
   const keyed = ranges.map((range) => ({
-    ...{ range, family: prefixFamily(range), start: addressToInteger(range.address) },
+    range,
+    family: prefixFamily(range),
+    start: addressToInteger(range.address),
   }));
   keyed.sort(
     (left, right) =>

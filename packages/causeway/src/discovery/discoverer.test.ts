@@ -185,10 +185,24 @@ test('marks a member as not ready until it passes its checks again', async () =>
   world.addLoadBalancer('demo', 'web', '10.10.0.5', '10.10.0.6');
   const [pool] = world.cloud.octavia.pools.all();
   const row: HealthMonitorRow = {
-    ...{ id: 'm1', name: '', project_id: world.projectId('demo'), admin_state_up: true, tags: [] },
-    ...{ created_at: '', updated_at: null, pool_id: pool?.id ?? '', type: 'TCP' },
-    ...{ delay: 1, timeout: 1, max_retries: 1, max_retries_down: 1, http_method: null },
-    ...{ url_path: null, expected_codes: null, http_version: null, domain_name: null },
+    id: 'm1',
+    name: '',
+    project_id: world.projectId('demo'),
+    admin_state_up: true,
+    tags: [],
+    created_at: '',
+    updated_at: null,
+    pool_id: pool?.id ?? '',
+    type: 'TCP',
+    delay: 1,
+    timeout: 1,
+    max_retries: 1,
+    max_retries_down: 1,
+    http_method: null,
+    url_path: null,
+    expected_codes: null,
+    http_version: null,
+    domain_name: null,
     provisioning_status: 'ACTIVE',
     operating_status: 'ONLINE',
   };

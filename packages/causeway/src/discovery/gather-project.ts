@@ -48,7 +48,10 @@ async function gatherOnce(
     loadBalancers: all
       .filter(({ id }) => !unclear.has(id))
       .map(({ id, name, adminStateUp, vipAddress }) => ({
-        ...{ id, name, adminStateUp, vipAddress },
+        id,
+        name,
+        adminStateUp,
+        vipAddress,
         listeners: (byLoadBalancer.get(id) ?? []).map((listener) =>
           listenerView(listener, views, l7Pools.get(listener.id) ?? []),
         ),

@@ -28,7 +28,9 @@ export function formatReport(
   const report = { node, number, quietSeconds: Object.fromEntries(quietSeconds) };
   return {
     metadata: {
-      ...{ namespace, name: `causeway-activity-${node}`, labels: { [activityLabel]: 'node' } },
+      namespace,
+      name: `causeway-activity-${node}`,
+      labels: { [activityLabel]: 'node' },
       ...ownedBy(owner),
     },
     data: { [dataKey]: JSON.stringify(report) },

@@ -60,8 +60,11 @@ function start(...others: readonly Service[]) {
     isAsleep: () => Promise.resolve(state.isAsleep),
     isWaking: () => state.isWaking,
     tell: (_, { reason }) => told.push(reason),
-    ...{ namespace: 'kube-system', everyMs: 10_000, staleAfterMs: 100_000 },
-    ...{ clock, log: discardLog },
+    namespace: 'kube-system',
+    everyMs: 10_000,
+    staleAfterMs: 100_000,
+    clock,
+    log: discardLog,
   });
   const stop = new AbortController();
   const running = autoIdler.run(stop.signal).catch(() => {});

@@ -8,8 +8,11 @@ const report = (node: string, quiet?: number) => ({
   writtenAfter: 1_000_000,
 });
 const base = {
-  ...{ service: 'shop/web', idleAfter: '10m', isPastNodes: false },
-  ...{ awakeSince: 0, nodes: ['a', 'b'] },
+  service: 'shop/web',
+  idleAfter: '10m',
+  isPastNodes: false,
+  awakeSince: 0,
+  nodes: ['a', 'b'],
 };
 const reports = (...all: ReturnType<typeof report>[]) => new Map(all.map((one) => [one.node, one]));
 

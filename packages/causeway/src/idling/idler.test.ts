@@ -11,8 +11,11 @@ import type { ScaleDiscovery } from './scale-discovery.ts';
 
 const name = { namespace: 'default', name: 'web' };
 const deployments = {
-  ...{ group: 'apps', version: 'v1', plural: 'deployments' },
-  ...{ kind: 'Deployment', namespaced: true },
+  group: 'apps',
+  version: 'v1',
+  plural: 'deployments',
+  kind: 'Deployment',
+  namespaced: true,
 };
 const { signal } = new AbortController();
 
@@ -23,7 +26,8 @@ async function start(failures: CausewayError[]) {
   const deployment = await client.create<object>(deployments, {
     metadata: name,
     spec: {
-      ...{ replicas: 2, selector: { matchLabels: labels } },
+      replicas: 2,
+      selector: { matchLabels: labels },
       template: { metadata: { labels }, spec: { containers } },
     },
   });

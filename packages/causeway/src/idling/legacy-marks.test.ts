@@ -35,7 +35,8 @@ it('goes on with the others when one of them can not be repaired', async () => {
     waker: { areAllAsleep: () => Promise.resolve(true) } as unknown as Waker,
     find: (key): Service => ({ metadata: { namespace: 'shop', name: key.split('/')[1] ?? '' } }),
     tell: ({ metadata }) => told.push(metadata?.name ?? ''),
-    ...{ clock: new SimulatedClock(), log: discardLog },
+    clock: new SimulatedClock(),
+    log: discardLog,
   });
   await marks.repair(new AbortController().signal);
   expect(written).toEqual(['a', 'b']);

@@ -49,21 +49,18 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   const allocator = new Allocator({ ledger, clock, log, metrics });
   const housekeeper = new LedgerMaintenance({ allocator, ...options });
   const platforms = new Platforms({
-    ...{ allocator, clock, log, drivers: options.platforms ?? new Map() },
+    allocator,
+    clock,
+    log,
+    drivers: options.platforms ?? new Map(),
     sweepEveryMs: options.sweepEveryMs ?? platformSweepMs,
   });
-  const setGauges = usageGauges(metrics);
   const stopping = new AbortController();
   const done = supervise(stopping.signal, {
     follower: (signal) => allocator.follower.run(signal),
     housekeeper: (signal) => housekeeper.run(signal),
     platforms: (signal) => platforms.run(signal),
-    gauges: async (signal) => {
-      while (!signal.aborted) {
-        setGauges(allocator.view, allocator.now);
-        await sleep(clock, gaugesEveryMs, signal);
-      }
-    },
+    gauges: (signal) => keepGauges(allocator, options, signal),
   });
   // The caller awaits `done` and gets the failure then.
   done.catch(() => undefined);
@@ -100,7 +97,19 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   }
 }
 
-/** Waits for a store that can't be reached yet; refuses the wrong store at once. */
+async function keepGauges(
+  allocator: Allocator,
+  { clock, metrics }: ReplicaOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const setGauges = usageGauges(metrics);
+  while (!signal.aborted) {
+    setGauges(allocator.view, allocator.now);
+    await sleep(clock, gaugesEveryMs, signal);
+  }
+}
+
+/** Waits for a store that can't be reached yet; a store that is the wrong one is refused at once. */
 async function checkStore({ ledger, clock, log, signal }: ReplicaOptions): Promise<void> {
   for (;;) {
     try {

@@ -39,8 +39,14 @@ function start(
     deleteStaleEntries,
   };
   const proxy = new BaseProxy({
-    ...{ driver, connections, layout: settings, node, pace },
-    ...{ clock: systemClock, log: discardLog, metrics: noMetrics },
+    driver,
+    connections,
+    layout: settings,
+    node,
+    pace,
+    clock: systemClock,
+    log: discardLog,
+    metrics: noMetrics,
     tellLost: ({ metadata }, lost) =>
       tellLost(
         [

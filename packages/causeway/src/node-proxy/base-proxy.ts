@@ -98,8 +98,13 @@ export class BaseProxy implements DivertibleProxy {
     this.#writer = new LayoutWriter(options.driver, options.layout);
     this.progress = new ProxyProgress(clock, metrics);
     this.#runner = new BoundedFrequencyRunner({
-      ...{ name: 'service proxy', run: (signal) => this.#sync(signal) },
-      ...{ ...options.pace, burst, retryMs, clock, log },
+      name: 'service proxy',
+      run: (signal) => this.#sync(signal),
+      ...options.pace,
+      burst,
+      retryMs,
+      clock,
+      log,
     });
     this.#metrics = {
       services: metrics.gauge(proxyMetrics.services),

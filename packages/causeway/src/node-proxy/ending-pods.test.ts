@@ -26,9 +26,15 @@ function answered(ruleset: Ruleset, answer: Answer): Trace {
     {
       source: parseAddress(endpoint),
       destination: parseAddress(clients[to]),
-      ...{ protocol: 6, sourcePort: 8080, destinationPort: 40_000, tcpFlags: flags },
+      protocol: 6,
+      sourcePort: 8080,
+      destinationPort: 40_000,
+      tcpFlags: flags,
       connection: {
-        ...{ state: 'established', reply: true, isRefused, destinationRewritten },
+        state: 'established',
+        reply: true,
+        isRefused,
+        destinationRewritten,
         originalDestination: parseAddress(originalDestination),
         originalDestinationPort,
       },

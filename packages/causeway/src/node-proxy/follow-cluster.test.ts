@@ -80,8 +80,13 @@ describe('the cluster as a proxy follows it', () => {
     work: (listener: Listener, cluster: Cluster) => Promise<void>,
   ) {
     const cluster = new Cluster({
-      ...{ client, nodeName: 'node1', serviceProxyName: 'causeway', servesAll },
-      ...{ clock: systemClock, log: discardLog, metrics: noMetrics },
+      client,
+      nodeName: 'node1',
+      serviceProxyName: 'causeway',
+      servesAll,
+      clock: systemClock,
+      log: discardLog,
+      metrics: noMetrics,
     });
     const listener = new Listener();
     const stop = new AbortController();

@@ -45,16 +45,24 @@ export class Cluster {
     const labelSelector = `!${headlessLabel}`;
     this.#reflectors = {
       services: new Reflector<Service, Service>({
-        ...{ ...common, resource: services, store: this.#services, projection: followedService },
+        ...common,
+        resource: services,
+        store: this.#services,
+        projection: followedService,
         selection: { labelSelector },
       }),
       'endpoint slices': new Reflector<EndpointSlice, EndpointSlice>({
-        ...{ ...common, resource: endpointSlices, store: this.#slices },
+        ...common,
+        resource: endpointSlices,
+        store: this.#slices,
         projection: followedSlice,
         selection: { labelSelector },
       }),
       node: new Reflector<Node, Node>({
-        ...{ ...common, resource: nodes, store: this.nodes, projection: withSlimMetadata },
+        ...common,
+        resource: nodes,
+        store: this.nodes,
+        projection: withSlimMetadata,
         selection: { fieldSelector: `metadata.name=${nodeName}` },
       }),
     };

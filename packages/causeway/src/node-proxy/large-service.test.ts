@@ -12,13 +12,19 @@ import { makeService, makeSlice } from './testing/objects.ts';
 import { translateService } from './translate-service.ts';
 
 const layout = {
-  ...{ table: 'causeway-proxy', hashSeed: 7, localSources: [], hairpin: true },
-  ...{ resumeConnections: false, insiders: { networks: [], interfaces: ['pods'] } },
+  table: 'causeway-proxy',
+  hashSeed: 7,
+  localSources: [],
+  hairpin: true,
+  resumeConnections: false,
+  insiders: { networks: [], interfaces: ['pods'] },
 };
 const translate = (service: Service) =>
   translateService({
     service: { ...service, status: { loadBalancer: { ingress: [{ ip: '192.0.2.9' }] } } },
-    ...{ slices: [makeSlice()], diversion: undefined, node: tracedNode },
+    slices: [makeSlice()],
+    diversion: undefined,
+    node: tracedNode,
   });
 
 test('a Service that is larger than the budget is not served, and says why', () => {
@@ -42,9 +48,14 @@ test('a node tells of a Service beyond the budget once, serves the others, and t
   const driver = new MemoryDriver(layout.table);
   const stop = new AbortController();
   const proxy = new BaseProxy({
-    ...{ driver, layout, node: tracedNode, pace: { minIntervalMs: 0, maxIntervalMs: 60_000 } },
+    driver,
+    layout,
+    node: tracedNode,
+    pace: { minIntervalMs: 0, maxIntervalMs: 60_000 },
     connections: { forget: () => Promise.resolve(0), deleteStaleEntries: () => Promise.resolve(0) },
-    ...{ clock: systemClock, log: discardLog, metrics: noMetrics },
+    clock: systemClock,
+    log: discardLog,
+    metrics: noMetrics,
     tellExcess: (service, { reason }) => told.push(`${keyOf(service)} ${reason}`),
   });
   const running = proxy.run(stop.signal);

@@ -59,7 +59,11 @@ const nodeWaitMs = 5_000;
 export async function runProxy(parts: ProxyParts, signal: AbortSignal): Promise<void> {
   const { settings, client, clock, log, metrics } = parts;
   const cluster = new Cluster({
-    ...{ client, clock, log, metrics, nodeName: settings.nodeName },
+    client,
+    clock,
+    log,
+    metrics,
+    nodeName: settings.nodeName,
     serviceProxyName: settings.serviceProxyName,
     servesAll: settings.services === 'all',
   });
@@ -90,7 +94,11 @@ async function serve(cluster: Cluster, parts: ProxyParts, signal: AbortSignal): 
   const { settings, driver, connections, clock, log, metrics } = parts;
   const { sync } = settings;
   const base = new BaseProxy({
-    ...{ driver, connections, clock, log, metrics },
+    driver,
+    connections,
+    clock,
+    log,
+    metrics,
     layout: layoutSettings(settings, cluster.node),
     node: nodeContext(settings, cluster.node, interfaceAddresses()),
     pace: { minIntervalMs: sync.minSeconds * 1000, maxIntervalMs: sync.maxSeconds * 1000 },
@@ -109,7 +117,8 @@ async function serve(cluster: Cluster, parts: ProxyParts, signal: AbortSignal): 
   });
   const checks = new HealthCheckPorts({
     isHealthy: () => isWorking(health(), patienceMs) && isEligible(cluster.node),
-    ...{ clock, log },
+    clock,
+    log,
   });
   base.onCommit((served) => checks.committed(served));
   const firstCommit = new Promise<void>((resolve) => base.onCommit(() => resolve()));

@@ -26,8 +26,11 @@ interface ServiceCIDR extends KubeObject {
 }
 
 export const serviceCIDRs = defineResource<ServiceCIDR>({
-  ...{ group: 'networking.k8s.io', version: 'v1' },
-  ...{ plural: 'servicecidrs', kind: 'ServiceCIDR', namespaced: false },
+  group: 'networking.k8s.io',
+  version: 'v1',
+  plural: 'servicecidrs',
+  kind: 'ServiceCIDR',
+  namespaced: false,
 });
 
 const recheckMs = 60_000;
@@ -45,7 +48,11 @@ export async function followServiceNetworks(
     if (store.isSynced) tell();
   });
   const reflector = new Reflector({
-    ...{ client, clock, log, metrics, store },
+    client,
+    clock,
+    log,
+    metrics,
+    store,
     resource: serviceCIDRs,
     projection: withSlimMetadata<ServiceCIDR>,
   });

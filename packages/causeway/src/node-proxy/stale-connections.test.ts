@@ -17,8 +17,12 @@ test.each<[string, Protocol, Dispatch, boolean]>([
   ['SCTP', 'SCTP', slots, false],
 ])('flows that lead elsewhere are forgotten, %s', async (_, protocol, dispatch, isChecked) => {
   const virtual: VirtualService = {
-    ...{ address: parseAddress('10.96.0.1'), protocol, port: parsePort(53), dispatch },
-    ...{ masquerade: 'needed', withoutEndpoints: 'reject' },
+    address: parseAddress('10.96.0.1'),
+    protocol,
+    port: parsePort(53),
+    dispatch,
+    masquerade: 'needed',
+    withoutEndpoints: 'reject',
   };
   let checked: readonly VirtualService[] = [];
   const table = {
@@ -37,8 +41,12 @@ test.each<[string, Protocol, Dispatch, boolean]>([
 
 test('tries of before a start that lead nowhere are forgotten, of TCP that is served too', async () => {
   const virtual: VirtualService = {
-    ...{ address: parseAddress('10.96.0.1'), protocol: 'TCP', port: parsePort(53) },
-    ...{ dispatch: slots, masquerade: 'needed', withoutEndpoints: 'reject' },
+    address: parseAddress('10.96.0.1'),
+    protocol: 'TCP',
+    port: parsePort(53),
+    dispatch: slots,
+    masquerade: 'needed',
+    withoutEndpoints: 'reject',
   };
   let checked: readonly VirtualService[] = [];
   const table = {

@@ -166,8 +166,14 @@ class Translator {
       usesLocal: this.#isInternalLocal || (isExternalLocal && isExternal),
     });
     return {
-      ...{ family, protocol, port: number, nodePort, endpoints },
-      ...{ holding: holdingOf(diversion), isReplayed, isExternalLocal },
+      family,
+      protocol,
+      port: number,
+      nodePort,
+      endpoints,
+      holding: holdingOf(diversion),
+      isReplayed,
+      isExternalLocal,
     };
   }
 
@@ -176,7 +182,9 @@ class Translator {
     const chosen = this.#isInternalLocal ? port.endpoints.local : port.endpoints.cluster;
     const masquerade = node.masqueradeAll ? 'always' : node.knowsInsiders ? 'outsiders' : 'needed';
     return this.#target(port, 'cluster', {
-      ...{ address, port: port.port, masquerade },
+      address,
+      port: port.port,
+      masquerade,
       ...this.#towards(port, chosen.map(asEndpoint)),
     });
   }
@@ -186,7 +194,9 @@ class Translator {
     const chosen = forOutside(port, origin).map(asEndpoint);
     const hasInside = isExternalLocal && holding === undefined;
     return this.#target(port, origin, {
-      ...{ address, port: at, exclusiveAddress: false },
+      address,
+      port: at,
+      exclusiveAddress: false,
       masquerade: isExternalLocal ? 'machine' : 'always',
       ...this.#towards(port, chosen),
       ...(hasInside ? insideEndpoints(endpoints.cluster.map(asEndpoint)) : {}),

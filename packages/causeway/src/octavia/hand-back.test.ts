@@ -6,7 +6,9 @@ import { serviceFinalizer } from './kuryr-load-balancer.ts';
 
 const servedBy = (provider: string): Service => ({
   metadata: {
-    ...{ name: 'web', uid: 'u', resourceVersion: '7' },
+    name: 'web',
+    uid: 'u',
+    resourceVersion: '7',
     finalizers: [serviceFinalizer, 'service.kubernetes.io/load-balancer-cleanup'],
     annotations: { [recordAnnotation]: formatRecord({ uid: 'u', provider, ingress: [] }) },
   },

@@ -45,7 +45,12 @@ export function withoutTimeoutsSet(klb: KuryrLoadBalancer): KuryrLoadBalancer {
   if (klb.status?.listeners === undefined) return klb;
   const listeners = klb.status.listeners.map(
     ({ id, name, loadbalancer_id, port, project_id, protocol }) => ({
-      ...{ id, name, loadbalancer_id, port, project_id, protocol },
+      id,
+      name,
+      loadbalancer_id,
+      port,
+      project_id,
+      protocol,
     }),
   );
   return { ...klb, status: { ...klb.status, listeners } };

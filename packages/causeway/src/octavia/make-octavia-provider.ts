@@ -1,6 +1,7 @@
 import type { Family } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { LoadBalancing } from '@causeway/openstack/load-balancing/load-balancing';
 import { openLoadBalancing } from '@causeway/openstack/load-balancing/open';
 import { Neutron } from '@causeway/openstack/neutron/neutron';
 import type { Subnet } from '@causeway/openstack/neutron/resources';
@@ -55,74 +56,104 @@ const pendingLimitMs = 15 * 60_000;
 /** Endpoints whose Service has not come by then are forgotten. */
 const endpointsPatienceMs = 10 * 60_000;
 
-/** Puts the octavia provider together; asks the cloud what it has and can do. */
+/** Puts the octavia provider together. It reads from the cloud which subnets and functions there are. */
 export async function makeOctaviaProvider(
   parts: OctaviaParts,
   signal: AbortSignal,
 ): Promise<LoadBalancerProvider> {
-  const { client, session, settings, clock, log, random = systemRandom } = parts;
+  const { client, session, settings, clock, quietMs = 1_000 } = parts;
   const balancing = await openLoadBalancing(session, { signal });
   const neutron = new Neutron(session);
   const subnets = await findSubnets(neutron, settings, signal);
-  const identity = new Identity(parts.cluster);
-  const inventory = new Inventory(balancing);
   const view = new KlbView(parts);
   const cluster = new ClusterView(parts);
-  const { quietMs = 1_000 } = parts;
   const debounce = new Debounce({ clock, quietMs, longestMs: 5 * quietMs });
   const debouncedCluster = new DebouncedCluster(cluster, debounce);
-  const pendingChanges = new PendingChanges({
-    ...{ balancing, inventory, clock, log },
-    tag: identity.tag,
-    limitMs: parts.pendingLimitMs ?? pendingLimitMs,
+  const { keeper, floating, release, pendingChanges, drift } = makeCloudParts(parts, {
+    balancing,
+    neutron,
+    subnets,
+    view,
+    cluster: debouncedCluster,
   });
-  const floating = new FloatingIps(neutron, identity);
-  const { podSecurityGroup: groupId } = settings;
-  const access = groupId === undefined ? undefined : new PodAccess({ neutron, identity, groupId });
-  const keeper = new BalancerKeeper({
-    ...{ balancing, inventory, pendingChanges, view, identity, clock, random },
-    nodes: () => debouncedCluster.nodes(),
-    subnetFamilies: new Map([...subnets.values()].map(({ id, family }) => [id, family])),
-    access,
-  });
-  const release = new Release({
-    ...{ balancing, inventory, pendingChanges, view, identity, floating, keeper, clock, random },
-  });
-  const { memberSample } = settings;
-  const { orphans: register = noRegister } = parts;
-  const orphans = new Orphans({
-    ...{ balancing, inventory, floating, view, identity, release, register, log },
-  });
-  const drift = new Drift({
-    ...{ balancing, inventory, floating, view, identity, keeper, access, orphans, log },
-    memberSample,
-  });
-  const { driftEveryMs, metrics } = parts;
   const writer = new KlbWriter(client, view);
-  const ownerless = new OwnerlessObjects({
-    ...{ client, view, cluster, writer, clock, log, metrics },
-    patienceMs: endpointsPatienceMs,
-  });
-  const upkeep = new OctaviaMaintenance({
-    ...{
-      client,
-      view,
-      cluster,
-      pendingChanges,
-      drift,
-      ownerless,
-      clock,
-      log,
-      driftEveryMs,
-      debounce,
-    },
-  });
+  const upkeep = makeMaintenance(parts, { view, cluster, writer, debounce, pendingChanges, drift });
   return new OctaviaProvider({
-    ...{ settings, view, writer, keeper, floating, release, upkeep, clock },
+    settings,
+    view,
+    writer,
+    keeper,
+    floating,
+    release,
+    upkeep,
+    clock,
     cluster: debouncedCluster,
     subnets: new Map([...subnets].map(([family, { id }]) => [family, id])),
     legacy: new LegacyConversion(client, writer),
   });
+}
+
+interface CloudConnections {
+  readonly balancing: LoadBalancing;
+  readonly neutron: Neutron;
+  readonly subnets: ReadonlyMap<Family, Subnet>;
+  readonly view: KlbView;
+  readonly cluster: DebouncedCluster;
+}
+
+/** The parts that read and write load balancers in the cloud. */
+function makeCloudParts(parts: OctaviaParts, connections: CloudConnections) {
+  const { settings, clock, log, random = systemRandom, orphans: register = noRegister } = parts;
+  const { balancing, neutron, subnets, view, cluster } = connections;
+  const identity = new Identity(parts.cluster);
+  const inventory = new Inventory(balancing);
+  const pendingChanges = new PendingChanges({
+    balancing,
+    inventory,
+    clock,
+    log,
+    tag: identity.tag,
+    limitMs: parts.pendingLimitMs ?? pendingLimitMs,
+  });
+  const floating = new FloatingIps(neutron, identity);
+  const { podSecurityGroup: groupId, memberSample } = settings;
+  const access = groupId === undefined ? undefined : new PodAccess({ neutron, identity, groupId });
+  const common = { balancing, inventory, view, identity };
+  const keeper = new BalancerKeeper({
+    ...common,
+    pendingChanges,
+    clock,
+    random,
+    nodes: () => cluster.nodes(),
+    subnetFamilies: new Map([...subnets.values()].map(({ id, family }) => [id, family])),
+    access,
+  });
+  const release = new Release({ ...common, pendingChanges, floating, keeper, clock, random });
+  const orphans = new Orphans({ ...common, floating, release, register, log });
+  const drift = new Drift({ ...common, floating, keeper, access, orphans, log, memberSample });
+  return { keeper, floating, release, pendingChanges, drift };
+}
+
+interface MaintainedParts {
+  readonly view: KlbView;
+  readonly cluster: ClusterView;
+  readonly writer: KlbWriter;
+  readonly debounce: Debounce;
+  readonly pendingChanges: PendingChanges;
+  readonly drift: Drift;
+}
+
+function makeMaintenance(parts: OctaviaParts, maintained: MaintainedParts): OctaviaMaintenance {
+  const { client, clock, log, metrics, driftEveryMs } = parts;
+  const ownerless = new OwnerlessObjects({
+    ...maintained,
+    client,
+    clock,
+    log,
+    metrics,
+    patienceMs: endpointsPatienceMs,
+  });
+  return new OctaviaMaintenance({ ...maintained, client, ownerless, clock, log, driftEveryMs });
 }
 
 async function findSubnets(

@@ -53,7 +53,9 @@ async function inCloud() {
   return {
     balancers: balancers.map(({ id, description, listeners }) => ({ id, description, listeners })),
     floatingIps: (await lab.floatingIps()).map(({ id, description, portId }) => ({
-      ...{ id, description, portId },
+      id,
+      description,
+      portId,
     })),
   };
 }

@@ -32,7 +32,12 @@ function pendingChangesOf(statuses: Map<string, string>) {
   const { balancing, asked } = cloudOf(statuses);
   const inventory = new Inventory(balancing);
   const pendingChanges = new PendingChanges({
-    ...{ balancing, inventory, clock, log: discardLog, tag: 'tag', limitMs: 60_000 },
+    balancing,
+    inventory,
+    clock,
+    log: discardLog,
+    tag: 'tag',
+    limitMs: 60_000,
   });
   const stop = new AbortController();
   const seen: string[] = [];

@@ -37,8 +37,10 @@ export async function startController(
     observe: { address: '127.0.0.1', port: health },
   });
   jobs.start({
-    ...{ name: 'controller', words: ['controller', '--config', config], environment },
-    // On an overloaded machine the controller loses its lease and exits; it is restarted then.
+    name: 'controller',
+    words: ['controller', '--config', config],
+    environment,
+    // A machine that has too much to do makes it lose its lease: it ends then, and is started again.
     isRestarted: true,
   });
   const discovery = await writeConfig(directory, 'discovery', {
@@ -51,7 +53,9 @@ export async function startController(
     log: { format: 'text' },
   });
   jobs.start({
-    ...{ name: 'discovery', words: ['discover', '--config', discovery], environment },
+    name: 'discovery',
+    words: ['discover', '--config', discovery],
+    environment,
     isRestarted: true,
   });
   const isReady = async (port: number) => {

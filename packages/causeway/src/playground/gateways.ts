@@ -64,7 +64,12 @@ export class PlaygroundGateways {
     const { secret, clock } = this.#options;
     const socketPath = this.#socket(name);
     return new HttpAgentClient({
-      ...{ url: 'http://localhost', name, secret, clock, limitMs: 5_000, socketPath },
+      url: 'http://localhost',
+      name,
+      secret,
+      clock,
+      limitMs: 5_000,
+      socketPath,
     });
   }
 

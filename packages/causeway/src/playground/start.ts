@@ -102,7 +102,12 @@ async function build(
   undo.add(() => jobs.stop());
   const secret = randomBytes(32);
   const gateways = new PlaygroundGateways({
-    ...{ dataPath, jobs, directory, places: tenant.gateways, secret, clock },
+    dataPath,
+    jobs,
+    directory,
+    places: tenant.gateways,
+    secret,
+    clock,
   });
   undo.add(() => gateways.close());
   onStep('two gateways, the nodes’ proxies and the allocator');

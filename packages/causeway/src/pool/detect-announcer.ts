@@ -47,7 +47,11 @@ interface DaemonSet extends KubeObject {
   readonly spec?: { readonly template?: PodTemplateSpec };
 }
 const daemonSets = defineResource<DaemonSet>({
-  ...{ group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet', namespaced: true },
+  group: 'apps',
+  version: 'v1',
+  plural: 'daemonsets',
+  kind: 'DaemonSet',
+  namespaced: true,
 });
 const kubeVipServiceLease = /^kubevip-./;
 const kubeVipImage = /(?:^|\/)kube-vip(?:-iptables)?(?::|@|$)/;

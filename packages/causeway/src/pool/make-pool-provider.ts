@@ -61,7 +61,10 @@ export function makePoolProvider(parts: PoolParts): LoadBalancerProvider {
     departed: new ReleaseWatch({ departures, ledger, watch, clock, log, metrics }),
     selfWithdrawal: parts.selfWithdrawal,
     contact: new Contact({
-      ...{ ledger, clock, log, selfWithdrawal: parts.selfWithdrawal },
+      ledger,
+      clock,
+      log,
+      selfWithdrawal: parts.selfWithdrawal,
       memory: new ContactMemory(client, parts.namespace),
       everyMs: parts.heartbeatMs,
     }),

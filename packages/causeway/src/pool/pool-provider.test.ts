@@ -40,7 +40,9 @@ beforeEach(() => {
   const holding = { uid: 'u', addresses: [{ address }], fence: 7, announcer: 'plain' } as const;
   service = {
     metadata: {
-      ...{ namespace: 'default', name: 'web', uid: 'u' },
+      namespace: 'default',
+      name: 'web',
+      uid: 'u',
       annotations: { [holdingAnnotation]: formatHolding(holding) },
     },
     spec: { type: 'LoadBalancer', ports: [...ports], ipFamilies: ['IPv4'] },
@@ -55,7 +57,10 @@ beforeEach(() => {
 
 function makeProvider(selfWithdrawal = true): PoolProvider {
   return new PoolProvider({
-    ...{ announcer: 'plain', classes: [], selfWithdrawal, clock },
+    announcer: 'plain',
+    classes: [],
+    selfWithdrawal,
+    clock,
     contact: contact as unknown as Contact,
     ledger: {
       ensure: (uid: string, demand: Demand) => ledger.ensure(uid, demand),

@@ -129,8 +129,11 @@ test('what a Service that vanished held is looked after where somebody announces
   } as unknown as PoolLedger;
   const { signal } = new AbortController();
   const release = new PoolRelease({
-    ...{ ledger, departures, watch: new WithdrawalWatch(client) },
-    ...{ clock: systemClock, withdrawalMs: 1_000 },
+    ledger,
+    departures,
+    watch: new WithdrawalWatch(client),
+    clock: systemClock,
+    withdrawalMs: 1_000,
   });
   const context = { signal, log: discardLog } as unknown as ProviderContext;
   const owner = { namespace: 'default', name: 'web', uid: 'u' };

@@ -42,7 +42,11 @@ beforeEach(() => {
     reservations: () => Promise.resolve([{ uid: 'u', fence: 9 }]),
   } as unknown as PoolLedger;
   watch = new ReleaseWatch({
-    ...{ departures, ledger, clock, log: discardLog, metrics: noMetrics },
+    departures,
+    ledger,
+    clock,
+    log: discardLog,
+    metrics: noMetrics,
     watch: new WithdrawalWatch(client),
   });
   hold = (holderIdentity, leaseTransitions = 0) => {

@@ -86,7 +86,9 @@ export class ServiceController {
     });
     const claimedBy = (service: Service) => claimantOf(service, this.#options.providers)?.name;
     const host: ProviderHost = {
-      ...{ services: this.#store, enqueue, claimedBy },
+      services: this.#store,
+      enqueue,
+      claimedBy,
       tell: (metadata, ...what) => this.#options.tell({ metadata }, ...what),
     };
     const providerLoops = this.#options.providers.all.map((provider): [string, Loop] => [

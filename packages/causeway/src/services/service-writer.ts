@@ -107,7 +107,8 @@ export class ServiceWriter {
         nameFromKey(keyOf(this.#current)),
         { ...patch, metadata: { resourceVersion, uid, ...patch.metadata } },
         {
-          ...{ signal: this.#signal, fieldManager },
+          signal: this.#signal,
+          fieldManager,
           ...(subresource === undefined ? {} : { subresource }),
         },
       );

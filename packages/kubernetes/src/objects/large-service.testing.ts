@@ -17,7 +17,9 @@ export function largeService(ports: number, ranges: number, spec: ServiceSpec = 
       clusterIP: '10.96.0.9',
       clusterIPs: ['10.96.0.9'],
       ports: Array.from({ length: ports }, (_, index) => ({
-        ...{ name: `p${index}`, port: 1000 + index, protocol: 'TCP' as const },
+        name: `p${index}`,
+        port: 1000 + index,
+        protocol: 'TCP' as const,
       })),
       loadBalancerSourceRanges: manyRanges(ranges),
       ...spec,

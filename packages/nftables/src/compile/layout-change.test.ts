@@ -109,8 +109,10 @@ describe('changes', () => {
     const { layout, plan } = Layout.plan({ settings, services: [asleep], nodes });
     plan.accept();
     const endpoint = {
-      ...{ protocol: 'TCP', port: 30_080 },
-      ...{ virtualAddress: '192.0.2.1', virtualPort: 80 },
+      protocol: 'TCP',
+      port: 30_080,
+      virtualAddress: '192.0.2.1',
+      virtualPort: 80,
     };
     expect(layout.plan({ set: [service()] }).removedEndpoints).toEqual([
       { address: '10.0.0.1', isStillThere: true, endpoint },

@@ -18,7 +18,9 @@ const listener = 15_080;
 
 function accepted(text: string, overrides: Partial<VirtualService> = {}): VirtualService {
   return {
-    ...{ address: address(text), protocol: 'TCP', port: port(80) },
+    address: address(text),
+    protocol: 'TCP',
+    port: port(80),
     dispatch: { kind: 'here', port: port(listener) },
     ...overrides,
   };
@@ -42,7 +44,9 @@ describe('a listener that accepts for a service', () => {
       accepted('10.96.0.10'),
       accepted('203.0.113.5', { sourceRanges: [prefix('198.51.100.0/24')] }),
       {
-        ...{ address: address('10.96.0.11'), protocol: 'TCP', port: port(80) },
+        address: address('10.96.0.11'),
+        protocol: 'TCP',
+        port: port(80),
         dispatch: {
           kind: 'slots',
           endpoints: [{ address: address('192.0.2.1'), port: port(listener) }],
@@ -98,10 +102,12 @@ describe('a listener that accepts for a service', () => {
       services: [accepted('10.96.0.10', { dispatch: { kind: 'hold', logGroup: 7 } })],
     });
     const again = packet({
-      ...{ destination: address('192.0.2.1'), destinationPort: 15_099 },
+      destination: address('192.0.2.1'),
+      destinationPort: 15_099,
       connection: {
         destinationRewritten: true,
-        ...{ originalDestination: address('10.96.0.10'), originalDestinationPort: 80 },
+        originalDestination: address('10.96.0.10'),
+        originalDestinationPort: 80,
       },
     });
     expect(tracePacket(held, again, node).outcome).toBe('dropped');

@@ -10,8 +10,11 @@ import type { Transaction } from '../model/transaction.ts';
 import type { Dispatch, LayoutSettings, VirtualService } from './virtual-service.ts';
 
 const settings: LayoutSettings = {
-  ...{ table: 'causeway', hashSeed: 1, localSources: [] },
-  ...{ hairpin: false, resumeConnections: false },
+  table: 'causeway',
+  hashSeed: 1,
+  localSources: [],
+  hairpin: false,
+  resumeConnections: false,
 };
 const toPod: Dispatch = {
   kind: 'slots',
@@ -29,7 +32,9 @@ function ports(
   dispatch = toPod,
 ): VirtualService[] {
   return Array.from({ length: count }, (_, index) => ({
-    ...{ address: parseAddress('192.0.2.1'), protocol: 'TCP', dispatch },
+    address: parseAddress('192.0.2.1'),
+    protocol: 'TCP',
+    dispatch,
     port: parsePort(1000 + index),
     ...(sourceRanges === undefined ? {} : { sourceRanges }),
   }));

@@ -6,8 +6,11 @@ import { tracePacket } from '../trace/packet-tracer.ts';
 describe('VRRP', () => {
   const ruleset = buildRuleset({
     settings: {
-      ...{ table: 'causeway', hashSeed: 1, localSources: [] },
-      ...{ hairpin: false, resumeConnections: true },
+      table: 'causeway',
+      hashSeed: 1,
+      localSources: [],
+      hairpin: false,
+      resumeConnections: true,
       vrrp: {
         links: [
           { interface: 'ext', peers: [address('10.1.1.1'), address('fd00:1::1')] },

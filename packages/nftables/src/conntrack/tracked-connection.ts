@@ -179,7 +179,10 @@ export function decodeConnection(attributes: Attributes, query: Query): Tracked 
   if (rawOriginal === undefined || original === undefined || reply === undefined) return undefined;
   if (protocol !== undefined && original.protocol !== protocol) return undefined;
   return {
-    ...{ original, reply, rawOriginal, family },
+    original,
+    reply,
+    rawOriginal,
+    family,
     rawId: attributes.bytes(attribute.id),
     isAnswered: (status & answered) !== 0,
   };

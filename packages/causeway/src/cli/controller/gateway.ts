@@ -103,7 +103,11 @@ export async function openStackOf(
   return {
     managerFor: (cluster, book) =>
       new OpenStackPortManager({
-        ...{ neutron, cluster, book, subnets, floating },
+        neutron,
+        cluster,
+        book,
+        subnets,
+        floating,
         keepWayBack: gateway.keepWayBack,
       }),
     pairWriter: new OpenStackAddressPairWriter({
@@ -144,7 +148,11 @@ async function agentOptions({ gateway }: ControllerSettings) {
   const ca = agentAuthorityFile === undefined ? undefined : await readTextFile(agentAuthorityFile);
   return Promise.all(
     gateway.agents.map(async ({ name, url, api, secretFile = gateway.secretFile }) => ({
-      ...{ name, url, api, secret: await readSecret(secretFile), clock: systemClock },
+      name,
+      url,
+      api,
+      secret: await readSecret(secretFile),
+      clock: systemClock,
       limitMs: 10_000,
       ...(ca === undefined ? {} : { tls: { ca } }),
     })),

@@ -17,7 +17,11 @@ afterAll(() => embedded.stop());
 
 const nowhere = { netns: null, exec: [] };
 const ready: ReadyFile = {
-  ...{ kubeconfig: '/p/kubeconfig', datapath: 'memory', client: nowhere, gateways: [], nodes: [] },
+  kubeconfig: '/p/kubeconfig',
+  datapath: 'memory',
+  client: nowhere,
+  gateways: [],
+  nodes: [],
   openstack: { clouds: '/p/clouds.yaml', openrc: '/p/openrc' },
   ipam: { url: 'http://127.0.0.1:1', tokenFile: '/p/token' },
   dashboard: { url: 'http://127.0.0.1:2/' },

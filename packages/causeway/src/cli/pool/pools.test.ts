@@ -3,8 +3,13 @@ import type { PoolRow } from '../../console/overview/rows.ts';
 import { utilisation } from './pools.ts';
 
 const pool = (total: number, used: number, quarantined: number): PoolRow => ({
-  ...{ key: 'a/b', ranges: [], total, used, quarantined },
-  ...{ free: total - used - quarantined, isDraining: false },
+  key: 'a/b',
+  ranges: [],
+  total,
+  used,
+  quarantined,
+  free: total - used - quarantined,
+  isDraining: false,
 });
 
 test.each([

@@ -17,6 +17,7 @@ import { NftDriver } from '@causeway/nftables/drivers/nft-driver';
 import { supports } from '@causeway/nftables/drivers/supports';
 import { watchProcess } from '@causeway/base/observability/event-loop-delay';
 import { createLog } from '@causeway/base/observability/logger';
+import type { Metrics } from '@causeway/base/observability/metrics';
 import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
 import type { LiveConnections } from '../../node-proxy/activity/activity-watch.ts';
 import { egressNetworkPolicyDefinition } from '../../node-proxy/egress-firewall/egress-network-policy.ts';
@@ -101,21 +102,30 @@ async function run(
   for (const warning of warnings) log.warn({}, warning);
   await adjustOomScore(settings.oomScoreAdjust);
   const metrics = new PrometheusMetrics();
-  const { kubeconfig, context, nodeName } = settings;
-  const connection = await findConnection({ kubeconfig, context, env: process.env, clock });
-  const client = new KubeClient({
-    transport: new HttpTransport(connection, clock),
-    ...{ clock, metrics },
-  });
+  const { nodeName } = settings;
+  const { client, server } = await connect(settings, metrics);
   const driver = await openDriver(settings);
   const connections = await openConnections(settings);
   const canAccept = await supports(driver, guardRule, signal);
-  log.info({ cluster: connection.server, node: nodeName, services: settings.services }, 'starting');
+  log.info({ cluster: server, node: nodeName, services: settings.services }, 'starting');
   const recorder = new EventRecorder({
-    ...{ client, clock, log, metrics },
-    ...{ component: 'causeway-proxy', instance: nodeName },
+    client,
+    clock,
+    log,
+    metrics,
+    component: 'causeway-proxy',
+    instance: nodeName,
   });
-  const metricsPage = async () => ({ type: metrics.contentType, body: await metrics.render() });
+  const surroundings = {
+    settings,
+    client,
+    driver,
+    connections,
+    recorder,
+    clock,
+    log,
+    metrics,
+  };
   try {
     await supervise(signal, {
       'process metrics': (inner) => watchProcess(clock, metrics, inner),
@@ -124,17 +134,10 @@ async function run(
       proxy: (inner) =>
         runProxy(
           {
-            ...{ settings, client, driver, connections, recorder },
-            ...{ clock, log, metrics, metricsPage },
-            kernelSettings:
-              settings.nftables.driver === 'memory'
-                ? noSettings
-                : settingsIn(settings.settingsDirectory),
-            wrap: (base, node) =>
-              wrapBase(base, {
-                ...{ node, settings, client, driver, connections, recorder, clock, log, metrics },
-                canAccept,
-              }),
+            ...surroundings,
+            metricsPage: async () => ({ type: metrics.contentType, body: await metrics.render() }),
+            kernelSettings: kernelSettingsOf(settings),
+            wrap: (base, node) => wrapBase(base, { ...surroundings, node, canAccept }),
           },
           inner,
         ),
@@ -144,6 +147,17 @@ async function run(
     await driver.close();
     await client.close();
   }
+}
+
+async function connect({ kubeconfig, context }: ProxySettings, metrics: Metrics) {
+  const clock = systemClock;
+  const connection = await findConnection({ kubeconfig, context, env: process.env, clock });
+  const transport = new HttpTransport(connection, clock);
+  return { client: new KubeClient({ transport, clock, metrics }), server: connection.server };
+}
+
+function kernelSettingsOf({ nftables, settingsDirectory }: ProxySettings): SettingsFiles {
+  return nftables.driver === 'memory' ? noSettings : settingsIn(settingsDirectory);
 }
 
 function openDriver({ nftables }: ProxySettings): Promise<Driver> {

@@ -44,13 +44,17 @@ function wrap(base: DivertibleProxy, settings: object, told: string[] = []) {
   const client = memoryKubeClient();
   const wrapped = wrapBase(base, {
     settings: { ...proxySettings.parse(settings), nodeName: 'node1' },
-    ...{ client, driver: new MemoryDriver('causeway-proxy') },
-    ...{ node: () => undefined, canAccept: true },
+    client,
+    driver: new MemoryDriver('causeway-proxy'),
+    node: () => undefined,
+    canAccept: true,
     recorder: {
       recordAbout: (_: unknown, { reason }: { reason: string }) => told.push(reason),
     } as unknown as EventRecorder,
     connections: { connected: () => Promise.resolve(new Set()) },
-    ...{ clock: systemClock, log: discardLog, metrics: noMetrics },
+    clock: systemClock,
+    log: discardLog,
+    metrics: noMetrics,
   });
   return { client, ...wrapped };
 }
@@ -75,7 +79,9 @@ it('an endpoint that the egress firewall hides wakes nobody: the holder never he
   const stop = new AbortController();
   const { signal } = stop;
   await installCustomResources(client, [egressNetworkPolicyDefinition], {
-    ...{ clock: systemClock, signal, fieldManager: 'test' },
+    clock: systemClock,
+    signal,
+    fieldManager: 'test',
   });
   const egress = [{ type: 'Deny', to: { cidrSelector: '203.0.113.0/24' } }];
   await client.create(egressNetworkPolicies, {

@@ -37,7 +37,8 @@ export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy 
   if (settings.idling.enabled) {
     const idle = new IdleServices({
       ...surroundings,
-      ...{ inner: base, canAccept },
+      inner: base,
+      canAccept,
       settings: settings.idling,
       node: settings.nodeName,
       matchesInterface: matchesInterface(settings),
@@ -47,7 +48,11 @@ export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy 
     beforeEnd = () => idle.park();
     loops['idle Services'] = (signal) => idle.run(signal);
     const activity = new ActivityWatch({
-      ...{ ...surroundings, driver, connections, inner: proxy, owner },
+      ...surroundings,
+      driver,
+      connections,
+      inner: proxy,
+      owner,
       node: settings.nodeName,
       namespace: settings.idling.reportNamespace,
       everyMs: settings.idling.reportSeconds * 1000,

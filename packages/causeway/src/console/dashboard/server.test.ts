@@ -87,7 +87,12 @@ test.each([
   ['127.0.0.1', undefined],
 ])('listening on %s it is asked at another address of the machine', async (host, status) => {
   const other = await startDashboard({
-    ...{ host, port: 0, token, rowStore: new RowStore(), assets, log: discardLog },
+    host,
+    port: 0,
+    token,
+    rowStore: new RowStore(),
+    assets,
+    log: discardLog,
     findPath: () => Promise.resolve(undefined),
   });
   const { port } = new URL(other.url);

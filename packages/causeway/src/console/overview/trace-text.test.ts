@@ -4,16 +4,28 @@ import type { PathEndpoint } from './rows.ts';
 import { describeOwner, describeTraces, type GatewayTrace } from './trace-text.ts';
 
 const pod: PathEndpoint = {
-  ...{ address: '10.244.1.1', ports: ['8080/TCP'], node: 'node-1', target: 'web-a' },
+  address: '10.244.1.1',
+  ports: ['8080/TCP'],
+  node: 'node-1',
+  target: 'web-a',
   state: 'ready',
 };
 const answer: TraceAnswer = {
-  ...{ outcome: 'forwarded', because: 'So it is.', servedAs: '10.10.0.9:80/TCP' },
-  ...{ destination: '10.244.1.1:8080', isSourceKept: true, others: [], unhealthy: [] },
+  outcome: 'forwarded',
+  because: 'So it is.',
+  servedAs: '10.10.0.9:80/TCP',
+  destination: '10.244.1.1:8080',
+  isSourceKept: true,
+  others: [],
+  unhealthy: [],
   steps: [{ chain: 'services', rule: 'dnat' }],
 };
 const trace = (parts: Partial<GatewayTrace>): GatewayTrace => ({
-  ...{ gateway: 'a', vrrp: 'MASTER', answer, problem: '', outages: [] },
+  gateway: 'a',
+  vrrp: 'MASTER',
+  answer,
+  problem: '',
+  outages: [],
   ...parts,
 });
 const service = {

@@ -22,8 +22,11 @@ import { UpdateReader, type Update } from '../protocol/update.ts';
 
 const { signal } = new AbortController();
 const layout = {
-  ...{ table: 'causeway', hashSeed: 7, localSources: [] },
-  ...{ hairpin: false, resumeConnections: true },
+  table: 'causeway',
+  hashSeed: 7,
+  localSources: [],
+  hairpin: false,
+  resumeConnections: true,
 };
 
 let directory: string;
@@ -56,7 +59,9 @@ const endpointBody = fc
   .tuple(
     fc.record(
       {
-        ...{ address: virtual, protocol, port },
+        address: virtual,
+        protocol,
+        port,
         service: fc.constantFrom('shop/web', 'shop/other'),
         affinity: fc.constantFrom('none', 'client'),
         sourceRanges: fc.array(range, { maxLength: 6 }),
@@ -157,10 +162,15 @@ async function startGateway() {
   const kernel = newKernel();
   const { store, stored } = await StateStore.open(await fs.mkdtemp(path.join(directory, 'state-')));
   const gateway = new Gateway({
-    ...{ store, stored, ruleset: kernel.ruleset, mover: foreignMover },
+    store,
+    stored,
+    ruleset: kernel.ruleset,
+    mover: foreignMover,
     overrides: await Overrides.load(path.join(directory, 'overrides.json')),
     limits: { share: 0.5, count: 20 },
-    ...{ clock: systemClock, log: discardLog, metrics: noMetrics },
+    clock: systemClock,
+    log: discardLog,
+    metrics: noMetrics,
     forgetConnections: () => Promise.resolve(),
     deleteStaleEntries: () => Promise.resolve(),
   });
@@ -230,7 +240,9 @@ test('very long lists are taken whole', async () => {
   const records = [
     {
       endpoint: {
-        ...{ address: '192.0.2.1', protocol: 'TCP', port: 80 },
+        address: '192.0.2.1',
+        protocol: 'TCP',
+        port: 80,
         destinations: many(800, at).map((address, index) => ({
           address,
           port: 80,
@@ -242,7 +254,8 @@ test('very long lists are taken whole', async () => {
     { endpoint: { address: '192.0.2.2', protocol: 'UDP', port: 53, routedTo: many(500, at) } },
     {
       policy: {
-        ...{ namespace: 'shop', name: 'web' },
+        namespace: 'shop',
+        name: 'web',
         ingress: [
           { from: many(400, (index) => `${at(index * 256)}/24`).map((cidr) => ({ cidr })) },
         ],

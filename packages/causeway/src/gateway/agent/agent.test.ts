@@ -24,8 +24,11 @@ function kernelOf(world: FakeWorld): Kernel {
   return {
     ruleset: world.ruleset(life),
     layout: {
-      ...{ table: 'causeway', hashSeed: 1, localSources: [] },
-      ...{ hairpin: false, resumeConnections: true },
+      table: 'causeway',
+      hashSeed: 1,
+      localSources: [],
+      hairpin: false,
+      resumeConnections: true,
     },
     forgetConnections: () => Promise.resolve(),
     forgetAllConnections: () => Promise.resolve(),
@@ -71,7 +74,10 @@ test('an agent that can not restore its configuration listens all the same, says
     {
       settings,
       kernel: kernelOf(world),
-      ...{ clock: systemClock, log: discardLog, metrics: noMetrics, version: '0' },
+      clock: systemClock,
+      log: discardLog,
+      metrics: noMetrics,
+      version: '0',
       metricsPage: () => Promise.resolve({ type: 'text/plain', body: '' }),
       onReady: (url) => ready.resolve(url),
     },
@@ -79,7 +85,11 @@ test('an agent that can not restore its configuration listens all the same, says
   );
   const url = await Promise.race([ready.promise, running.then(() => 'ended')]);
   const client = new HttpAgentClient({
-    ...{ url, name: 'g1', secret, clock: systemClock, limitMs: 20_000 },
+    url,
+    name: 'g1',
+    secret,
+    clock: systemClock,
+    limitMs: 20_000,
     socketPath: socketFile(settings),
   });
   expect(await client.status(stop.signal)).toMatchObject({ sound: false });

@@ -113,8 +113,14 @@ class Agent {
     );
     this.#backendHealth.see(parts.probing.ledger.unhealthy);
     this.#upkeep = new Maintenance({
-      ...{ gateway: this.#gateway, kernel, mover: parts.mover, status: parts.status },
-      ...{ alarms: this.#alarms, clock, log, metrics },
+      gateway: this.#gateway,
+      kernel,
+      mover: parts.mover,
+      status: parts.status,
+      alarms: this.#alarms,
+      clock,
+      log,
+      metrics,
     });
     parts.status.onChange(() => this.#statusDue.call());
   }
@@ -179,15 +185,25 @@ class Agent {
       'status events': (signal) => this.#sendStatus(signal),
       credentials: (signal) => this.#followCredentials(signal),
       ...this.#probing.loops({
-        ...{ clock, log, onChange: () => this.#probeResultsChanged() },
+        clock,
+        log,
+        onChange: () => this.#probeResultsChanged(),
         targets: () => targets.of(this.#gateway.state),
       }),
       ...simulatedAnnouncer(settings, { status, overrides: this.#overrides, clock }),
       ...(mover === undefined
         ? {}
         : addressLoops({
-            ...{ settings, mover, status, faults: this.#faults, alarms: this.#alarms },
-            ...{ gateway: this.#gateway, kernel, clock, log, metrics },
+            settings,
+            mover,
+            status,
+            faults: this.#faults,
+            alarms: this.#alarms,
+            gateway: this.#gateway,
+            kernel,
+            clock,
+            log,
+            metrics,
           })),
     };
   }
@@ -332,15 +348,16 @@ class Agent {
   #describe(): AgentStatus {
     const { settings, version, kernel } = this.#options;
     return describeAgent({
-      ...{
-        name: settings.name,
-        version,
-        kernel,
-        gateway: this.#gateway,
-        overrides: this.#overrides,
-      },
-      ...{ alarms: this.#alarms, ledger: this.#probing.ledger, backendHealth: this.#backendHealth },
-      ...{ vrrp: this.#status, isMoverForeign: settings.addresses.mover === 'foreign' },
+      name: settings.name,
+      version,
+      kernel,
+      gateway: this.#gateway,
+      overrides: this.#overrides,
+      alarms: this.#alarms,
+      ledger: this.#probing.ledger,
+      backendHealth: this.#backendHealth,
+      vrrp: this.#status,
+      isMoverForeign: settings.addresses.mover === 'foreign',
     });
   }
 }

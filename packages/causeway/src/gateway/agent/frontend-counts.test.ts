@@ -31,8 +31,11 @@ test('what is no endpoint is left out', () => {
 test('every endpoint is listed, with its Service, also where nothing was counted', () => {
   const endpoints = [80, 81].map((port) =>
     makeEndpoint({
-      ...{ address: parseAddress('192.0.2.1'), protocol: 'TCP', port: parsePort(port) },
-      ...{ service: `shop/s${port}`, destinations: [] },
+      address: parseAddress('192.0.2.1'),
+      protocol: 'TCP',
+      port: parsePort(port),
+      service: `shop/s${port}`,
+      destinations: [],
     }),
   );
   const counts = frontendCounts(counted({ '192.0.2.1 . 6 . 81': 5n }), new Map());

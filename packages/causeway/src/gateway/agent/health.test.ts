@@ -18,7 +18,10 @@ function play(signs: string, hasPeers = true, isUnanswering = false): string {
     .map((sign, now) => {
       const illness = sign === '.' || sign === 'p' ? undefined : 'ill';
       const observation: HealthObservation = {
-        ...{ now, illness, hasPeers, isUnanswering },
+        now,
+        illness,
+        hasPeers,
+        isUnanswering,
         hearsPeer: sign === 'P' || sign === 'p',
       };
       health = nextHealth(health, observation, pace);

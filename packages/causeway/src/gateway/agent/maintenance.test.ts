@@ -14,7 +14,10 @@ test('tables that can not be watched are looked at instead, until they can', asy
   let watches = 0;
   let restores = 0;
   const upkeep = new Maintenance({
-    ...{ clock, log: discardLog, metrics: noMetrics, alarms: new Alarms(discardLog, noMetrics) },
+    clock,
+    log: discardLog,
+    metrics: noMetrics,
+    alarms: new Alarms(discardLog, noMetrics),
     mover: undefined,
     status: { onChange: () => {} },
     gateway: {

@@ -16,8 +16,11 @@ import { doubtsAll, verifiesAll } from './removal-verifiers.testing.ts';
 
 const endpoint = (service: string, port = 80): Endpoint =>
   makeEndpoint({
-    ...{ address: parseAddress('192.0.2.1'), protocol: 'TCP', port: parsePort(port) },
-    ...{ service: `default/${service}`, destinations: [] },
+    address: parseAddress('192.0.2.1'),
+    protocol: 'TCP',
+    port: parsePort(port),
+    service: `default/${service}`,
+    destinations: [],
   });
 
 let stop = new AbortController();
@@ -32,9 +35,16 @@ async function start(verifier: RemovalVerifier, ...agents: MemoryAgent[]) {
   const clock = new SimulatedClock();
   const fleet = new AgentFleet({
     agents: new Map(agents.map((agent, index) => [`g${index + 1}`, agent])),
-    ...{ clock, random: seededRandom(1), log: discardLog, metrics: noMetrics },
-    ...{ verifier, cluster: 'one' },
-    ...{ limitMs: 1_000, checkEveryMs: 60_000, onChange: () => {}, onComplaint: () => {} },
+    clock,
+    random: seededRandom(1),
+    log: discardLog,
+    metrics: noMetrics,
+    verifier,
+    cluster: 'one',
+    limitMs: 1_000,
+    checkEveryMs: 60_000,
+    onChange: () => {},
+    onComplaint: () => {},
   });
   const starting = fleet.start(stop.signal);
   await clock.advance(1_000);
@@ -87,7 +97,8 @@ test('frontends in doubt are served on, shown, and verified again without haste'
   expect(fleet.mayAnnounce(parseAddress('192.0.2.1'))).toEqual(['g1']);
   expect(fleet.standings()).toMatchObject([
     {
-      ...{ isCurrent: false, withheldRemovals: 3 },
+      isCurrent: false,
+      withheldRemovals: 3,
       complaints: [
         'still serves 3 frontends that the cluster no longer wants; 192.0.2.1:1000/TCP: a Service may have it',
       ],

@@ -99,7 +99,10 @@ export class AgentFleet {
       this.#links.find(({ name }) => name === gateway)?.heard(status);
     this.#health = new FleetHealth({ ...options, onChange: () => {}, onStatus: heard });
     this.#removals = new RemovalLoop({
-      ...{ links: () => this.#links, verifier: options.verifier, clock, log },
+      links: () => this.#links,
+      verifier: options.verifier,
+      clock,
+      log,
       isWanted: (key) => this.#state?.wants(key) === true,
       onChange: () => this.#noticed(onChange),
     });

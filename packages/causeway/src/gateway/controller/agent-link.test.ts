@@ -37,10 +37,18 @@ function start(prepare: (agent: MemoryAgent) => void = () => {}) {
   for (const each of endpoints) agent.holds.set(endpointKey(each), each);
   const released: EndpointKey[] = [];
   const link = new AgentLink({
-    ...{ name: 'g1', agent, clock, random: seededRandom(1), log: discardLog, cluster: 'one' },
-    ...{ limitMs: 1_000, checkEveryMs: 60_000 },
+    name: 'g1',
+    agent,
+    clock,
+    random: seededRandom(1),
+    log: discardLog,
+    cluster: 'one',
+    limitMs: 1_000,
+    checkEveryMs: 60_000,
     goBeyond: (generation) => state.goBeyond(generation),
-    ...{ onChange: () => {}, onPush: () => {}, onComplaints: () => {} },
+    onChange: () => {},
+    onPush: () => {},
+    onComplaints: () => {},
     onReleased: (keys) => released.push(...keys),
   });
   const state = new DesiredState(1);
@@ -50,7 +58,8 @@ function start(prepare: (agent: MemoryAgent) => void = () => {}) {
 
 const keys = endpoints.map(endpointKey);
 const verdict = (verified: readonly EndpointKey[], cluster = 'one') => ({
-  ...{ cluster, verified: new Set(verified) },
+  cluster,
+  verified: new Set(verified),
   doubts: new Map(keys.filter((key) => !verified.includes(key)).map((key) => [key, 'in doubt'])),
 });
 

@@ -290,10 +290,7 @@ export class AgentLink {
     const meansRemoval = this.#removals.isRejectionVerified((key) => state.wants(key));
     // An agent that withholds removals wants them confirmed one by one, and knows clusters.
     const { cluster } = this.#options;
-    const options = {
-      ...{ generation, revision },
-      ...(this.#withholds ? { cluster } : { meansRemoval }),
-    };
+    const options = { generation, revision, ...(this.#withholds ? { cluster } : { meansRemoval }) };
     const touched = base === undefined ? undefined : state.endpointsSince(base);
     const lines =
       base === undefined

@@ -73,7 +73,9 @@ async function start(grain: 'address' | 'gateway') {
   const common = { clock, log: discardLog, onChange: () => fencing.request() };
   const fleet: AgentFleet = new AgentFleet({
     verifier: doubtsAll,
-    ...{ ...common, metrics: noMetrics, random: seededRandom(1) },
+    ...common,
+    metrics: noMetrics,
+    random: seededRandom(1),
     agents: new Map([
       ['g1', agents[0]],
       ['g2', agents[1]],
@@ -83,7 +85,11 @@ async function start(grain: 'address' | 'gateway') {
     onComplaint: () => {},
   });
   const fencing: Fencing = new Fencing({
-    ...{ ...common, pairWriter, keeper, fleet, askedFor: () => asked },
+    ...common,
+    pairWriter,
+    keeper,
+    fleet,
+    askedFor: () => asked,
     fenceAfterMs: 60_000,
     restMs: 30_000,
   });
@@ -143,7 +149,10 @@ test('a gateway that is fenced stays so when somebody lets it use the address ag
 
 const second = parseAddress('192.0.2.2');
 const another = {
-  ...{ owner: 'b', family: 4 as const, sharingGroup: 'y', namespace: 'other' },
+  owner: 'b',
+  family: 4 as const,
+  sharingGroup: 'y',
+  namespace: 'other',
   needs: [{ protocol: 'TCP' as const, port }],
 };
 

@@ -13,8 +13,12 @@ function configMap(...states: Written[]) {
     states.map((state, index) => [
       `state.g${index + 1}`,
       JSON.stringify({
-        ...{ reachable: true, current: true, master: false, fenced: false },
-        ...{ refusedEndpoints: 0, problems: [] },
+        reachable: true,
+        current: true,
+        master: false,
+        fenced: false,
+        refusedEndpoints: 0,
+        problems: [],
         ...state,
       }),
     ]),

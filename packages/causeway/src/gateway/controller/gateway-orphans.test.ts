@@ -31,8 +31,13 @@ beforeEach(async () => {
   openstack = await startEmbeddedOpenStack();
   const { user, password, domain, project } = accounts.demo;
   const settings = cloudConfigFrom('demo', {
-    ...{ auth_url: openstack.authUrl, region_name: openstack.region, username: user, password },
-    ...{ user_domain_name: domain, project_name: project, project_domain_name: domain },
+    auth_url: openstack.authUrl,
+    region_name: openstack.region,
+    username: user,
+    password,
+    user_domain_name: domain,
+    project_name: project,
+    project_domain_name: domain,
   });
   cloud = new Cloud(settings, { log: discardLog, metrics: noMetrics });
   const neutron = new Neutron(cloud.session());
@@ -59,7 +64,9 @@ async function openCluster(): Promise<ProviderLab> {
   opened.driftEveryMs = 50;
   opened.manager = () =>
     new OpenStackPortManager({
-      ...{ cluster, neutron: new Neutron(cloud.session()), book: configMapPortBook(place) },
+      cluster,
+      neutron: new Neutron(cloud.session()),
+      book: configMapPortBook(place),
       subnets: new Map([[4, subnet]]),
       floating: { networkId: floatingNetwork },
     });

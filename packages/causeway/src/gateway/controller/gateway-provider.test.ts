@@ -60,7 +60,9 @@ test('a Service beyond the budget is closed with an Event, others stay, and it c
     lab.client.patchMerge(services, named('web'), {
       spec: {
         ports: Array.from({ length: ports }, (_, index) => ({
-          ...{ name: `p${index}`, port: 1000 + index, protocol: 'TCP' },
+          name: `p${index}`,
+          port: 1000 + index,
+          protocol: 'TCP',
         })),
         loadBalancerSourceRanges: manyRanges(ranges),
       },

@@ -11,7 +11,10 @@ const service = (annotations: Record<string, string>, more: Partial<Service> = {
   spec: { type: 'LoadBalancer' },
   ...more,
   metadata: {
-    ...{ name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7' },
+    name: 'web',
+    namespace: 'shop',
+    uid: 'u',
+    resourceVersion: '7',
     finalizers: ['other/one', 'service.kubernetes.io/load-balancer-cleanup'],
     annotations,
     ...more.metadata,

@@ -68,8 +68,14 @@ test('a lease that is lost is no reason to try all the time', async () => {
   const fleet = new AgentFleet({
     verifier: doubtsAll,
     agents: new Map([['g1', leaseGuardedAgent(new MemoryAgent(), { remainingMs }, clock)]]),
-    ...{ clock, random: seededRandom(1), log: discardLog, metrics: noMetrics },
-    ...{ limitMs: 1_000, checkEveryMs: 60_000, onChange: nothing, onComplaint: nothing },
+    clock,
+    random: seededRandom(1),
+    log: discardLog,
+    metrics: noMetrics,
+    limitMs: 1_000,
+    checkEveryMs: 60_000,
+    onChange: nothing,
+    onComplaint: nothing,
   });
   await fleet.start(stop.signal);
   fleet.complete();

@@ -70,22 +70,14 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     metrics,
     limitMs: agentLimitMs,
     checkEveryMs: agentCheckMs,
-    verifier: new ClusterRemovalVerifier({
-      ...{ client, keeper, clock, expectedCluster: parts.cluster },
-    }),
+    verifier: new ClusterRemovalVerifier({ client, keeper, clock, expectedCluster: parts.cluster }),
     cluster: parts.cluster,
     onChange: () => housekeeping.changed(),
     onComplaint: (service) => housekeeping.requestReconcile(service),
   });
   const policies = podPolicies && new ServedPolicies(podPolicies, fleet);
-  const { pairWriter = alwaysOpen, configMap } = parts;
-  const fencing: Fencing = new Fencing({
-    ...{ pairWriter, keeper, fleet, clock, log },
-    askedFor: () => configMap?.askedFor() ?? new Set(),
-    fenceAfterMs: parts.fenceAfterMs ?? 120_000,
-    restMs: parts.restMs ?? 60_000,
-    onChange: () => housekeeping.changed(),
-  });
+  const { configMap } = parts;
+  const fencing = makeFencing(parts, keeper, fleet, () => housekeeping.changed());
   const housekeeping: GatewayHousekeeping = new GatewayHousekeeping({
     keeper,
     fleet,
@@ -94,7 +86,10 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     fencing,
     configMap,
     orphans: new GatewayOrphans({
-      ...{ keeper, manager, fencing, log },
+      keeper,
+      manager,
+      fencing,
+      log,
       register: parts.orphans ?? noRegister,
     }),
     clock,
@@ -106,6 +101,32 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
   const settings = { layer, masquerade, keepWayBack, families: manager.families };
   const affinityNotes = new AffinityEvents(parts.withoutAffinity ?? []);
   return new GatewayProvider({
-    ...{ settings, keeper, fleet, view, housekeeping, fencing, policies, affinityNotes },
+    settings,
+    keeper,
+    fleet,
+    view,
+    housekeeping,
+    fencing,
+    policies,
+    affinityNotes,
+  });
+}
+
+function makeFencing(
+  { pairWriter = alwaysOpen, configMap, clock, log, fenceAfterMs, restMs }: GatewayParts,
+  keeper: PortKeeper,
+  fleet: AgentFleet,
+  onChange: () => void,
+): Fencing {
+  return new Fencing({
+    pairWriter,
+    keeper,
+    fleet,
+    clock,
+    log,
+    askedFor: () => configMap?.askedFor() ?? new Set(),
+    fenceAfterMs: fenceAfterMs ?? 120_000,
+    restMs: restMs ?? 60_000,
+    onChange,
   });
 }

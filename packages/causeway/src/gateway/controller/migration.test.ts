@@ -64,8 +64,13 @@ beforeAll(async () => {
   client = new KubeClient({ transport, clock: systemClock });
   const { user, password, domain, project } = accounts.demo;
   const settings = cloudConfigFrom('demo', {
-    ...{ auth_url: cloud.authUrl, region_name: cloud.region, username: user, password },
-    ...{ user_domain_name: domain, project_name: project, project_domain_name: domain },
+    auth_url: cloud.authUrl,
+    region_name: cloud.region,
+    username: user,
+    password,
+    user_domain_name: domain,
+    project_name: project,
+    project_domain_name: domain,
   });
   session = new Cloud(settings, { log: discardLog, metrics: noMetrics });
   neutron = new Neutron(session.session());
@@ -112,7 +117,9 @@ const newService = (name: string, port: number): Service => ({
 async function makeAsOriginal(name: string, port: number): Promise<void> {
   const l2Port = await neutron.ports.create(
     {
-      ...{ name: `lbaas-${name}`, description, networkId: subnet.networkId },
+      name: `lbaas-${name}`,
+      description,
+      networkId: subnet.networkId,
       fixedIps: [{ subnetId: subnet.id }],
       portSecurityEnabled: false,
     },
@@ -141,13 +148,18 @@ function startController(keepWayBack: boolean, agent: AgentClient): void {
   const provider = makeGatewayProvider({
     ...common,
     manager: new OpenStackPortManager({
-      ...{ neutron, keepWayBack, cluster: { id: 'moved', uid: 'c-1' } },
+      neutron,
+      keepWayBack,
+      cluster: { id: 'moved', uid: 'c-1' },
       book: configMapPortBook({ client, clock: systemClock, namespace: 'kube-system' }),
       subnets: new Map([[4, subnet]]),
       floating: { networkId: floatingNetwork },
     }),
     agents: new Map([['gw1', agent]]),
-    ...{ layer: 'NodePort', masquerade: 'needed', keepWayBack, driftEveryMs: 60_000 },
+    layer: 'NodePort',
+    masquerade: 'needed',
+    keepWayBack,
+    driftEveryMs: 60_000,
   });
   const controller = new ServiceController({
     ...common,

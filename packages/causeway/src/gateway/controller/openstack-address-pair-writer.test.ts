@@ -41,7 +41,10 @@ async function start(own: GatewayPort, limit = 10) {
     own.answer(method, headers['if-match'], body),
   );
   const pairWriter = new OpenStackAddressPairWriter({
-    ...{ neutron: new Neutron(cloud.cloud.session()), mode: 'single', networks: [], limit },
+    neutron: new Neutron(cloud.cloud.session()),
+    mode: 'single',
+    networks: [],
+    limit,
     ports: new Map([['g1', 'own']]),
   });
   return { pairWriter, [Symbol.asyncDispose]: () => cloud[Symbol.asyncDispose]() };

@@ -5,6 +5,7 @@ import type { Neutron } from '@causeway/openstack/neutron/neutron';
 import type { FloatingIp, Port, Subnet } from '@causeway/openstack/neutron/resources';
 import type { ClusterIdentity } from '../../services/cluster-identity.ts';
 import type { Orphan, OrphanReport } from '../../services/orphan.ts';
+import { describePort } from './describe-port.ts';
 import { isInherited } from './legacy-marks.ts';
 import { OwnershipMarks } from './ownership-marks.ts';
 import type { PortBook } from './port-book.ts';
@@ -355,17 +356,7 @@ export class OpenStackPortManager implements PortManager {
   }
 
   #describePort(port: Port, floating: FloatingIp | undefined): L2Port | undefined {
-    for (const [family, subnet] of this.#options.subnets) {
-      const fixed = port.fixedIps.find(({ subnetId }) => subnetId === subnet.id);
-      if (fixed === undefined) continue;
-      const publicAddress = floating?.address ?? fixed.address;
-      const isKept = floating !== undefined && this.#marks.isKept(floating);
-      return {
-        ...{ id: port.id, family, address: fixed.address, publicAddress },
-        ...(isKept ? { keepsPublic: true } : {}),
-      };
-    }
-    return undefined;
+    return describePort(port, floating, this.#options.subnets, this.#marks);
   }
 
   /** Makes a port that ch-k8s-lbaas made ours, and its own again, as far as that is wanted. */

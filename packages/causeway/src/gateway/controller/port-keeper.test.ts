@@ -84,13 +84,16 @@ const place = { family: 4 as const, namespace: 'default', sharingGroup: 'namespa
 const tcp = (port: number) => [{ protocol: 'TCP' as const, port: parsePort(port) }];
 const request = (owner: string, port = 80) => ({ owner, ...place, needs: tcp(port) });
 const claim = (owner: string, portId: string, port = 80) => ({
-  ...{ owner, portId, ...place, held: tcp(port), isWritten: true, isTakenOver: true },
+  owner,
+  portId,
+  ...place,
+  held: tcp(port),
+  isWritten: true,
+  isTakenOver: true,
   createdAt: '2026-01-01',
-  ...{
-    publicAddress: parseAddress('192.0.2.4'),
-    ownSharingGroup: place.sharingGroup,
-    advertised: [],
-  },
+  publicAddress: parseAddress('192.0.2.4'),
+  ownSharingGroup: place.sharingGroup,
+  advertised: [],
 });
 
 test('a port that is lost is made again for all who were on it, with the address it had', async () => {

@@ -192,9 +192,17 @@ describe('PortMapper', () => {
 
 describe('after a restart', () => {
   const claim = (owner: string, portId: string, createdAt: string, held = [tcp(80)]) => ({
-    ...{ owner, portId, createdAt, held, family: 4 as const },
-    ...{ namespace: 'default', sharingGroup: 'ns:default', isWritten: true, isTakenOver: true },
-    ...{ ownSharingGroup: 'ns:default', advertised: [] as Address[] },
+    owner,
+    portId,
+    createdAt,
+    held,
+    family: 4 as const,
+    namespace: 'default',
+    sharingGroup: 'ns:default',
+    isWritten: true,
+    isTakenOver: true,
+    ownSharingGroup: 'ns:default',
+    advertised: [] as Address[],
   });
   /** One whose status tells the address of this port. */
   const told = (host: number) => ({ advertised: [l2Port(host).publicAddress] });

@@ -277,7 +277,12 @@ export class PortMapper {
     const number = this.#next;
     this.#next += 1;
     const slot: PortSlot = {
-      ...{ number, family, requested, port: undefined, sharingGroup: undefined, users: new Map() },
+      number,
+      family,
+      requested,
+      port: undefined,
+      sharingGroup: undefined,
+      users: new Map(),
       isOffered: false,
     };
     this.#slots.set(number, slot);

@@ -35,8 +35,12 @@ export class RemovalLoop {
     this.#runner = new BoundedFrequencyRunner({
       name: 'verify withheld removals',
       run: (signal) => this.#verify(signal),
-      ...{ minIntervalMs: 1_000, burst: 2, maxIntervalMs: 15_000, retryMs: 5_000 },
-      ...{ clock: options.clock, log: options.log },
+      minIntervalMs: 1_000,
+      burst: 2,
+      maxIntervalMs: 15_000,
+      retryMs: 5_000,
+      clock: options.clock,
+      log: options.log,
     });
   }
 

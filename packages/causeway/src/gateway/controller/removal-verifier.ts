@@ -42,7 +42,9 @@ export class ClusterRemovalVerifier implements RemovalVerifier {
       readFacts(client, inner),
     );
     return verifyRemovals(frontends, {
-      ...{ ...read, expectedCluster, ports: keeper.ports() },
+      ...read,
+      expectedCluster,
+      ports: keeper.ports(),
       isHeld: (address, port) => keeper.isHeld(address, port),
     });
   }

@@ -5,7 +5,9 @@ import type { RemovalVerifier } from './removal-verifier.ts';
 export const verifiesAll: RemovalVerifier = {
   verify: (frontends) =>
     Promise.resolve({
-      ...{ cluster: 'one', verified: new Set(frontends.map(endpointKey)), doubts: new Map() },
+      cluster: 'one',
+      verified: new Set(frontends.map(endpointKey)),
+      doubts: new Map(),
     }),
 };
 

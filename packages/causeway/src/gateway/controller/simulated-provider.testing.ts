@@ -113,8 +113,12 @@ export class ProviderLab {
 
   #register(): OrphanRegister {
     return new OrphanRegister({
-      ...{ client: this.client, namespace: 'kube-system', provider: 'gateway', clusterId: 'prod' },
-      ...{ log: discardLog, metrics: this.metrics },
+      client: this.client,
+      namespace: 'kube-system',
+      provider: 'gateway',
+      clusterId: 'prod',
+      log: discardLog,
+      metrics: this.metrics,
       record: (_about, { type, reason, message }) =>
         this.events.push(`${type} ${reason}: ${message}`),
     });

@@ -13,8 +13,14 @@ import { V1Agent } from './v1-agent.ts';
 const signal = new AbortController().signal;
 const secret = Buffer.from('a secret of the fleet');
 const nothing: DeltaContent = {
-  ...{ endpoints: [], nodes: [], policies: [], assignments: [] },
-  ...{ removedEndpoints: [], removedNodes: [], removedPolicies: [], removedAssignments: [] },
+  endpoints: [],
+  nodes: [],
+  policies: [],
+  assignments: [],
+  removedEndpoints: [],
+  removedNodes: [],
+  removedPolicies: [],
+  removedAssignments: [],
 };
 const endpoint = (port: number, protocol: 'TCP' | 'SCTP' = 'TCP'): Endpoint =>
   makeEndpoint({

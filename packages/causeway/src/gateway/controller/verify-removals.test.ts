@@ -8,10 +8,7 @@ import type { L2Port } from './port-slot.ts';
 
 const address = parseAddress('10.0.0.5');
 const floating = parseAddress('203.0.113.5');
-const frontend = {
-  ...{ address, protocol: 'TCP' as const, port: parsePort(80) },
-  service: 'default/web',
-};
+const frontend = { address, protocol: 'TCP' as const, port: parsePort(80), service: 'default/web' };
 
 const apiServer: Service = {
   metadata: { namespace: 'default', name: 'kubernetes' },
@@ -103,7 +100,10 @@ test.each<[string, Partial<RemovalFacts>, RegExp | undefined]>([
   ['a cluster that was not known at the start', { expectedCluster: undefined }, undefined],
 ])('%s', (_name, facts, doubt) => {
   const verdict = verifyRemovals([frontend], {
-    ...{ cluster: 'one', expectedCluster: 'one', services: [apiServer], ports: [] },
+    cluster: 'one',
+    expectedCluster: 'one',
+    services: [apiServer],
+    ports: [],
     isHeld: () => false,
     ...facts,
   });

@@ -6,12 +6,23 @@ import { HttpAgentClient } from './agent-client.ts';
 
 const { signal } = new AbortController();
 const status = {
-  ...{ agent: 'g1', version: '0.1.0', revisions: { oldest: 1, newest: 2 }, generation: 5 },
-  ...{ endpoints: 0, older: [], errors: [], notFailoverSafe: [], sound: true },
-  ...{ vrrp: { state: 'MASTER', since: null }, frozen: null, undoSteps: 0 },
+  agent: 'g1',
+  version: '0.1.0',
+  revisions: { oldest: 1, newest: 2 },
+  generation: 5,
+  endpoints: 0,
+  older: [],
+  errors: [],
+  notFailoverSafe: [],
+  sound: true,
+  vrrp: { state: 'MASTER', since: null },
+  frozen: null,
+  undoSteps: 0,
   drained: { since: 1, reason: 'für heute' },
   unhealthy: { heard: 1, seen: [], acted: [] },
-  ...{ alarms: [], kernelSettings: [], connections: null },
+  alarms: [],
+  kernelSettings: [],
+  connections: null,
 };
 
 let server: http.Server | undefined;
@@ -22,8 +33,11 @@ async function gatewayThat(answers: http.RequestListener): Promise<HttpAgentClie
   server = http.createServer(answers);
   const port = await listen(server);
   client = new HttpAgentClient({
-    ...{ url: `http://127.0.0.1:${port}`, name: 'g1', secret: Buffer.alloc(32, 1) },
-    ...{ clock: systemClock, limitMs: 20_000 },
+    url: `http://127.0.0.1:${port}`,
+    name: 'g1',
+    secret: Buffer.alloc(32, 1),
+    clock: systemClock,
+    limitMs: 20_000,
   });
   return client;
 }

@@ -20,7 +20,11 @@ beforeEach(async () => {
     },
   };
   server = await startApiServer({
-    ...{ allocator, clock: systemClock, log: discardLog, host: '127.0.0.1', port: 0 },
+    allocator,
+    clock: systemClock,
+    log: discardLog,
+    host: '127.0.0.1',
+    port: 0,
     rateLimit: { perSecond: 1_000, burst: 1_000 },
     strangerLimit: { perSecond: 0.000_1, burst: 2 },
   } as unknown as ApiOptions);

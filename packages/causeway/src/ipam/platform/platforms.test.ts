@@ -28,8 +28,11 @@ async function sweepOnce(
   } as unknown as Allocator;
   const stop = new AbortController();
   const platforms = new Platforms({
-    ...{ allocator, drivers: new Map([['cloud', driver]]), log: discardLog },
-    ...{ clock: new SimulatedClock(), sweepEveryMs: 1_000 },
+    allocator,
+    drivers: new Map([['cloud', driver]]),
+    log: discardLog,
+    clock: new SimulatedClock(),
+    sweepEveryMs: 1_000,
   });
   const ended = platforms.run(stop.signal).catch(() => undefined);
   await settled();

@@ -34,11 +34,16 @@ it('counts quiet anew from when a Service wakes, in a report that goes with its 
     return Promise.resolve(object);
   };
   const watch = new ActivityWatch({
-    ...{ inner, driver: new MemoryDriver('causeway-proxy'), node: 'a', namespace: 'kube-system' },
+    inner,
+    driver: new MemoryDriver('causeway-proxy'),
+    node: 'a',
+    namespace: 'kube-system',
     connections: { connected: () => Promise.resolve(new Set()) },
     client: { apply } as unknown as KubeClient,
     owner: () => ({ metadata: { name: 'a', uid: 'uid-of-a' } }),
-    ...{ everyMs: 30_000, clock, log: discardLog },
+    everyMs: 30_000,
+    clock,
+    log: discardLog,
   });
   const { signal } = new AbortController();
   const quiet = async () => {

@@ -50,7 +50,9 @@ export class EgressFilter {
     this.#options = options;
     this.#gate = new SyncGate(inner);
     this.#names = new NameWatcher({
-      ...{ clock, log, resolve: options.resolve },
+      clock,
+      log,
+      resolve: options.resolve,
       onChange: (name) => this.#firewall.nameChanged(name),
     });
     this.#firewall = new EgressFirewall({
@@ -88,7 +90,11 @@ export class EgressFilter {
       if (change.type === 'added') this.#warnIfBlind(change.key);
     });
     const reflector = new Reflector({
-      ...{ client, clock, log, metrics, store },
+      client,
+      clock,
+      log,
+      metrics,
+      store,
       resource: egressNetworkPolicies,
       projection: withSlimMetadata<EgressNetworkPolicy>,
     });

@@ -17,7 +17,10 @@ it('tells the pod networks of all nodes, once they are all known', async () => {
   const stop = new AbortController();
   const running = followPodNetworks(
     {
-      ...{ client, clock: systemClock, log: discardLog, metrics: noMetrics },
+      client,
+      clock: systemClock,
+      log: discardLog,
+      metrics: noMetrics,
       onChange: (networks) => void told.push(networks.map(formatPrefix).sort()),
     },
     stop.signal,

@@ -41,7 +41,9 @@ export async function followPodNetworks(
     if (change.type !== 'updated' || hasMoved(change)) tell();
   });
   const reflector = new Reflector<Node, Node>({
-    ...{ ...surroundings, store, resource: nodes },
+    ...surroundings,
+    store,
+    resource: nodes,
     projection: ({ metadata, spec }) => {
       const { podCIDR, podCIDRs } = spec ?? {};
       const kept = podCIDRs ?? (podCIDR === undefined ? [] : [podCIDR]);

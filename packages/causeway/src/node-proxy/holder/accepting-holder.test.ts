@@ -75,8 +75,12 @@ async function start(podPort: number, limits: { perService?: number; holdMs?: nu
   const target = (port: number, dispatch: Dispatch): ServedTarget => ({
     port: `TCP/${port}`,
     virtual: {
-      ...{ address: parseAddress('127.0.0.1'), protocol: 'TCP', port: parsePort(port), dispatch },
-      ...{ masquerade: 'needed', withoutEndpoints: 'reject' },
+      address: parseAddress('127.0.0.1'),
+      protocol: 'TCP',
+      port: parsePort(port),
+      dispatch,
+      masquerade: 'needed',
+      withoutEndpoints: 'reject',
     },
   });
   const slots: Dispatch = { kind: 'slots', endpoints: [] };

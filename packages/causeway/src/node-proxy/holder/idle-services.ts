@@ -81,7 +81,10 @@ export class IdleServices {
     this.proxy = idleSwitch;
     this.#switch = idleSwitch;
     this.#accepting = new AcceptingHolder({
-      ...{ needPods, clock, log: options.log, metrics: options.metrics },
+      needPods,
+      clock,
+      log: options.log,
+      metrics: options.metrics,
       perService: settings.connectionsPerService,
       inAll: roomFor(settings.connections, options.log),
       holdMs: settings.holdSeconds * 1000,
@@ -174,7 +177,9 @@ export class IdleServices {
     const { settings, networkNamespace, settingsDirectory, matchesInterface } = this.#options;
     const { logGroup, device, insideDevice } = settings;
     return {
-      ...{ logGroup, device, settingsDirectory },
+      logGroup,
+      device,
+      settingsDirectory,
       ...(matchesInterface === true ? { insideDevice } : {}),
       ...(networkNamespace === undefined ? {} : { networkNamespace }),
     };

@@ -141,11 +141,13 @@ describe('the idle switch, in whatever order things are told', () => {
     const twoPorts = asleep({ ports });
     const dual = asleep({ clusterIPs: ['10.96.0.1', 'fd96::1'] });
     const http = makeSlice({
-      ...{ name: 'http', addresses: ['10.1.0.1'] },
+      name: 'http',
+      addresses: ['10.1.0.1'],
       ports: [{ name: 'http', port: 8080 }],
     });
     const admin = makeSlice({
-      ...{ name: 'admin', addresses: ['10.1.0.1'] },
+      name: 'admin',
+      addresses: ['10.1.0.1'],
       ports: [{ name: 'admin', port: 8081 }],
     });
     const six = makeSlice({ name: 'six', addressType: 'IPv6', addresses: ['fd01::1'] });

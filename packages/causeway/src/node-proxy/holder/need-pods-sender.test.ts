@@ -26,8 +26,12 @@ function start() {
   };
   const sender = new NeedPodsSender({
     client: { create } as unknown as KubeClient,
-    ...{ node: 'node1', isAwaited: () => world.isAwaited, random: () => 0 },
-    ...{ clock, log: discardLog, metrics: noMetrics },
+    node: 'node1',
+    isAwaited: () => world.isAwaited,
+    random: () => 0,
+    clock,
+    log: discardLog,
+    metrics: noMetrics,
   });
   const stop = new AbortController();
   const running = sender.run(stop.signal).catch(() => {});

@@ -49,7 +49,11 @@ export function addressLoops(options: AddressLoopsOptions): Record<string, Loop>
     'duplicate addresses': (signal) =>
       watchForStrangers(
         {
-          ...{ clock, log, status, alarms, links: mover.links },
+          clock,
+          log,
+          status,
+          alarms,
+          links: mover.links,
           isOurs: (address) => mover.isMeant(address),
         },
         signal,
@@ -57,7 +61,9 @@ export function addressLoops(options: AddressLoopsOptions): Record<string, Loop>
     'second master': (signal) =>
       watchForSecondActive(
         {
-          ...{ clock, status, alarms },
+          clock,
+          status,
+          alarms,
           everyMs: Math.max(500, settings.addresses.advertMs * 2),
           countAdverts: (each) => kernel.countAdverts(each),
         },
@@ -83,7 +89,9 @@ function followHealth(
   );
   return watchHealth(
     {
-      ...{ clock, alarms, faults },
+      clock,
+      alarms,
+      faults,
       pace: healthPace(settings.addresses.advertMs),
       hasPeers: vrrpPeers(keepalived).length > 0,
       illness: () =>
@@ -108,7 +116,10 @@ function watchLinks(options: AddressLoopsOptions): LinkWatch {
     own.set(name, [...(own.get(name) ?? []), ...families.map(({ source }) => source)]);
   }
   return new LinkWatch({
-    ...{ alarms, clock, log, metrics },
+    alarms,
+    clock,
+    log,
+    metrics,
     links: [...own].map(([name, addresses]) => ({ name, own: addresses })),
     file: path.join(settings.runtimeDirectory, 'links.json'),
     restores: settings.links.restore,

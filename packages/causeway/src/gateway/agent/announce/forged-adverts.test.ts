@@ -17,7 +17,10 @@ describe('the alarm for forged adverts', () => {
     const seen = { count: 5n };
     const watching = watchForForgedAdverts(
       {
-        ...{ clock, alarms, metrics: noMetrics, peers: [peer] },
+        clock,
+        alarms,
+        metrics: noMetrics,
+        peers: [peer],
         kernel: {
           countForgedAdverts: () => Promise.resolve(seen.count),
           forgedAdvertSources: () => Promise.resolve([stranger]),

@@ -29,16 +29,31 @@ const { signal } = new AbortController();
 const secret = Buffer.from('a secret of enough bytes');
 const v1Secret = Buffer.from('another secret, for v1');
 const layout = {
-  ...{ table: 'causeway', hashSeed: 1, localSources: [] },
-  ...{ hairpin: false, resumeConnections: true },
+  table: 'causeway',
+  hashSeed: 1,
+  localSources: [],
+  hairpin: false,
+  resumeConnections: true,
 };
 const someStatus: AgentStatus = {
-  ...{ agent: 'gateway-1', version: '0', revisions: { oldest: 1, newest: 2 } },
-  ...{ generation: 0, endpoints: 0, older: [], errors: [], notFailoverSafe: [], sound: true },
+  agent: 'gateway-1',
+  version: '0',
+  revisions: { oldest: 1, newest: 2 },
+  generation: 0,
+  endpoints: 0,
+  older: [],
+  errors: [],
+  notFailoverSafe: [],
+  sound: true,
   vrrp: { state: 'BACKUP', since: null },
-  ...{ frozen: null, drained: null, removal: null, undoSteps: 0 },
+  frozen: null,
+  drained: null,
+  removal: null,
+  undoSteps: 0,
   unhealthy: { heard: 0, seen: [], acted: [] },
-  ...{ alarms: [], kernelSettings: [], connections: null },
+  alarms: [],
+  kernelSettings: [],
+  connections: null,
 };
 const servable: ServableAddresses = {
   families: new Set([4]),

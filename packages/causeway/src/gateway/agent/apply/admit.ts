@@ -68,7 +68,11 @@ export function admit(
     usesPermission,
     complaints: [...push.complaints, ...collisions(state, push), ...closings(state, push)],
     change: {
-      ...{ generation: header.generation, digest, endpoints, ...others, kept },
+      generation: header.generation,
+      digest,
+      endpoints,
+      ...others,
+      kept,
       cluster: clusterAfter(state, push, withheld),
     },
   };

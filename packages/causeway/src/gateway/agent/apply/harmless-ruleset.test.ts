@@ -21,8 +21,11 @@ const service = (address: typeof own): VirtualService => ({
 
 test('an address that somebody has gets no rules, whatever is stored, and the others do', async () => {
   const layout = {
-    ...{ table: 'causeway', hashSeed: 7, localSources: [] },
-    ...{ hairpin: false, resumeConnections: true },
+    table: 'causeway',
+    hashSeed: 7,
+    localSources: [],
+    hairpin: false,
+    resumeConnections: true,
   };
   const engine = new EngineRuleset(new MemoryDriver('causeway'), layout, memoryRouting('causeway'));
   const taken = new Map([[own, "this gateway's own"]]);

@@ -17,13 +17,17 @@ const assignment = { address: pod, policies: [policyKey(policy)], namedPorts: []
 
 const toPod = (last: number): Endpoint =>
   makeEndpoint({
-    ...{ address: parseAddress(`192.0.2.${last}`), protocol: 'TCP', port: parsePort(80) },
+    address: parseAddress(`192.0.2.${last}`),
+    protocol: 'TCP',
+    port: parsePort(80),
     destinations: [{ address: pod, port: parsePort(8080), weight: 1 }],
   });
 
 const toNodes = (last: number): Endpoint =>
   makeEndpoint({
-    ...{ address: parseAddress(`192.0.2.${last}`), protocol: 'TCP', port: parsePort(80) },
+    address: parseAddress(`192.0.2.${last}`),
+    protocol: 'TCP',
+    port: parsePort(80),
     nodePort: parsePort(30_000 + last),
   });
 

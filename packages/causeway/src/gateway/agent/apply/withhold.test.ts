@@ -18,7 +18,10 @@ const limits = { share: 0.5, count: 20 };
 
 const frontend = (last: number, service = `default/s${last}`, to = '10.0.0.1'): Endpoint =>
   makeEndpoint({
-    ...{ address: parseAddress(`192.0.2.${last}`), protocol: 'TCP', port: parsePort(80), service },
+    address: parseAddress(`192.0.2.${last}`),
+    protocol: 'TCP',
+    port: parsePort(80),
+    service,
     destinations: [{ address: parseAddress(to), port: parsePort(8080), weight: 1 }],
   });
 
@@ -88,7 +91,10 @@ describe('the guard', () => {
     expect(withheld(state)).toEqual(keys(range(1, 24)));
     const [first] = acknowledge(state, [], true).withheld ?? [];
     expect(first).toEqual({
-      ...{ address: '192.0.2.10', protocol: 'TCP', port: 80, generation: 1 },
+      address: '192.0.2.10',
+      protocol: 'TCP',
+      port: 80,
+      generation: 1,
       service: 'default/s10',
       reason:
         'the update to generation 2 removes 24 of 25 frontends; the removal waits for a confirmation',

@@ -90,8 +90,12 @@ export function confirmedRemovals(state: GatewayState, keys: Iterable<EndpointKe
   const confirmed = withheldIn(state).intersection(new Set(keys));
   const gone = new Map([...confirmed].map((key) => [key, undefined] as const));
   return {
-    ...{ generation: state.generation, digest: state.digest },
-    ...{ endpoints: gone, kept: gone },
-    ...{ policies: new Map(), assignments: new Map(), nodes: new Map() },
+    generation: state.generation,
+    digest: state.digest,
+    endpoints: gone,
+    kept: gone,
+    policies: new Map(),
+    assignments: new Map(),
+    nodes: new Map(),
   };
 }

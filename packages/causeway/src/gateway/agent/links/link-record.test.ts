@@ -9,7 +9,10 @@ const own = '2001:db8:77::11/64 nodad';
 function view(change: Partial<LinkView> = {}): LinkView {
   const routes = change.routes ?? [defaultRoute, podRoute];
   return {
-    ...{ isUp: true, carrierChanges: 2, routes, addresses: [own] },
+    isUp: true,
+    carrierChanges: 2,
+    routes,
+    addresses: [own],
     destinations: new Set(routes.map(destinationOf)),
     ...change,
   };
@@ -21,7 +24,9 @@ describe('what a link lost', () => {
   test('is nothing at the first look, which is kept', () => {
     expect(followLink(undefined, view()).lost).toEqual({ routes: [], addresses: [] });
     expect(before).toEqual({
-      ...{ carrierChanges: 2, routes: [defaultRoute, podRoute], addresses: [own] },
+      carrierChanges: 2,
+      routes: [defaultRoute, podRoute],
+      addresses: [own],
     });
   });
 

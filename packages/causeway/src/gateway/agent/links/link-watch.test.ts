@@ -54,9 +54,14 @@ function watch(machine: Machine, change: Partial<LinkWatchOptions> = {}) {
   const alarms = new Alarms(discardLog, noMetrics);
   const own = ['10.77.0.11', '2001:db8:77::11'].map(parseAddress);
   const linkWatch = new LinkWatch({
-    ...{ alarms, clock: new SimulatedClock(), log: discardLog, metrics: noMetrics },
-    ...{ links: [{ name: 'ext', own }], file: path.join(directory, 'links.json') },
-    ...{ restores: true, needsDefaultRoute: true },
+    alarms,
+    clock: new SimulatedClock(),
+    log: discardLog,
+    metrics: noMetrics,
+    links: [{ name: 'ext', own }],
+    file: path.join(directory, 'links.json'),
+    restores: true,
+    needsDefaultRoute: true,
     servedFamilies: () => new Set<Family>([4, 6]),
     readNetwork: () => Promise.resolve(machine.texts()),
     runIp: (args) => {

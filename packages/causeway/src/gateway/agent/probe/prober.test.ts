@@ -50,7 +50,10 @@ test('with more targets than can be knocked at in an interval, a round takes lon
   const attempted: Address[] = [];
   const running = runProber(
     {
-      ...{ clock, intervalMs, ledger: new ProbeResults({ fall: 2, rise: 2 }), onChange() {} },
+      clock,
+      intervalMs,
+      ledger: new ProbeResults({ fall: 2, rise: 2 }),
+      onChange() {},
       targets: () => new Map(all.map((address) => [address, parsePort(80)])),
       probeTcp({ address }) {
         attempted.push(address);

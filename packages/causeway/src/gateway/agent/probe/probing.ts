@@ -47,7 +47,9 @@ export class Probing {
       probes: (signal) =>
         runProber(
           {
-            ...{ clock, ledger, intervalMs: this.#intervalMs },
+            clock,
+            ledger,
+            intervalMs: this.#intervalMs,
             targets: () => options.targets(),
             probeTcp: (target, limitMs, each) => probeTcp(clock, target, limitMs, each),
             onChange: () => options.onChange(),

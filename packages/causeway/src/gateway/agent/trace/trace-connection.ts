@@ -138,8 +138,14 @@ function notServed({ endpoints }: GatewayState, question: TraceQuestion): TraceA
       ? 'This gateway serves nothing on the address.'
       : `This gateway serves other ports on the address: ${ports.join(', ')}.`;
   return {
-    ...{ outcome: 'not-served', because, servedAs: '', destination: '' },
-    ...{ isSourceKept: true, others: [], unhealthy: [], steps: [] },
+    outcome: 'not-served',
+    because,
+    servedAs: '',
+    destination: '',
+    isSourceKept: true,
+    others: [],
+    unhealthy: [],
+    steps: [],
   };
 }
 

@@ -104,7 +104,8 @@ export class MemoryAgent implements AgentClient {
       vrrp: { state: vrrp, since: null },
       unhealthy,
       revisions: this.revisions,
-      ...{ ...withheld, ...rest },
+      ...withheld,
+      ...rest,
     } as unknown as AgentStatus;
   }
 
@@ -183,7 +184,9 @@ export class MemoryAgent implements AgentClient {
   #withheld(): WithheldRecord[] {
     return [...this.withholds].map((key) => ({
       ...formatEndpointId(parseEndpointKey(key)),
-      ...{ generation: 1, reason: 'withheld', service: this.holds.get(key)?.service },
+      generation: 1,
+      reason: 'withheld',
+      service: this.holds.get(key)?.service,
     }));
   }
 
