@@ -18,5 +18,7 @@ export async function readBounded(
 
 /** The chunks of a request. A reader that stops early leaves the connection open for the answer. */
 export async function* chunksOf(request: Readable): AsyncGenerator<Buffer> {
-  yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  // Not `yield*`: that would pass the error of a reader on to the request, which would end with it.
+  for await (const chunk of chunks) yield chunk;
 }

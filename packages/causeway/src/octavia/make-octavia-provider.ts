@@ -1,7 +1,7 @@
 import type { Family } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
-import type { LoadBalancing } from '@causeway/openstack/load-balancing/load-balancing';
+import type { LoadBalancing } from '@causeway/openstack/load-balancing/contract';
 import { openLoadBalancing } from '@causeway/openstack/load-balancing/open';
 import { Neutron } from '@causeway/openstack/neutron/neutron';
 import type { Subnet } from '@causeway/openstack/neutron/resources';
