@@ -43,7 +43,7 @@ describe('decideRetry', () => {
     expect(decideRetry(answered(503), 3, 'yes', policy, () => 0).retry).toBe(false);
   });
 
-  it('waits at least as long as Retry-After asks for', () => {
+  it('waits at least as long as Retry-After demands', () => {
     expect(decideRetry(answered(429, 7_000), 1, 'no', policy, () => 0)).toEqual({
       retry: true,
       delayMs: 7_000,
