@@ -143,7 +143,7 @@ describe('createOnce', () => {
       { result: 'new-1', objects: 1, creates: 2 },
     ],
     [
-      'never repeats what nobody could recognise',
+      'never repeats a create without an identity',
       { creates: ['lost', 'done'], identity: false },
       { result: 'unknown', objects: 1, creates: 1 },
     ],

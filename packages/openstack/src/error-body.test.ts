@@ -44,7 +44,12 @@ describe('serviceMessage', () => {
 describe('secrets in the message of a service', () => {
   const quoted = (text: string) => JSON.stringify({ error: { message: text } });
   it.each([
-    ['across the cut', `${'x'.repeat(495)}hunter-two-hunter`, 'hunter-two-hunter', 'hunte'],
+    [
+      'at the end of the shortened text',
+      `${'x'.repeat(495)}hunter-two-hunter`,
+      'hunter-two-hunter',
+      'hunte',
+    ],
     ['with two spaces', 'wrong: correct  horse', 'correct  horse', 'horse'],
     ['with a tab', 'wrong: correct\thorse', 'correct\thorse', 'horse'],
   ])('are removed %s', (_what, text, secret, trace) => {
