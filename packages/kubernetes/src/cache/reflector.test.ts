@@ -41,7 +41,7 @@ function setUp(prepare: (api: FakeKubeApi) => void = () => {}) {
     store,
     seen,
     reflector,
-    /** What the handlers were told since the last time of asking. */
+    /** The changes that the handlers received since the last call. */
     news: async () => {
       await settled();
       return seen.splice(0);
@@ -89,7 +89,7 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('falls back to pages where lists cannot be streamed, and remembers it', async () => {
+  it("falls back to pages where lists can't be streamed, and keeps doing so", async () => {
     const it = setUp((api) => {
       api.streamedLists = 'refused';
       for (let index = 0; index < 1001; index += 1) api.put('services', service(`s${index}`));
@@ -98,7 +98,7 @@ describe('Reflector', () => {
     expect(it.store.size).toBe(1001);
     const lists = () => it.api.requests.filter(({ path }) => path.includes('limit='));
     expect(lists()).toHaveLength(3);
-    // The watch must not see the change, or it would not have to list again.
+    // The watch must not receive the change, otherwise no second list would be needed.
     it.api.freezeWatches();
     it.api.put('services', service('new'));
     it.api.compact();
@@ -110,7 +110,7 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('falls back to pages where the server never says that the streamed list is complete', async () => {
+  it('falls back to pages if the server never completes the streamed list', async () => {
     const it = setUp((api) => {
       two(api);
       api.streamedLists = 'ignored';
@@ -123,7 +123,7 @@ describe('Reflector', () => {
   });
 
   it.each(['status', 'event'] as const)(
-    'lists again as a difference when history is gone, told by a %s',
+    'lists again as a difference when history is gone, signaled by a %s',
     async (goneAs) => {
       const it = setUp(two);
       await it.news();
@@ -144,7 +144,7 @@ describe('Reflector', () => {
     },
   );
 
-  it('notices a half-open connection by its silence, and misses nothing', async () => {
+  it('detects a half-open connection by its idle timeout, and misses nothing', async () => {
     const it = setUp(two);
     await it.news();
     it.api.freezeWatches();
@@ -166,7 +166,7 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('ignores what was cut in the middle of a line, and resumes', async () => {
+  it('ignores a truncated line, and resumes', async () => {
     const it = setUp(two);
     await it.news();
     it.api.cutWatches(eventLine('ADDED', service('half')).slice(0, 30));
@@ -176,7 +176,7 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('treats a watch that ends inside a line as cut', async () => {
+  it('treats a watch that ends inside a line as interrupted', async () => {
     const it = setUp(two);
     await it.news();
     it.api.say('{"type":"ADD');
@@ -186,7 +186,7 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('delivers what came before an error in the stream', async () => {
+  it('delivers the events before an error in the stream', async () => {
     const it = setUp(two);
     await it.news();
     const error = { kind: 'Status', code: 500, reason: 'InternalError', message: 'etcd' };
@@ -199,7 +199,7 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('delivers nothing twice when the server repeats itself, and revives nothing that is gone', async () => {
+  it('delivers nothing twice when the server repeats events, and restores no deleted object', async () => {
     const it = setUp(two);
     it.api.put('services', service('c'));
     it.api.put('services', service('c', '10.0.0.7'));
@@ -211,7 +211,7 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('keeps trying through an outage, says so, and recovers', async () => {
+  it('keeps trying through an outage, reports it, and recovers', async () => {
     const it = setUp(two);
     await it.news();
     it.api.fault = () => new Error('connect ECONNREFUSED');
@@ -220,7 +220,7 @@ describe('Reflector', () => {
     expect(it.reflector.readiness()).toBeUndefined();
     await it.clock.advance(20_000);
     expect(it.reflector.readiness()).toMatch(
-      /^services are not being followed since 70 s: .*ECONNREFUSED/,
+      /^services have not been watched for 70 s: .*ECONNREFUSED/,
     );
     const tries = it.api.requests.length;
     expect(tries).toBeLessThan(20);
@@ -232,7 +232,7 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('waits as long as the server asks it to', async () => {
+  it('waits as long as the server demands', async () => {
     const it = setUp((api) => {
       two(api);
       api.fault = () => failure(429, 'TooManyRequests', { 'retry-after': '20' });
@@ -246,7 +246,7 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('starts over when the server comes back with an older state', async () => {
+  it('starts over when the server returns with an older state', async () => {
     const it = setUp(two);
     const backup = new Map(it.api.objects);
     const { revision } = it.api;
@@ -262,7 +262,7 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('takes a bookmark that goes back for lost history', async () => {
+  it('treats a bookmark with an older version as lost history', async () => {
     const it = setUp(two);
     await it.news();
     it.api.say(eventLine('BOOKMARK', { metadata: { resourceVersion: '50' } }));
@@ -272,7 +272,7 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('does not hammer a server that ends each watch at once', async () => {
+  it('backs off when a server ends each watch immediately', async () => {
     const it = setUp((api) => {
       two(api);
       api.fault = ({ path }) => {
@@ -287,7 +287,7 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('does not hammer a server that gives one event with each watch, and then ends or expires it', async () => {
+  it('backs off when a server sends one event with each watch, and then ends or expires it', async () => {
     for (const end of ['end', 'expire']) {
       const it = setUp(two);
       await it.news();
@@ -315,7 +315,7 @@ describe('Reflector', () => {
     }
   });
 
-  it('does not list in a tight loop when history is gone again and again', async () => {
+  it('does not list in a tight loop when history is lost repeatedly', async () => {
     const it = setUp((api) => {
       two(api);
       api.fault = ({ path }) =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LineSplitter } from './lines.ts';
 
 describe('LineSplitter', () => {
-  it('gives back the lines however the bytes are cut, characters of several bytes included', () => {
+  it('returns the lines for any split of the bytes, including multi-byte characters', () => {
     const line = fc
       .string({ unit: 'grapheme', minLength: 1 })
       .filter((text) => !text.includes('\n'));
@@ -24,7 +24,7 @@ describe('LineSplitter', () => {
     );
   });
 
-  it('knows when the stream was cut inside a line', () => {
+  it('detects a stream that ends inside a line', () => {
     const splitter = new LineSplitter();
     expect(splitter.push(new TextEncoder().encode('one\ntw'))).toEqual(['one']);
     expect(splitter.isInsideLine).toBe(true);

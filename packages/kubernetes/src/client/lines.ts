@@ -1,8 +1,8 @@
 const newline = 0x0a;
 
 /**
- * Splits a stream of bytes into lines. Chunks may end anywhere, also inside a character: a line is
- * decoded only when all of it is there. Each chunk gives the lines that it completes.
+ * Splits a stream of bytes into lines. Chunks may end anywhere, also inside a character: a line is decoded
+ * only when it is complete. Each chunk returns the lines that it completes.
  */
 export class LineSplitter {
   #pending: Uint8Array[] = [];
@@ -24,7 +24,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** How much there is of a line whose end has not come. */
+  /** Bytes of the incomplete line. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }

@@ -12,7 +12,7 @@ import type { Transport } from '../client/transport.ts';
 
 const candidates = 3;
 
-/** What happens to one candidate, and for how long it stays so. */
+/** What happens to one candidate, and for how long. */
 const happening = fc.record({
   who: fc.nat(candidates - 1),
   what: fc.constantFrom('cut', 'lose answers', 'mend', 'stop', 'start'),
@@ -53,7 +53,7 @@ class Candidate {
       },
       stop.signal,
     ).catch(() => {
-      // The lease was lost: a supervisor would start the process again.
+      // The lease was lost: a supervisor would restart the process.
       if (this.#stop === stop) this.#stop = undefined;
     });
   }
@@ -73,7 +73,7 @@ class Candidate {
       send: async (request, signal) => {
         if (this.link === 'cut') throw new Error('network is unreachable');
         const answer = await this.#api.send(request, signal);
-        // What was asked for has been done, but nobody hears of it.
+        // The request has taken effect, but its answer is lost.
         if (this.link === 'loses answers' && request.method !== 'GET') throw new Error('reset');
         return answer;
       },
@@ -82,7 +82,7 @@ class Candidate {
   }
 }
 
-describe('leader election, whatever happens', () => {
+describe('leader election, in any sequence of events', () => {
   it('never lets two write, and always finds a leader again', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(happening, { maxLength: 30 }), async (happenings) => {
