@@ -50,7 +50,7 @@ const defaults = {
  * How long answers about versions are kept. After an upgrade, the new version appears this much later at
  * most.
  */
-const rememberMs = 10 * 60_000;
+const keepMs = 10 * 60_000;
 
 /** One cloud: its credentials, its connections and its limit on requests, shared by all callers. */
 export class Cloud {
@@ -78,7 +78,7 @@ export class Cloud {
     };
     const { concurrency, clock } = this.#options;
     this.#metrics = openStackMetrics(options.metrics);
-    this.#memo = new Memo(clock, rememberMs);
+    this.#memo = new Memo(clock, keepMs);
     this.#transport = options.transport ?? new Transport(config.tls, concurrency);
     this.#requester = new Requester({
       ...this.#options,

@@ -115,7 +115,7 @@ function words(html: string): string {
 }
 
 function shorten(text: string): string | undefined {
-  // oxlint-disable-next-line no-control-regex -- control characters of a stranger stay out of our logs
+  // oxlint-disable-next-line no-control-regex -- control characters of a service stay out of our logs
   const line = text.replace(/[\s\u0000-\u001f\u007f]+/g, ' ').trim();
   if (line === '') return undefined;
   return line.length <= longestMessage ? line : `${line.slice(0, longestMessage)}…`;

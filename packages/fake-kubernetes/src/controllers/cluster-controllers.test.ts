@@ -63,8 +63,8 @@ const endpoints = () =>
     .list('endpointslices.discovery.k8s.io', 'default')
     .flatMap((slice) => (slice['endpoints'] ?? []) as Endpoint[]);
 
-/** How many turns of the event loop pass before something is written, up to fifty. */
-async function idleTurns(): Promise<number> {
+/** Number of event loop iterations until the next write, up to fifty. */
+async function idleIterations(): Promise<number> {
   const { version } = cluster.store;
   for (let turn = 0; turn < 50; turn += 1) {
     if (cluster.store.version !== version) return turn;
@@ -198,7 +198,7 @@ describe('a live cluster', () => {
       },
     });
     await expect.poll(() => ready().length).toBe(4);
-    await expect.poll(idleTurns).toBe(50);
+    await expect.poll(idleIterations).toBe(50);
   });
 
   test('empties a namespace that is deleted', async () => {

@@ -125,14 +125,14 @@ const recoveryMs = 200_000;
 /** The state that results from the reported changes; throws if they contradict each other. */
 class Ledger {
   readonly held = new Map<string, Service>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   /** From here on the server may reuse versions. */
   historyWentBack(): void {
-    this.#told.clear();
+    this.#reported.clear();
   }
 
-  tell(change: Change<Service>): void {
+  report(change: Change<Service>): void {
     const known = this.held.get(change.key);
     switch (change.type) {
       case 'added':
@@ -152,8 +152,8 @@ class Ledger {
 
   #hold(key: string, object: Service): void {
     const state = `${object.metadata?.uid} at ${object.metadata?.resourceVersion}`;
-    expect(this.#told.has(state), `${key} was told twice: ${state}`).toBe(false);
-    this.#told.add(state);
+    expect(this.#reported.has(state), `${key} was reported twice: ${state}`).toBe(false);
+    this.#reported.add(state);
     this.held.set(key, object);
   }
 }
@@ -170,7 +170,7 @@ async function scenario(seed: number, streamed: boolean, steps: readonly Step[])
   });
   const failures: object[] = [];
   const ledger = new Ledger();
-  store.onChange((change) => ledger.tell(change));
+  store.onChange((change) => ledger.report(change));
   const shared = { client, store, clock, random, log: discardLog, metrics: noMetrics };
   const reflector = new Reflector({ ...shared, resource: services, projection: withSlimMetadata });
   const controller = new AbortController();

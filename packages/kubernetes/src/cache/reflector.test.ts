@@ -42,7 +42,7 @@ function setUp(prepare: (api: FakeKubeApi) => void = () => {}) {
     seen,
     reflector,
     /** The changes that the handlers received since the last call. */
-    news: async () => {
+    changes: async () => {
       await settled();
       return seen.splice(0);
     },
@@ -63,12 +63,16 @@ const two = (api: FakeKubeApi) => {
 describe('Reflector', () => {
   it('loads by one streamed list and follows changes on the same stream', async () => {
     const it = setUp(two);
-    expect(await it.news()).toEqual(['added default/a', 'added default/b']);
+    expect(await it.changes()).toEqual(['added default/a', 'added default/b']);
     expect(it.store.isSynced).toBe(true);
     it.api.put('services', service('a', '10.0.0.2'));
     it.api.put('services', service('c'));
     it.api.remove('services', 'default', 'b');
-    expect(await it.news()).toEqual(['updated default/a', 'added default/c', 'deleted default/b']);
+    expect(await it.changes()).toEqual([
+      'updated default/a',
+      'added default/c',
+      'deleted default/b',
+    ]);
     expect(it.api.requests).toHaveLength(1);
     expect(it.reflector.readiness()).toBeUndefined();
     await it.stop();
@@ -77,13 +81,13 @@ describe('Reflector', () => {
 
   it('asks for bookmarks and resumes from the last one when the server ends the watch', async () => {
     const it = setUp(two);
-    await it.news();
+    await it.changes();
     it.api.revision = 500;
     it.api.bookmark();
     await it.clock.advance(2_000);
     it.api.endWatches();
     it.api.put('services', service('c'));
-    expect(await it.news()).toEqual(['added default/c']);
+    expect(await it.changes()).toEqual(['added default/c']);
     expect(it.watchRequests().at(-1)?.path).toContain('allowWatchBookmarks=true');
     expect(it.watchRequests().at(-1)?.path).toContain('resourceVersion=500');
     await it.stop();
@@ -126,16 +130,16 @@ describe('Reflector', () => {
     'lists again as a difference when history is gone, signaled by a %s',
     async (goneAs) => {
       const it = setUp(two);
-      await it.news();
+      await it.changes();
       it.api.goneAs = goneAs;
       it.api.freezeWatches();
       it.api.remove('services', 'default', 'a');
       it.api.put('services', service('c'));
       it.api.put('services', service('b', '10.0.0.9'));
       it.api.compact();
-      expect(await it.news()).toEqual([]);
+      expect(await it.changes()).toEqual([]);
       await it.clock.advance(95_000);
-      expect(await it.news()).toEqual([
+      expect(await it.changes()).toEqual([
         'deleted default/a',
         'updated default/b',
         'added default/c',
@@ -146,13 +150,13 @@ describe('Reflector', () => {
 
   it('detects a half-open connection by its idle timeout, and misses nothing', async () => {
     const it = setUp(two);
-    await it.news();
+    await it.changes();
     it.api.freezeWatches();
     it.api.put('services', service('c'));
     await it.clock.advance(60_000);
-    expect(await it.news()).toEqual([]);
+    expect(await it.changes()).toEqual([]);
     await it.clock.advance(31_000);
-    expect(await it.news()).toEqual(['added default/c']);
+    expect(await it.changes()).toEqual(['added default/c']);
     await it.stop();
   });
 
@@ -168,17 +172,17 @@ describe('Reflector', () => {
 
   it('ignores a truncated line, and resumes', async () => {
     const it = setUp(two);
-    await it.news();
+    await it.changes();
     it.api.cutWatches(eventLine('ADDED', service('half')).slice(0, 30));
     it.api.put('services', service('c'));
     await it.clock.advance(1_000);
-    expect(await it.news()).toEqual(['added default/c']);
+    expect(await it.changes()).toEqual(['added default/c']);
     await it.stop();
   });
 
   it('treats a watch that ends inside a line as interrupted', async () => {
     const it = setUp(two);
-    await it.news();
+    await it.changes();
     it.api.say('{"type":"ADD');
     it.api.endWatches();
     await settled();
@@ -188,14 +192,14 @@ describe('Reflector', () => {
 
   it('delivers the events before an error in the stream', async () => {
     const it = setUp(two);
-    await it.news();
+    await it.changes();
     const error = { kind: 'Status', code: 500, reason: 'InternalError', message: 'etcd' };
     it.api.put('services', service('c'));
     it.api.say(eventLine('ERROR', error));
-    expect(await it.news()).toEqual(['added default/c']);
+    expect(await it.changes()).toEqual(['added default/c']);
     it.api.put('services', service('d'));
     await it.clock.advance(1_000);
-    expect(await it.news()).toEqual(['added default/d']);
+    expect(await it.changes()).toEqual(['added default/d']);
     await it.stop();
   });
 
@@ -204,16 +208,16 @@ describe('Reflector', () => {
     it.api.put('services', service('c'));
     it.api.put('services', service('c', '10.0.0.7'));
     it.api.remove('services', 'default', 'c');
-    await it.news();
+    await it.changes();
     it.api.echo(5);
-    expect(await it.news()).toEqual([]);
+    expect(await it.changes()).toEqual([]);
     expect(it.store.get('default/c')).toBeUndefined();
     await it.stop();
   });
 
   it('keeps trying through an outage, reports it, and recovers', async () => {
     const it = setUp(two);
-    await it.news();
+    await it.changes();
     it.api.fault = () => new Error('connect ECONNREFUSED');
     it.api.cutWatches();
     await it.clock.advance(50_000);
@@ -227,7 +231,7 @@ describe('Reflector', () => {
     it.api.put('services', service('c'));
     it.api.fault = undefined;
     await it.clock.advance(30_000);
-    expect(await it.news()).toEqual(['added default/c']);
+    expect(await it.changes()).toEqual(['added default/c']);
     expect(it.reflector.readiness()).toBeUndefined();
     await it.stop();
   });
@@ -250,25 +254,25 @@ describe('Reflector', () => {
     const it = setUp(two);
     const backup = new Map(it.api.objects);
     const { revision } = it.api;
-    await it.news();
+    await it.changes();
     it.api.put('services', service('c'));
     it.api.put('services', service('a', '10.0.0.5'));
-    expect(await it.news()).toEqual(['added default/c', 'updated default/a']);
+    expect(await it.changes()).toEqual(['added default/c', 'updated default/a']);
     it.api.restore(backup, revision);
     await it.clock.advance(1_000);
-    expect(await it.news()).toEqual(['deleted default/c', 'updated default/a']);
+    expect(await it.changes()).toEqual(['deleted default/c', 'updated default/a']);
     it.api.put('services', service('d'));
-    expect(await it.news()).toEqual(['added default/d']);
+    expect(await it.changes()).toEqual(['added default/d']);
     await it.stop();
   });
 
   it('treats a bookmark with an older version as lost history', async () => {
     const it = setUp(two);
-    await it.news();
+    await it.changes();
     it.api.say(eventLine('BOOKMARK', { metadata: { resourceVersion: '50' } }));
     await it.clock.advance(1_000);
     expect(it.watchRequests().filter(({ path }) => path.includes('sendInitial'))).toHaveLength(2);
-    expect(await it.news()).toEqual([]);
+    expect(await it.changes()).toEqual([]);
     await it.stop();
   });
 
@@ -280,7 +284,7 @@ describe('Reflector', () => {
         return { status: 200, headers: {}, body: empty() };
       };
     });
-    await it.news();
+    await it.changes();
     it.api.endWatches();
     await it.clock.advance(60_000);
     expect(it.watchRequests().length).toBeLessThan(12);
@@ -290,7 +294,7 @@ describe('Reflector', () => {
   it('backs off when a server sends one event with each watch, and then ends or expires it', async () => {
     for (const end of ['end', 'expire']) {
       const it = setUp(two);
-      await it.news();
+      await it.changes();
       let version = 1_000;
       const gone = eventLine('ERROR', { kind: 'Status', code: 410 } as object);
       it.api.fault = ({ path }) => {

@@ -1,8 +1,8 @@
 /** Longer strings rarely repeat. */
 const longest = 64;
 /** Few strings repeat, and those return to the table soon after it is cleared. */
-const mostRemembered = 4_096;
-const remembered = new Map<string, string>();
+const maxStrings = 4_096;
+const strings = new Map<string, string>();
 
 /**
  * Makes equal strings of stored objects one string in memory: types, policies, finalizers, labels and node
@@ -20,9 +20,9 @@ export function shareStrings(value: object): void {
 }
 
 function shared(text: string): string {
-  const known = remembered.get(text);
+  const known = strings.get(text);
   if (known !== undefined) return known;
-  if (remembered.size >= mostRemembered) remembered.clear();
-  remembered.set(text, text);
+  if (strings.size >= maxStrings) strings.clear();
+  strings.set(text, text);
   return text;
 }

@@ -82,7 +82,9 @@ export class Store<T extends KubeObject, Index extends string = never> {
    */
   onChange(handler: ChangeHandler<T>): () => void {
     this.#handlers = [...this.#handlers, handler];
-    for (const [key, after] of this.#objects) this.#tell([handler], { type: 'added', key, after });
+    for (const [key, after] of this.#objects) {
+      this.#notify([handler], { type: 'added', key, after });
+    }
     return () => {
       this.#handlers = this.#handlers.filter((other) => other !== handler);
     };
@@ -93,14 +95,14 @@ export class Store<T extends KubeObject, Index extends string = never> {
     const key = keyOf(after);
     const changes: Change<T>[] = [];
     this.#place(key, after, changes);
-    for (const change of changes) this.#tell(this.#handlers, change);
+    for (const change of changes) this.#notify(this.#handlers, change);
   }
 
   remove(key: string): void {
     const before = this.#objects.get(key);
     if (before === undefined) return;
     this.#drop(key, before);
-    this.#tell(this.#handlers, { type: 'deleted', key, before });
+    this.#notify(this.#handlers, { type: 'deleted', key, before });
   }
 
   /**
@@ -121,7 +123,7 @@ export class Store<T extends KubeObject, Index extends string = never> {
     // Handlers that are added during a pause have already received the new contents.
     const handlers = this.#handlers;
     for (const change of changes) {
-      this.#tell(handlers, change);
+      this.#notify(handlers, change);
       const pause = yieldToEventLoop();
       if (pause !== undefined) await pause;
     }
@@ -160,7 +162,7 @@ export class Store<T extends KubeObject, Index extends string = never> {
     }
   }
 
-  #tell(handlers: readonly ChangeHandler<T>[], change: Change<T>): void {
+  #notify(handlers: readonly ChangeHandler<T>[], change: Change<T>): void {
     for (const handler of handlers) {
       try {
         handler(change);

@@ -137,8 +137,8 @@ export class HttpTransport implements Transport {
   /** Requests with the old certificate run to their end. */
   #retire(old: Dispatchers): void {
     this.#retired.add(old);
-    const forget = () => this.#retired.delete(old);
-    Promise.all([old.calls.close(), old.watches.close()]).then(forget, forget);
+    const drop = () => this.#retired.delete(old);
+    Promise.all([old.calls.close(), old.watches.close()]).then(drop, drop);
   }
 
   async close(): Promise<void> {

@@ -122,8 +122,8 @@ describe('credential plug-ins', () => {
   });
 
   it('may answer with a client certificate, and receive the request', async () => {
-    const told = path.join(directory, 'told');
-    const body = `echo "$KUBERNETES_EXEC_INFO $1 $MORE" > ${told}\n${answer({
+    const received = path.join(directory, 'received');
+    const body = `echo "$KUBERNETES_EXEC_INFO $1 $MORE" > ${received}\n${answer({
       clientCertificateData: 'CERT',
       clientKeyData: 'KEY',
     })}`;
@@ -135,7 +135,7 @@ describe('credential plug-ins', () => {
       headers: {},
       clientCertificate: { certificate: 'CERT', key: 'KEY' },
     });
-    const [info, ...rest] = (await fs.readFile(told, 'utf8')).trim().split(' ');
+    const [info, ...rest] = (await fs.readFile(received, 'utf8')).trim().split(' ');
     expect(JSON.parse(info ?? '')).toEqual({
       apiVersion,
       kind: 'ExecCredential',

@@ -46,7 +46,7 @@ interface Written {
 }
 
 const mostPending = 1_000;
-const mostRemembered = 4_096;
+const maxKept = 4_096;
 /** Repetitions within this time are counted on the existing Event. */
 const mergeWithinMs = 10 * 60_000;
 /** As in client-go: a burst about one object, then one Event in five minutes. */
@@ -197,7 +197,7 @@ export class EventRecorder {
       const patch = { count, lastTimestamp: seconds(pending.lastAt) };
       try {
         await client.patchMerge(events, known, patch, options);
-        this.#remember(key, { ...known, count, at: clock.monotonic() });
+        this.#keep(key, { ...known, count, at: clock.monotonic() });
         this.#count('merged');
         return;
       } catch (error) {
@@ -208,7 +208,7 @@ export class EventRecorder {
     const event = this.#compose(pending);
     await client.create(events, event, options);
     const { namespace = '', name = '' } = event.metadata ?? {};
-    this.#remember(key, { namespace, name, count: pending.count, at: clock.monotonic() });
+    this.#keep(key, { namespace, name, count: pending.count, at: clock.monotonic() });
     this.#count('written');
   }
 
@@ -236,26 +236,26 @@ export class EventRecorder {
   }
 
   /** Keeps the latest; the oldest are dropped first. */
-  #remember(key: string, written: Written): void {
+  #keep(key: string, written: Written): void {
     this.#written.delete(key);
     this.#written.set(key, written);
     const [oldest] = this.#written.keys();
-    if (this.#written.size > mostRemembered && oldest !== undefined) this.#written.delete(oldest);
+    if (this.#written.size > maxKept && oldest !== undefined) this.#written.delete(oldest);
   }
 
   #limitFor(object: string): RateLimit {
     let limit = this.#limits.get(object);
     if (limit === undefined) {
-      if (this.#limits.size >= mostRemembered) this.#forgetLimits();
+      if (this.#limits.size >= maxKept) this.#dropFullLimits();
       limit = new RateLimit(perObject, this.#options.clock);
       this.#limits.set(object, limit);
     }
     return limit;
   }
 
-  #forgetLimits(): void {
+  #dropFullLimits(): void {
     for (const [object, limit] of this.#limits) if (limit.isFull) this.#limits.delete(object);
-    if (this.#limits.size >= mostRemembered) this.#limits.clear();
+    if (this.#limits.size >= maxKept) this.#limits.clear();
   }
 
   #waitForMore(signal: AbortSignal): Promise<void> {

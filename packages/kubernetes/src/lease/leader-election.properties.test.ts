@@ -15,7 +15,7 @@ const candidates = 3;
 /** What happens to one candidate, and for how long. */
 const happening = fc.record({
   who: fc.nat(candidates - 1),
-  what: fc.constantFrom('cut', 'lose answers', 'mend', 'stop', 'start'),
+  what: fc.constantFrom('cut', 'lose answers', 'repair', 'stop', 'start'),
   thenMs: fc.nat(8_000),
 });
 
@@ -103,7 +103,7 @@ describe('leader election, in any sequence of events', () => {
             if (candidate !== undefined) candidate.link = 'cut';
           } else if (what === 'lose answers' && candidate !== undefined) {
             candidate.link = 'loses answers';
-          } else if (what === 'mend' && candidate !== undefined) candidate.link = 'whole';
+          } else if (what === 'repair' && candidate !== undefined) candidate.link = 'whole';
           else if (what === 'start') candidate?.start();
           else if (what === 'stop') {
             const stopping = candidate?.stop();

@@ -100,13 +100,13 @@ class Election {
   async acquire(signal: AbortSignal): Promise<Held | undefined> {
     const { clock, identity } = this.#options;
     const watching = new AbortController();
-    const bell = new Bell(clock);
+    const changed = new ChangeSignal(clock);
     let observed: Observation | undefined;
     const store = new Store<Lease>({ log: this.#log });
     store.onChange((change) => {
       observed =
         change.type === 'deleted' ? undefined : observe(observed, change.after, clock.monotonic());
-      bell.ring();
+      changed.notify();
     });
     const reflector = this.#reflector(store);
     this.#readiness = () => reflector.readiness() ?? this.#refusal;
@@ -119,7 +119,7 @@ class Election {
         if (waitMs > 0) {
           this.#refusal = undefined;
           failures = 0;
-          await bell.wait(waitMs, signal);
+          await changed.wait(waitMs, signal);
           continue;
         }
         const held = await this.#take(observed?.lease, signal);
@@ -271,7 +271,7 @@ class Election {
     const current = await client.find(leases, lease, { signal, timeoutMs });
     const holder = current?.spec?.holderIdentity;
     if (current !== undefined && holder !== identity) {
-      throw new CausewayError('gone', `${holder || 'somebody'} has taken it over`);
+      throw new CausewayError('gone', `${holder || 'another client'} has taken it over`);
     }
     return this.#write(current, signal, held.leadership.remainingMs());
   }
@@ -311,17 +311,17 @@ class Election {
 const endless = new CausewayError('internal', `the work did not end within ${windUpMs} ms`);
 
 /** Waits for a delay or for a change, whichever comes first. */
-class Bell {
+class ChangeSignal {
   readonly #clock: Clock;
   #wake: AbortController | undefined;
-  #hasRung = false;
+  #isNotified = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  ring(): void {
-    this.#hasRung = true;
+  notify(): void {
+    this.#isNotified = true;
     this.#wake?.abort();
   }
 
@@ -330,11 +330,11 @@ class Bell {
     this.#wake = wake;
     const isStopped = AbortSignal.any([signal, wake.signal]);
     try {
-      if (!this.#hasRung) await sleep(this.#clock, delayMs, isStopped);
+      if (!this.#isNotified) await sleep(this.#clock, delayMs, isStopped);
     } catch (error) {
       if (signal.aborted) throw error;
     } finally {
-      this.#hasRung = false;
+      this.#isNotified = false;
       this.#wake = undefined;
     }
   }

@@ -22,7 +22,7 @@ import {
 import type { Chain, DataType, SetDefinition } from '../model/ruleset.ts';
 
 /** Longer than the retransmission timeout of any client's first packet. */
-const rememberedSeconds = 5;
+const keptSeconds = 5;
 
 /**
  * A terminating pod closes its port before the proxy learns of it. Connections in between are refused,
@@ -61,7 +61,7 @@ function dropFirst(family: Family): Rule {
     isNotIn(key, set),
     // Only connections that our rules rewrote. The repeated packet increases the service's counter once more.
     isIn(originalTarget(family), setNames.counts(family)),
-    { kind: 'remember', key, set, timeoutSeconds: rememberedSeconds },
+    { kind: 'remember', key, set, timeoutSeconds: keptSeconds },
     drop,
   );
 }

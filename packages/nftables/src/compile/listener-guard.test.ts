@@ -61,9 +61,9 @@ describe('the listener of a service', () => {
   test('rejects connections to its own port, which would bypass the source ranges', () => {
     const own = { destination: address('192.0.2.1'), destinationPort: listener };
     expect(outcome(packet({ destination: address('203.0.113.5') }))).toBe('delivered');
-    const stranger = { source: address('203.0.113.77') };
-    expect(outcome(packet({ ...stranger, destination: address('203.0.113.5') }))).toBe('dropped');
-    expect(outcome(packet({ ...stranger, ...own }))).toBe('rejected');
+    const outsider = { source: address('203.0.113.77') };
+    expect(outcome(packet({ ...outsider, destination: address('203.0.113.5') }))).toBe('dropped');
+    expect(outcome(packet({ ...outsider, ...own }))).toBe('rejected');
   });
 
   test('drops connections of another service whose endpoint is the port', () => {

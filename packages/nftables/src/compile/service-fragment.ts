@@ -152,7 +152,7 @@ class ServiceCompiler {
 
   #toEndpoints(endpoints: readonly Endpoint[], side: Side): Verdict {
     return this.#service.affinity?.kind === 'client-timeout'
-      ? this.#remembering(endpoints, side)
+      ? this.#stickyDispatch(endpoints, side)
       : this.#slots(endpoints, side);
   }
 
@@ -199,7 +199,7 @@ class ServiceCompiler {
   }
 
   /** A set per endpoint holds its recent clients; these sets are checked first. */
-  #remembering(endpoints: readonly Endpoint[], side: Side): Verdict {
+  #stickyDispatch(endpoints: readonly Endpoint[], side: Side): Verdict {
     const family = this.#family;
     const offset = firstSlot[side];
     const table = buildSlotTable(endpoints, this.#settings.hashSeed);
@@ -215,12 +215,12 @@ class ServiceCompiler {
     }
     for (const [slot, endpoint] of table.entries()) {
       const chain = chains.get(endpoint) ?? '';
-      this.#fragment.element(setNames.serialQueue(family), [...this.#key, offset + slot], {
+      this.#fragment.element(setNames.stickySlots(family), [...this.#key, offset + slot], {
         kind: 'goto',
         chain,
       });
     }
-    const turn: Operand = {
+    const randomSlot: Operand = {
       kind: 'random',
       modulus: table.length,
       ...(offset === 0 ? {} : { offset }),
@@ -228,7 +228,11 @@ class ServiceCompiler {
     rules.push({
       statements: [
         isFamily(family),
-        { kind: 'dispatch', key: [...target(family), turn], map: setNames.serialQueue(family) },
+        {
+          kind: 'dispatch',
+          key: [...target(family), randomSlot],
+          map: setNames.stickySlots(family),
+        },
       ],
     });
     const name = derivedName('sticky', serviceKey(this.#service), side);

@@ -110,7 +110,7 @@ function familySets(family: Family): SetDefinition[] {
     { name: setNames.services(family), key, value: 'verdict' },
     { name: setNames.counts(family), key, counter: true },
     { name: setNames.slots(family), key: [...key, 'slot'], value: endpoint },
-    { name: setNames.serialQueue(family), key: [...key, 'slot'], value: 'verdict' },
+    { name: setNames.stickySlots(family), key: [...key, 'slot'], value: 'verdict' },
     { name: setNames.reverse(family), key, value: endpoint },
     {
       name: setNames.reverseNodePorts(family),

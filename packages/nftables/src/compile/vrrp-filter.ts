@@ -22,7 +22,7 @@ import type { VrrpFilter } from './virtual-service.ts';
 /** A router decrements the TTL, so a packet with this TTL was sent on this link. */
 const linkTtl = 255;
 /** How long the source of a dropped advert is kept. */
-const rememberedSeconds = 60;
+const keptSeconds = 60;
 
 const rule = (...statements: Statement[]): Rule => ({ statements });
 const isVrrp = equals(protocol, vrrp);
@@ -82,7 +82,7 @@ const forgedAdverts: Chain = {
         kind: 'remember',
         key: [source(family)],
         set: setNames.vrrpStrangers(family),
-        timeoutSeconds: rememberedSeconds,
+        timeoutSeconds: keptSeconds,
       }),
     ),
     rule(drop),

@@ -18,7 +18,7 @@ export interface NftDriverOptions {
 }
 
 /** Number of child processes whose changes count as ours; the kernel's notifications arrive shortly after. */
-const rememberedChildren = 64;
+const maxKeptChildren = 64;
 
 /**
  * Passes transactions to the program `nft`. Much slower than netlink, but the reference for the other driver.
@@ -107,7 +107,7 @@ export class NftDriver implements Driver {
       input,
       onStart: (processId) => {
         this.#children.push(processId);
-        if (this.#children.length > rememberedChildren) this.#children.shift();
+        if (this.#children.length > maxKeptChildren) this.#children.shift();
       },
     });
   }

@@ -190,10 +190,10 @@ export class LoadBalancerWaiter {
     }
   }
 
-  #finish(id: string, tell: () => void): void {
+  #finish(id: string, settle: () => void): void {
     this.#watched.delete(id);
     this.#idleReads = 0;
-    tell();
+    settle();
   }
 }
 

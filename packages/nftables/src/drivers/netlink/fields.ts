@@ -92,7 +92,7 @@ export function readFields(buffer: Buffer, types: readonly DataType[]): Field[] 
   });
 }
 
-const rememberedAddresses = 500;
+const maxCachedAddresses = 500;
 const addresses = new Map<Address, Uint8Array>();
 
 /**
@@ -102,7 +102,7 @@ const addresses = new Map<Address, Uint8Array>();
 function bytesOf(address: Address): Uint8Array {
   let bytes = addresses.get(address);
   if (bytes === undefined) {
-    if (addresses.size >= rememberedAddresses) addresses.clear();
+    if (addresses.size >= maxCachedAddresses) addresses.clear();
     bytes = addressBytes(address);
     addresses.set(address, bytes);
   }
