@@ -98,7 +98,7 @@ export class MessageWriter {
     this.#buffer.set(value, at);
   }
 
-  /** An attribute whose value `write` writes directly into the buffer, at the given offset. */
+  /** An attribute with a value that `write` writes directly into the buffer, at the given offset. */
   raw(type: number, size: number, write: (buffer: Buffer, at: number) => void): void {
     const at = this.#attribute(type, size);
     write(this.#buffer, at);

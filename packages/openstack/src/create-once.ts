@@ -23,7 +23,7 @@ export interface CreationPace {
 }
 
 /**
- * The pauses before each search after a lost answer. The service may still process a request whose connection
+ * The pauses before each search after a lost answer. The service may still process a request after its connection
  * is closed, so one search is not enough to conclude that it failed.
  */
 const attempts = 4;

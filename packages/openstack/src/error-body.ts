@@ -92,7 +92,7 @@ function htmlMessage(html: string): string {
     .replace(/&amp;/g, '&');
 }
 
-/** Elements whose text is not displayed. */
+/** Elements with text that is not displayed. */
 const hiddenElements = ['script', 'style', 'head'] as const;
 
 /** The text between the tags, in linear time for any input. */

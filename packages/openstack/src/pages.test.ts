@@ -51,7 +51,7 @@ it('returns each remaining object exactly once, for any deletions during the lis
   );
 });
 
-it('gives up on a list whose markers disappear endlessly', async () => {
+it('gives up on a list if its markers disappear endlessly', async () => {
   const fetchPage = (query: URLSearchParams) =>
     query.has('marker')
       ? Promise.reject(gone)

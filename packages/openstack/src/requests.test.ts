@@ -47,7 +47,7 @@ describe('a request', () => {
   });
 
   it.each([
-    ['a POST whose answer is lost', lost, 'unknown', undefined],
+    ['a POST with a lost answer', lost, 'unknown', undefined],
     ['a POST that a proxy could not forward', { status: 502 }, 'unknown', 502],
     ['a POST that fails inside the service', { status: 500 }, 'unknown', 500],
     ['a POST that is refused', { status: 400 }, 'refused', 400],

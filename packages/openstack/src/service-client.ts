@@ -117,7 +117,7 @@ export class ServiceClient {
     return this.#call({ method: 'PUT', route, body, headers, repeatable: 'yes', read }, call);
   }
 
-  /** A PUT whose answer has no body (202). */
+  /** A PUT with an empty answer (202). */
   putQuietly(route: Route, body: unknown, call: CallOptions): Promise<void> {
     const read = readNothing;
     return this.#call({ method: 'PUT', route, body, repeatable: 'yes', read }, call);

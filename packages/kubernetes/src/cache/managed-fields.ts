@@ -27,7 +27,7 @@ export function withoutManagedFields(line: string): string {
   return line.slice(0, before) + line.slice(end);
 }
 
-/** The position of the field in the object whose members start here. */
+/** The position of the field in the object with members that start here. */
 function findField(line: string, start: number): number | undefined {
   let depth = 0;
   let from = start;

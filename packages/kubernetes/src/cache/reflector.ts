@@ -47,7 +47,7 @@ export interface ReflectorOptions<
 const backoff: BackoffPolicy = { baseMs: 200, maxMs: 30_000, jitter: 0.5 };
 /** The server ends a watch after 5 to 10 minutes, each at a different time. */
 const watchSeconds = { least: 300, spread: 300 };
-/** A server whose streamed list pauses this long does not support streamed lists. */
+/** A server with a streamed list that pauses this long does not support streamed lists. */
 const initialIdleMs = 10_000;
 /** Servers send a bookmark each minute; 30 seconds later the connection counts as dead. */
 const watchIdleMs = 90_000;

@@ -93,7 +93,7 @@ export class Requester {
     );
   }
 
-  /** A call whose answer is read as a stream; the deadline covers only its beginning. */
+  /** A call with an answer that is read as a stream; the deadline covers only its beginning. */
   async open(call: Call, signal: AbortSignal): Promise<TransportResponse> {
     const what = describe(call);
     const limit = call.timeoutMs ?? defaultTimeoutMs;

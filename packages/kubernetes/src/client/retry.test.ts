@@ -17,7 +17,7 @@ describe('retryDelay', () => {
     ['a read from a failing server', 'GET', 1, answered(500), 100],
     ['a read through a gateway that timed out', 'GET', 1, answered(504), 100],
     ['a read of a missing object', 'GET', 1, answered(404), undefined],
-    ['a read whose caller aborted', 'GET', 1, new CausewayError('aborted', 'x'), undefined],
+    ['a read with an aborted caller', 'GET', 1, new CausewayError('aborted', 'x'), undefined],
     ['a write that was not answered', 'POST', 1, unanswered, undefined],
     ['a write to a failing server', 'PATCH', 1, answered(500), undefined],
     ['a write to a server that gives a delay', 'PATCH', 1, answered(503, 2), 2_000],

@@ -12,7 +12,7 @@ const longestWaitMs = 30_000;
  * Delay before a failed request is sent again, or undefined to give up.
  *
  * If the server gives a delay (429, or a 5xx with Retry-After), it has done nothing yet, and any request may
- * be repeated. Otherwise only reads are: a write whose answer was lost may have taken effect, and only the
+ * be repeated. Otherwise only reads are: a write with a lost answer may have taken effect, and only the
  * caller knows whether that matters.
  */
 export function retryDelay(

@@ -15,7 +15,7 @@ const largePieceBytes = 32 * 1024;
 const mostBufferedBytes = 1024 * 1024;
 
 /**
- * Sends a request whose answer is a long stream of small chunks. A server flushes each event of a watch
+ * Sends a request with an answer that is a long stream of small chunks. A server flushes each event of a watch
  * separately, ten thousand of them in one list; all chunks of one event loop iteration are delivered
  * together.
  */

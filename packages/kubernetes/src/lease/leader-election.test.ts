@@ -33,7 +33,7 @@ function setUp() {
     const client = new KubeClient({ transport, clock, random: () => 0 });
     const controller = new AbortController();
     const process = { leadership: undefined as Leadership | undefined };
-    let readiness: () => string | undefined = () => 'nobody answers';
+    let readiness: () => string | undefined = () => 'no answer';
     const addCheck = (_name: string, check: () => string | undefined) => {
       readiness = check;
     };

@@ -82,7 +82,7 @@ export class AddressOwnerChange {
   readonly #chains: Deltas<Chain> = new Map();
   readonly #sets: Deltas<SetDefinition> = new Map();
   readonly #filledSets: Deltas<FilledSet> = new Map();
-  /** Changes of sets whose elements belong to one fragment each. */
+  /** Changes of sets with elements that belong to one fragment each. */
   readonly #own = new Map<string, ElementChange>();
   readonly #shared = new Map<string, Deltas<Element>>();
   readonly #contested = new Map<string, Map<string, Deltas<Element>>>();

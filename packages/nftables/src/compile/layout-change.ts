@@ -6,7 +6,7 @@ import type { IngressPolicy, PodPolicies, ServiceKey, VirtualService } from './v
 
 /** Difference to the planned state. Omitted parts stay unchanged. */
 export interface LayoutChange {
-  /** New services, and services whose description has changed. */
+  /** New services, and services with a changed description. */
   readonly set?: readonly VirtualService[];
   readonly remove?: readonly ServiceKey[];
   /** Each of these replaces its part entirely. */
@@ -24,7 +24,7 @@ export interface AmbiguousEndpoint {
   readonly address: Address;
   readonly protocol: Protocol;
   readonly port: Port;
-  /** Services whose connections to this endpoint may not survive a move to another gateway. */
+  /** Services that may lose their connections to this endpoint in a failover to another gateway. */
   readonly services: readonly ServiceKey[];
 }
 

@@ -91,7 +91,7 @@ export class Layout {
   }
 
   /**
-   * Endpoints whose connections may not survive a failover to another gateway, and the services that cause
+   * Endpoints that may lose connections in a failover to another gateway, and the services that cause
    * it.
    */
   ambiguousEndpoints(): AmbiguousEndpoint[] {

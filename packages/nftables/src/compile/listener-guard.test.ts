@@ -66,7 +66,7 @@ describe('the listener of a service', () => {
     expect(outcome(packet({ ...outsider, ...own }))).toBe('rejected');
   });
 
-  test('drops connections of another service whose endpoint is the port', () => {
+  test('drops connections of another service with the port as its endpoint', () => {
     // Dropped like a packet that a previous rule sent here: the two can't be distinguished.
     expect(outcome(packet({ destination: address('10.96.0.11') }))).toBe('dropped');
   });
@@ -92,7 +92,7 @@ describe('the listener of a service', () => {
     expect(layout.ruleset()).toEqual(buildRuleset({ settings, services: [] }));
   });
 
-  test('drops a repeated packet whose first attempt went to a previous listener, while packets are held', () => {
+  test('drops a repeated packet after its first attempt went to a previous listener, while packets are held', () => {
     const held = buildRuleset({
       settings,
       services: [accepted('10.96.0.10', { dispatch: { kind: 'hold', logGroup: 7 } })],

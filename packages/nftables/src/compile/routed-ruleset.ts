@@ -32,7 +32,7 @@ import { addressType, hashed } from './skeleton.ts';
 import { buildSlotTable } from './slot-table.ts';
 import type { LayoutSettings, VirtualService } from './virtual-service.ts';
 
-/** A service whose packets are forwarded to a node unchanged. */
+/** A service with packets that are forwarded to a node unchanged. */
 export type RoutedService = VirtualService & {
   readonly dispatch: Extract<VirtualService['dispatch'], { kind: 'nodes-unchanged' }>;
 };

@@ -20,7 +20,7 @@ const endpointSets = (minLength: number, maxLength: number) =>
 
 const seeds = fc.integer({ min: 0, max: 0xffffffff });
 
-/** The share of all clients whose endpoint changes. Tables may differ in size. */
+/** The share of all clients that get another endpoint. Tables may differ in size. */
 function movedShare(before: readonly Endpoint[], after: readonly Endpoint[]): number {
   const slots = Math.max(before.length, after.length);
   let moved = 0;

@@ -141,7 +141,7 @@ function advance(growing: Int32Array, time: number, ring: Ring): number {
   return taken;
 }
 
-/** The fronts whose endpoints have room left, compacted in place. */
+/** The fronts of endpoints that have room left, compacted in place. */
 function stillGrowing(growing: Int32Array, { fronts, held, caps }: Ring): Int32Array {
   let kept = 0;
   for (const front of growing) {

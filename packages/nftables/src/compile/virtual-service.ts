@@ -56,8 +56,8 @@ export interface VirtualService {
   /** Clients that may connect; all by default. An empty list admits no client. */
   readonly sourceRanges?: readonly Prefix[];
   /**
-   * Clients whose source is rewritten to the machine's own address. `needed` (default): only clients whose
-   * answers would not return through this machine, see `LayoutSettings.localSources`. `outsiders`: all except
+   * Clients with a source that is rewritten to the machine's own address. `needed` (default): only clients if
+   * their answers would not return through this machine, see `LayoutSettings.localSources`. `outsiders`: all except
    * `LayoutSettings.insiders`. `machine`: only this machine's own connections.
    */
   readonly masquerade?: Masquerade;

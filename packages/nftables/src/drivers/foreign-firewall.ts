@@ -25,7 +25,7 @@ const ruleSchema = z.object({
 });
 
 /**
- * Foreign forward chains that accept only known connections: established ones, or ones whose destination was
+ * Foreign forward chains that accept only known connections: established ones, or ones with a destination that was
  * rewritten here. A connection that was opened through another gateway is neither when its first packet
  * arrives here. Lists chains and rules without elements.
  */

@@ -17,7 +17,7 @@ export interface NftDriverOptions {
   readonly networkNamespace?: string;
 }
 
-/** Number of child processes whose changes count as ours; the kernel's notifications arrive shortly after. */
+/** Number of child processes with changes that count as ours; the kernel's notifications arrive shortly after. */
 const maxKeptChildren = 64;
 
 /**

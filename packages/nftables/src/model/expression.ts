@@ -37,7 +37,7 @@ export type Verdict =
 
 /** New destination of a packet. */
 export type NatTarget =
-  /** A map whose value is an address and a port. */
+  /** A map with an address and a port as its value. */
   | { readonly kind: 'endpoint-map'; readonly map: string; readonly key: readonly Operand[] }
   /** One map for the address, another for the port: many services share the same nodes. */
   | {
@@ -67,7 +67,7 @@ export type Statement =
       readonly set: string;
       readonly present: boolean;
     }
-  /** The packet arrived through this interface, or one whose name has this prefix. */
+  /** The packet arrived through this interface, or one with this prefix in its name. */
   | { readonly kind: 'input-interface'; readonly name: string; readonly isPrefix: boolean }
   /** Continues with the map's verdict for the key; without an element, the rule does not match. */
   | { readonly kind: 'dispatch'; readonly key: readonly Operand[]; readonly map: string }
@@ -85,7 +85,7 @@ export type Statement =
     }
   /** Sends a copy of the packet to the listener of the NFLOG group. */
   | { readonly kind: 'log'; readonly group: number }
-  /** Sends an unchanged copy to the machine whose address the map has for the key. */
+  /** Sends an unchanged copy to the machine at the map's address for the key. */
   | { readonly kind: 'send-to'; readonly key: readonly Operand[]; readonly map: string }
   /** Excludes the packet from connection tracking. */
   | { readonly kind: 'notrack' }

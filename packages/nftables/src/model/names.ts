@@ -69,11 +69,11 @@ export const setNames = {
   routed: perFamily('routed'),
   /** Services with a listener on this machine, and its port. */
   accepted: perFamily('accepted'),
-  /** Services whose packets are held. */
+  /** Services with held packets. */
   held: perFamily('held'),
   /** Services that are routed, or that have an endpoint at their own address and port. */
   unchanged: perFamily('unchanged'),
-  /** Services whose forwarded packets are rejected: without endpoints, or forwarded to another machine. */
+  /** Services with rejected packets in the forward hook: without endpoints, or forwarded to another machine. */
   refused: perFamily('refused'),
   /** Clients and the endpoints that recently refused them, where the refusal was dropped. */
   refusals: perFamily('refusals'),
@@ -87,7 +87,7 @@ export const setNames = {
   vrrpStrangers: perFamily('vrrp-strangers'),
 } as const;
 
-/** The peers whose VRRP adverts arrive on one interface, by the interface's index in the settings. */
+/** The peers that send VRRP adverts on one interface, by the interface's index in the settings. */
 export const vrrpPeersSet = (link: number, family: Family): string =>
   `vrrp-peers-${link}-${family}`;
 

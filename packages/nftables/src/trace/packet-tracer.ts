@@ -88,7 +88,7 @@ class Tracer {
   /** How often the current ruleset was determined. */
   evaluations = 0;
   readonly #ruleset: Ruleset;
-  /** The ruleset whose rules the packet traverses until the end of the hook. */
+  /** The ruleset that the packet traverses until the end of the hook. */
   #walked: Ruleset;
   readonly #options: TraceOptions;
   readonly #random: () => number;

@@ -12,7 +12,7 @@ interface Deletable {
 
 /**
  * Deletes an object of a load balancer, unless its deletion is already running. It reads the object before
- * each request, because Octavia does not: Octavia accepts a delete for an object whose deletion is about to
+ * each request, because Octavia does not: Octavia accepts a delete for an object when its deletion is about to
  * end, finds nothing to delete, and leaves the load balancer PENDING_UPDATE for good (it reads the object
  * before it takes the lock, and not again).
  */

@@ -3,7 +3,7 @@ import type { CallOptions } from '../call.ts';
 import { Collection } from '../collection.ts';
 import { item } from '../route.ts';
 
-/** A collection whose objects carry tags. */
+/** A collection of objects with tags. */
 export class TaggedCollection<
   Resource extends { readonly id: string; readonly tags: readonly string[] },
   Spec extends object,

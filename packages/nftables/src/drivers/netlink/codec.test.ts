@@ -72,7 +72,7 @@ describe('the codec', () => {
     expect([...decodeElements(set, list).values()]).toEqual(elements);
   });
 
-  test('splits long lists into messages whose length the kernel can express', () => {
+  test('splits long lists into messages of a length that the kernel can express', () => {
     const set: SetDefinition = { name: 's', key: ['slot'] };
     const elements = Array.from({ length: 20_000 }, (_, index) => ({ key: [index] }));
     const { list } = encode({ op: 'add-elements', set, elements });
