@@ -28,8 +28,8 @@ export class ObjectStore {
   readonly #historyLimit: number;
   readonly #shelves = new Map<GroupResource, Shelf>();
   readonly #followers = new Set<(resource: GroupResource, change: Change) => void>();
-  readonly #untold: { readonly shelf: Shelf; readonly change: Change }[] = [];
-  #isTelling = false;
+  readonly #pending: { readonly shelf: Shelf; readonly change: Change }[] = [];
+  #isNotifying = false;
 
   constructor(options: StoreOptions = {}) {
     this.#version = options.firstVersion ?? 1;
@@ -120,14 +120,14 @@ export class ObjectStore {
     if (after < shelf.compactedAt) throw expired(after, shelf.compactedAt);
     let seen = after;
     // A watch that starts during a notification has already got this change from the history.
-    const tell = (change: Change) => {
+    const notify = (change: Change) => {
       if (change.version <= seen) return;
       seen = change.version;
       listener(change);
     };
-    for (const change of shelf.changesAfter(after)) tell(change);
-    shelf.listeners.add(tell);
-    return { close: () => void shelf.listeners.delete(tell) };
+    for (const change of shelf.changesAfter(after)) notify(change);
+    shelf.listeners.add(notify);
+    return { close: () => void shelf.listeners.delete(notify) };
   }
 
   /** Calls the listener for every future change, including those of new resources. */
@@ -148,15 +148,15 @@ export class ObjectStore {
 
   #commit(shelf: Shelf, key: string, change: Change): void {
     shelf.put(key, change);
-    this.#untold.push({ shelf, change });
-    if (this.#isTelling) return;
-    this.#isTelling = true;
+    this.#pending.push({ shelf, change });
+    if (this.#isNotifying) return;
+    this.#isNotifying = true;
     try {
-      for (let next = this.#untold.shift(); next !== undefined; next = this.#untold.shift()) {
+      for (let next = this.#pending.shift(); next !== undefined; next = this.#pending.shift()) {
         for (const listener of next.shelf.listeners) listener(next.change);
       }
     } finally {
-      this.#isTelling = false;
+      this.#isNotifying = false;
     }
   }
 

@@ -1,4 +1,4 @@
-/** Numbers of linux/netlink.h, linux/netfilter/nfnetlink.h and nf_tables.h, by the names we use for them. */
+/** Constants of linux/netlink.h, linux/netfilter/nfnetlink.h and nf_tables.h, under our names. */
 
 export const netlinkRequest = 0x1;
 export const netlinkAck = 0x4;
@@ -7,7 +7,7 @@ export const netlinkDumpInterrupted = 0x10;
 export const netlinkExclusive = 0x200;
 export const netlinkCreate = 0x400;
 export const netlinkAppend = 0x800;
-/** On an error message: what follows the header is attributes that explain it. */
+/** On an error message: the attributes after the header explain it. */
 export const netlinkAckAttributes = 0x200;
 
 export const messageError = 2;
@@ -91,13 +91,13 @@ export const verdictCodes = { drop: 0, accept: 1, jump: -3, goto: -4, return: -5
 export const generationAttribute = { id: 1 } as const;
 export const batchGeneration = 1;
 
-/** Type numbers of nft's own, which it stores with a set so that it can print it. */
+/** nft's own type numbers, which it stores with a set to print it. */
 export const typeNumbers = {
   ipv4_addr: 7,
   ipv6_addr: 8,
   inet_proto: 12,
   inet_service: 13,
-  /** nft knows a number in the machine's byte order as a mark. */
+  /** nft's type for a number in the machine's byte order is a mark. */
   slot: 19,
 } as const;
 export const integerTypeNumber = 4;

@@ -2,24 +2,24 @@ import { openNetlinkSocket, type SocketOptions } from './open-socket.ts';
 import { noBuffers, SystemCallError, type NetlinkSocket } from './system-calls.ts';
 
 export interface EventSocketOptions extends SocketOptions {
-  /** The multicast group to listen to. */
+  /** The multicast group to subscribe to. */
   readonly group: number;
 }
 
 export interface EventListener {
   onEvents(bytes: Buffer): void;
-  /** Some were lost. */
+  /** Some messages were lost. */
   onOverrun(): void;
 }
 
-/** Room for the announcement of a table with tens of thousands of elements, until somebody looks. */
+/** Holds the notifications of a table with tens of thousands of elements until the next check. */
 const bufferBytes = 16 * 1024 * 1024;
-/** Node can't wait for such a socket, and a thread that does would take 15 MB. */
+/** Node can't wait for such a socket, and a thread for it would take 15 MB. */
 const checkEveryMs = 50;
-/** Datagrams that are taken before the event loop gets its turn. */
+/** Datagrams that are read before the event loop runs. */
 const datagramsAtOnce = 32;
 
-/** Listens to the kernel's announcements. */
+/** Receives the kernel's notifications. */
 export class EventSocket {
   readonly #socket: NetlinkSocket;
   readonly #listener: EventListener;
@@ -51,14 +51,14 @@ export class EventSocket {
     this.#more = setImmediate(() => this.#take());
   }
 
-  /** False where nothing has arrived. */
+  /** False if nothing has arrived. */
   #takeOne(): boolean {
     try {
       const bytes = this.#socket.receiveNow();
       if (bytes !== undefined) this.#listener.onEvents(bytes);
       return bytes !== undefined;
     } catch (error) {
-      // The kernel announced more than the buffer held: something was missed.
+      // The kernel sent more than the buffer held: notifications were lost.
       if (!(error instanceof SystemCallError) || error.errno !== noBuffers) throw error;
       this.#listener.onOverrun();
       return true;

@@ -15,7 +15,7 @@ const right: Readonly<Record<string, string>> = {
 };
 const needs: KernelNeeds = { interfaces: ['ext'], resumesConnections: true };
 
-/** What is written, and what is reported, where these settings differ from those that are right. */
+/** The written and the reported settings, for these differences from the correct ones. */
 async function enforce(
   different: Record<string, string>,
   change: Partial<KernelNeeds> = {},
@@ -40,7 +40,7 @@ async function enforce(
 }
 
 test.each<[string, Record<string, string>, Partial<KernelNeeds>, string[]]>([
-  ['all is right', {}, {}, []],
+  ['all settings are correct', {}, {}, []],
   ['forwarding is off', { 'net.ipv4.ip_forward': '0' }, {}, ['net.ipv4.ip_forward=1']],
   [
     'windows are checked',
@@ -49,19 +49,19 @@ test.each<[string, Record<string, string>, Partial<KernelNeeds>, string[]]>([
     ['net.netfilter.nf_conntrack_tcp_be_liberal=1'],
   ],
   [
-    'nothing is picked up in mid-stream',
+    'no connection is picked up in mid-stream',
     { 'net.netfilter.nf_conntrack_tcp_loose': '0' },
     {},
     ['net.netfilter.nf_conntrack_tcp_loose=1'],
   ],
   [
-    'what was reset is remembered',
+    'entries of reset connections expire late',
     { 'net.netfilter.nf_conntrack_tcp_timeout_close': '10' },
     {},
     ['net.netfilter.nf_conntrack_tcp_timeout_close=1'],
   ],
   [
-    'windows are checked where no connection is resumed',
+    'windows are checked and no connection is resumed',
     { 'net.netfilter.nf_conntrack_tcp_be_liberal': '0' },
     { resumesConnections: false },
     [],
@@ -100,7 +100,7 @@ test.each<[string, Record<string, string>, Partial<KernelNeeds>, string[]]>([
       'net.ipv6.conf.vlan.7.accept_ra': '1',
     },
     {},
-    // In this order: forwarding would take their routes away.
+    // In this order: forwarding would remove their routes.
     [
       'net.ipv6.conf.default.accept_ra=2',
       'net.ipv6.conf.vlan.7.accept_ra=2',
@@ -108,7 +108,7 @@ test.each<[string, Record<string, string>, Partial<KernelNeeds>, string[]]>([
     ],
   ],
   [
-    'links hear no advertisements because they forward',
+    'links ignore advertisements because they forward',
     { 'net.ipv6.conf.ext.forwarding': '1', 'net.ipv6.conf.ext.accept_ra': '1' },
     {},
     [],
@@ -118,7 +118,7 @@ test.each<[string, Record<string, string>, Partial<KernelNeeds>, string[]]>([
   expect(await enforce(different, change)).toEqual({ written, wrong: [] });
 });
 
-test('what cannot be set is reported', async () => {
+test("a setting that can't be written is reported", async () => {
   expect(await enforce({ 'net.ipv4.ip_forward': '0' }, {}, true)).toEqual({
     written: [],
     wrong: ['net.ipv4.ip_forward'],

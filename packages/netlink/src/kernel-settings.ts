@@ -1,42 +1,42 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 
-/** A setting of the kernel that the data path relies on, and how it was found. */
+/** A kernel setting that the data path needs, and its previous value. */
 export interface KernelSetting {
   readonly name: string;
   readonly wanted: string;
   readonly found: string | null;
 }
 
-/** What a machine needs of its kernel. */
+/** The requirements of a machine on its kernel. */
 export interface KernelNeeds {
-  /** Links that packets of services come and go by. */
+  /** Links that carry packets of services. */
   readonly interfaces: readonly string[];
-  /** Connections that another gateway had go on here. */
+  /** Connections of another gateway continue here. */
   readonly resumesConnections: boolean;
-  /** The link by which answers come back with an address of this machine as their source. */
+  /** The link through which answers return with an address of this machine as their source. */
   readonly routesBy?: string | undefined;
 }
 
-/** Settings by name, as text under /proc/sys: read and written. */
+/** Reads and writes settings by name, as text under /proc/sys. */
 export interface SettingsFiles {
   read(name: string): Promise<string | null>;
   write(name: string, value: string): Promise<void>;
 }
 
-/** The settings of a whole machine, with its links. */
+/** The settings of a machine, with its links. */
 export interface MachineSettings extends SettingsFiles {
-  /** Links that have settings of IPv6, and `all` and `default`. */
+  /** Links that have IPv6 settings, and `all` and `default`. */
   links6(): Promise<readonly string[]>;
 }
 
-/** Reverse path filtering of a link is the greater of its own value and that of all. */
+/** The effective reverse path filtering of a link is the maximum of its own value and that of `all`. */
 const strict = 1;
 const loose = 2;
 
 /**
- * Sets what is not as the data path needs it, and answers how everything was found. These settings are
- * ours: call it at the start and again and again.
+ * Sets the settings that the data path needs, and returns the previous state of all. Causeway owns these
+ * settings: call it at the start and at intervals.
  */
 export async function enforceKernelSettings(
   needs: KernelNeeds,
@@ -56,26 +56,28 @@ async function wantedSettings(
   files: MachineSettings,
 ): Promise<Map<string, string>> {
   const wanted = new Map([
-    // Before forwarding: switching it on is what takes the routes away.
+    // Before forwarding: enabling it removes the routes.
     ...(await keptAdvertisements(files)),
     ['net.ipv4.ip_forward', '1'],
     [forwarding6('all'), '1'],
   ]);
   if (resumesConnections) {
-    // A connection that comes back after another gateway had it is out of the window that was seen here.
+    // A connection that returns from another gateway is outside of the TCP window that was seen here.
     wanted.set('net.netfilter.nf_conntrack_tcp_be_liberal', '1');
-    // A connection that another gateway had is picked up in mid-stream.
+    // A connection of another gateway is picked up in mid-stream.
     wanted.set('net.netfilter.nf_conntrack_tcp_loose', '1');
-    // What was picked up from the server's side refuses its client's next connection until it is forgotten.
+    // A connection that was picked up from the server's side blocks its client's next connection until its
+    // entry expires.
     wanted.set('net.netfilter.nf_conntrack_tcp_timeout_close', '1');
   }
   const all = Number(await files.read(reversePath('all')));
   for (const link of new Set(interfaces)) {
     const own = (await files.read(reversePath(link))) ?? '0';
-    // Packets come by another link than the way back leads over: loose is enough, off is left alone.
+    // Packets arrive through another link than the route back uses: loose mode is enough, and a disabled
+    // filter is left unchanged.
     const isStrict = Math.max(all, Number(own)) === strict;
     wanted.set(reversePath(link), isStrict ? String(loose) : own);
-    // An address is answered for, and asked from, on the link that has it and on no other.
+    // ARP for an address is answered and sent only on the link that has it.
     wanted.set(`net.ipv4.conf.${link}.arp_ignore`, '1');
     wanted.set(`net.ipv4.conf.${link}.arp_announce`, '2');
   }
@@ -84,9 +86,9 @@ async function wantedSettings(
 }
 
 /**
- * A link that forwards heeds no router advertisements (`accept_ra` 1), and loses the default route that
- * it had of them, unless told to heed them all the same (2). Links that forwarded before are left alone:
- * they have no such route to lose, and their operator may want none.
+ * A link that forwards ignores router advertisements with `accept_ra` 1, and loses the default route that it
+ * got from them; 2 keeps them. Links that already forwarded are left unchanged: they have no such route to
+ * lose, and their operator may want none.
  */
 async function keptAdvertisements(files: MachineSettings): Promise<[string, string][]> {
   if ((await files.read(forwarding6('all'))) !== '0') return [];
@@ -100,7 +102,7 @@ async function keptAdvertisements(files: MachineSettings): Promise<[string, stri
   return kept;
 }
 
-/** How many connections the kernel tracks, and how many it could. */
+/** The number of tracked connections, and the limit. */
 export async function readConnections(
   files: SettingsFiles,
 ): Promise<{ count: number; limit: number } | null> {
@@ -122,8 +124,8 @@ function forwarding6(link: string): string {
 export const settingsDirectory = '/proc/sys';
 
 /**
- * The settings below a directory. They are those of the network namespace that the process is in,
- * wherever they are mounted: in a container /proc/sys is read-only, and a mount elsewhere is not.
+ * The settings below a directory. They belong to the network namespace of the process, at any mount point: in
+ * a container /proc/sys is read-only, but a mount elsewhere is not.
  */
 export const settingsIn = (directory: string): MachineSettings => ({
   async read(name) {
@@ -134,7 +136,7 @@ export const settingsIn = (directory: string): MachineSettings => ({
   links6: () => fs.readdir(path.join(directory, 'net/ipv6/conf')).catch(() => []),
 });
 
-/** The part in the middle may be the name of a link with dots in it. */
+/** The middle part may be a link name that contains dots. */
 function fileOf(directory: string, name: string): string {
   const [net = '', family = '', area = '', ...rest] = name.split('.');
   const last = rest.pop();

@@ -4,14 +4,17 @@ import { readMessages } from './reader.ts';
 import type { NetlinkSocket } from './system-calls.ts';
 import { MessageWriter } from './writer.ts';
 
-/** Numbers of linux/netfilter/nfnetlink_log.h. */
+/** Constants of linux/netfilter/nfnetlink_log.h. */
 const configMessage = (4 << 8) | 1;
 const attribute = { command: 1, mode: 2, bufferSize: 3, timeout: 4, threshold: 5 } as const;
 const bindCommand = 1;
 const copyPacket = 2;
 const wholePacket = 0xffff;
 
-/** Several packets come in one datagram, a hundredth of a second late at most: a pod takes longer. */
+/**
+ * Several packets share one datagram, which delays them by a hundredth of a second at most: a pod takes
+ * longer.
+ */
 const batch = { packets: 32, hundredths: 1, bytes: 128 * 1024 };
 
 /** Makes the socket receive everything that rules log to the group. Only one process can. */
@@ -46,8 +49,8 @@ function configure(
       if (errno === 0) return;
       throw new CausewayError(
         errno === 1 || errno === 16 ? 'forbidden' : 'unavailable',
-        `the kernel does not hand out NFLOG group ${group}: errno ${errno}`,
-        { hint: 'Another process may listen to it: choose another group, or stop that process.' },
+        `the kernel does not bind NFLOG group ${group}: errno ${errno}`,
+        { hint: 'Another process may use it: choose another group, or stop that process.' },
       );
     }
   }

@@ -4,16 +4,16 @@ import { firstMessage } from './first-message.ts';
 import { NetlinkSocket } from './system-calls.ts';
 
 export interface SocketOptions {
-  /** A path such as /run/netns/blue; the process's own namespace when left out. */
+  /** A path such as /run/netns/blue; defaults to the namespace of the process. */
   readonly networkNamespace?: string;
 }
 
-/** Only a thread can enter another namespace, and it can't come back; a socket can. */
+/** Only a thread can enter another namespace, and it can't return; its socket can be used by the process. */
 export async function openNetlinkSocket({
   networkNamespace,
 }: SocketOptions): Promise<NetlinkSocket> {
   if (networkNamespace === undefined) return new NetlinkSocket();
-  // A thread's program lies beside this file and ends as it does: in the sources and once compiled.
+  // The worker's program is beside this file and has the same extension, in the sources and compiled.
   const program = `./open-socket.worker${path.extname(import.meta.url)}`;
   const worker = new Worker(new URL(program, import.meta.url), {
     workerData: networkNamespace,

@@ -1,10 +1,10 @@
-/** One netlink message out of a buffer the kernel filled. */
+/** One netlink message of a buffer that the kernel filled. */
 export interface Message {
   readonly type: number;
   readonly flags: number;
   readonly sequence: number;
   readonly port: number;
-  /** What follows the header. */
+  /** The bytes after the header. */
   readonly payload: Buffer;
 }
 
@@ -32,7 +32,7 @@ export function messageAttributes(message: Message): Attributes {
   return new Attributes(message.payload.subarray(genericLength));
 }
 
-/** The attributes at one level; of several with the same type the last counts. */
+/** The attributes at one level; the last one of a type counts. */
 export class Attributes {
   readonly #values = new Map<number, Buffer>();
 

@@ -12,12 +12,12 @@ const write = promisify(fs.write);
 const read = promisify(fs.read);
 
 const smallestReserve = 4 * 1024 * 1024;
-/** What fits into one answer; the kernel makes none that is larger than half of it. */
+/** Size of one answer; the kernel makes none larger than half of it. */
 const largestAnswer = 65_536;
 
 /**
- * A netlink socket. It is written and read as a file is: Node does that in threads that it has anyway, so
- * no system call holds up the event loop.
+ * A netlink socket. It is written and read like a file: Node uses its existing threads, so no system call
+ * blocks the event loop.
  */
 export class ExchangeSocket {
   readonly #socket: NetlinkSocket;
@@ -37,12 +37,12 @@ export class ExchangeSocket {
     return new ExchangeSocket(await openNetlinkSocket(options));
   }
 
-  /** The address under which the kernel knows this socket. */
+  /** The kernel's address of this socket. */
   get portId(): number {
     return this.#socket.portId;
   }
 
-  /** Numbers for so many messages, each used once. */
+  /** Reserves this number of sequence numbers, each used once. */
   reserveSequence(count: number): number {
     const first = this.#sequence;
     this.#sequence = (first + count) % 0x7fffffff;
@@ -50,8 +50,8 @@ export class ExchangeSocket {
   }
 
   /**
-   * Sends the bytes, which must not be changed any more, and resolves with everything the kernel
-   * answered. Once sent it cannot be taken back, so the signal only keeps it from being sent.
+   * Sends the bytes, which must not change afterwards, and resolves with the kernel's complete answer. A sent
+   * request can't be canceled: the signal only prevents the sending.
    */
   exchange(bytes: Buffer, first: number, last: number, signal?: AbortSignal): Promise<Buffer> {
     if (signal?.aborted === true) return Promise.reject(abortedBy(signal));
@@ -90,7 +90,7 @@ export class ExchangeSocket {
   }
 }
 
-/** A dump ends with `done`; everything else with the answer to its first or its last message. */
+/** A dump ends with `done`; other exchanges end with the answer to the first or the last message. */
 function isLast(part: Buffer, first: number, last: number): boolean {
   for (const { type, sequence } of readMessages(part)) {
     if (type === messageDone && sequence === last) return true;

@@ -3,9 +3,9 @@ import koffi from 'koffi';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 
 /**
- * The few system calls that netlink needs and Node does not have. Those that open a socket and set it up
- * take no time; those that send or wait for something block, so they belong in a worker thread. A thread
- * that enters another network namespace stays there, alone.
+ * The system calls that netlink needs and Node lacks. Calls that open and set up a socket return immediately;
+ * calls that send or wait block, so they belong in a worker thread. A thread that enters another network
+ * namespace stays there.
  */
 const libc = koffi.load(null);
 const socketCall = libc.func('int socket(int domain, int type, int protocol)') as (
@@ -69,7 +69,7 @@ const interrupted = 4;
 const tryAgain = 11;
 const doNotWait = 0x40;
 
-/** The kernel's answer to a system call that failed. */
+/** A failed system call. */
 export class SystemCallError extends CausewayError {
   readonly errno: number;
 
@@ -77,7 +77,9 @@ export class SystemCallError extends CausewayError {
     const denied = errno === 1 || errno === 13;
     super(denied ? 'forbidden' : 'unavailable', `${call} failed with errno ${errno}`, {
       ...(denied
-        ? { hint: 'CAP_NET_ADMIN is needed to program nftables, CAP_NET_RAW to hear neighbours.' }
+        ? {
+            hint: 'CAP_NET_ADMIN is needed to program nftables, CAP_NET_RAW to receive neighbor messages.',
+          }
         : {}),
     });
     this.errno = errno;
@@ -106,7 +108,7 @@ export class KernelSocket {
     checked('setsockopt', optionCall(this.fd, level, name, value, value.length));
   }
 
-  /** One datagram, in memory of its own. Waits for it. */
+  /** Waits for one datagram and returns it in its own memory. */
   receive(): Buffer {
     for (;;) {
       const datagram = this.#receive(0);
@@ -114,7 +116,7 @@ export class KernelSocket {
     }
   }
 
-  /** One datagram that has arrived; undefined where there is none. */
+  /** One datagram that has arrived; undefined if there is none. */
   receiveNow(): Buffer | undefined {
     return this.#receive(doNotWait);
   }
@@ -131,7 +133,7 @@ export class KernelSocket {
     fs.closeSync(this.fd);
   }
 
-  /** Waits until something can be received; undefined once the other descriptor can be read. */
+  /** Waits until a datagram can be received; undefined once the other descriptor is readable. */
   static waitForAny(
     sockets: readonly KernelSocket[],
     stop: number,
@@ -150,14 +152,14 @@ export class KernelSocket {
   }
 }
 
-/** A netlink socket of the network that the calling thread is in. */
+/** A netlink socket in the network namespace of the calling thread. */
 export function openNetlink(): number {
   return openSocket(netlinkFamily, rawSocket, netfilterProtocol);
 }
 
 /** A netfilter netlink socket. */
 export class NetlinkSocket extends KernelSocket {
-  /** The address under which the kernel knows this socket. */
+  /** The kernel's address of this socket. */
   readonly portId: number;
 
   constructor(fd = openNetlink()) {
@@ -188,7 +190,7 @@ export class NetlinkSocket extends KernelSocket {
     if (sent !== bytes.length) throw new SystemCallError('send', 0);
   }
 
-  /** Beyond the machine's limit only its own root may go; root of a user namespace gets up to it. */
+  /** Only root of the machine may exceed its limit; root of a user namespace gets up to it. */
   #grow(buffer: typeof sendBuffer | typeof receiveBuffer, bytes: number): void {
     try {
       this.#number(socketLevel, buffer.force, bytes);
@@ -205,7 +207,7 @@ export class NetlinkSocket extends KernelSocket {
   }
 }
 
-/** Moves the calling thread into the namespace behind the path. */
+/** Moves the calling thread into the namespace at the path. */
 export function enterNetworkNamespace(path: string): void {
   const fd = fs.openSync(path, 'r');
   try {
@@ -215,7 +217,7 @@ export function enterNetworkNamespace(path: string): void {
   }
 }
 
-/** A descriptor that can be read once somebody has written eight bytes to it. */
+/** A descriptor that is readable after eight bytes were written to it. */
 export function createEventDescriptor(): number {
   return checked('eventfd', eventfdCall(0, closeOnExec));
 }

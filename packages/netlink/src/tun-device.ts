@@ -17,7 +17,7 @@ const socketCall = libc.func('int socket(int domain, int type, int protocol)') a
   protocol: number,
 ) => number;
 
-/** Numbers of linux/if_tun.h and linux/sockios.h. */
+/** Constants of linux/if_tun.h and linux/sockios.h. */
 const setInterface = 0x400454ca;
 const tunWithoutHeader = 0x1001;
 const getFlags = 0x8913;
@@ -31,13 +31,13 @@ const closeOnExec = 0x80000;
 
 const nameLength = 16;
 const requestLength = 40;
-/** The address for devices that need one and are nobody's (RFC 7600). */
+/** The dummy address for devices that need one (RFC 7600). */
 const dummyAddress = [192, 0, 0, 8];
 const oneHost = [255, 255, 255, 255];
 
 /**
- * Makes a device through which packets enter the machine as if they came from the network, and
- * answers with its descriptor. It is gone when that is closed, so nothing is left behind.
+ * Creates a device through which packets enter the machine as if they came from the network, and returns its
+ * descriptor. The kernel removes the device when the descriptor is closed.
  */
 export function openTunDevice(name: string, directory = settingsDirectory): number {
   return openTogether((keep) => {
@@ -51,7 +51,7 @@ function setUp(device: number, name: string, directory: string): void {
   const request = requestFor(name);
   request.writeUInt16LE(tunWithoutHeader, nameLength);
   call('make the TUN device', device, setInterface, request);
-  // Packets come from anywhere, also from this machine itself; the routes back are the ordinary ones.
+  // Packets have any source, including this machine; the routes back are the ordinary ones.
   const settings = path.join(directory, 'net', 'ipv4', 'conf', name);
   fs.writeFileSync(path.join(settings, 'rp_filter'), '2');
   fs.writeFileSync(path.join(settings, 'accept_local'), '1');

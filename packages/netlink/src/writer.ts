@@ -16,12 +16,12 @@ export class MessageWriter {
     return this.#length;
   }
 
-  /** Bytes of the message that is being written. */
+  /** Bytes of the current message. */
   get messageLength(): number {
     return this.#length - this.#messageStart;
   }
 
-  /** What has been written. The writer must not be used afterwards. */
+  /** The written bytes. The writer must not be used afterwards. */
   bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -44,7 +44,7 @@ export class MessageWriter {
     this.#buffer.writeUInt32LE(this.messageLength, this.#messageStart);
   }
 
-  /** Adds flags to the message that was started last. */
+  /** Adds flags to the current message. */
   addFlags(flags: number): void {
     const at = this.#messageStart + 6;
     this.#buffer.writeUInt16LE(this.#buffer.readUInt16LE(at) | flags, at);
@@ -98,13 +98,13 @@ export class MessageWriter {
     this.#buffer.set(value, at);
   }
 
-  /** An attribute whose value is written by `write` straight into the buffer, at the offset it gets. */
+  /** An attribute with a value that `write` writes directly into the buffer, at the given offset. */
   raw(type: number, size: number, write: (buffer: Buffer, at: number) => void): void {
     const at = this.#attribute(type, size);
     write(this.#buffer, at);
   }
 
-  /** Room for an attribute's value, zeroed up to the next boundary; returns where it starts. */
+  /** Reserves space for an attribute's value, zeroed up to the next boundary; returns its start. */
   #attribute(type: number, size: number): number {
     const padded = (size + 3) & ~3;
     const at = this.#take(4 + padded);

@@ -17,7 +17,7 @@ const settings = {
   resumeConnections: true,
 };
 
-/** What a gateway's tables hold for one service. */
+/** The tables of a gateway for one service. */
 class Tables {
   readonly main: Ruleset;
   readonly routed: Ruleset;
@@ -31,7 +31,7 @@ class Tables {
   }
 }
 
-/** Both tables as one; they have no name in common. */
+/** Merges both tables; they have no name in common. */
 function together(main: Ruleset, routed: Ruleset): Ruleset {
   return {
     table: main.table,
@@ -59,7 +59,7 @@ function tracesDuring(before: Tables, after: Tables, sourcePort: number): Trace[
   );
 }
 
-/** Where it went; nothing where it is dropped, and its client sends it again. */
+/** Destination of the packet; nothing if it is dropped and its client repeats it. */
 function fate({ outcome, sentTo, packet }: Trace): string {
   if (sentTo !== undefined) return 'a node, unchanged';
   return outcome === 'forwarded' && packet.destination !== virtual ? 'rewritten' : outcome;
@@ -77,7 +77,7 @@ const states: Record<string, Dispatch> = {
   'one node, unchanged': { kind: 'nodes-unchanged', nodes: nodes.slice(1, 2) },
 };
 
-describe('a packet that is under way through a gateway while the rules change', () => {
+describe('a packet in transit through a gateway while the rules change', () => {
   const names = Object.keys(states);
   it.each(names.flatMap((from) => names.map((to) => [from, to] as const)))(
     'is neither refused nor answered by the gateway itself: %s, then %s',
@@ -97,13 +97,13 @@ describe('a packet that is under way through a gateway while the rules change', 
     ['no pods', new Tables(pods())],
     ['no nodes of its own', new Tables({ kind: 'nodes-unchanged', nodes: [] })],
     ['no nodes at all', new Tables({ kind: 'nodes-unchanged' }, [])],
-  ])('is refused where that is what the rules say then: %s', (_, after) => {
+  ])('is refused if the new rules say so: %s', (_, after) => {
     const fates = tracesDuring(new Tables(pods(1)), after, 40_000).map(fate);
     expect([fates[0], fates.at(-1)]).toEqual(['rejected', 'rewritten']);
   });
 
   it.each(Object.entries(states))(
-    'lets copies of it out to nodes whatever the service is: %s',
+    'has its copies forwarded to nodes for any dispatch: %s',
     (_, dispatch) => {
       const { main } = new Tables(dispatch);
       const copy = {
@@ -114,7 +114,7 @@ describe('a packet that is under way through a gateway while the rules change', 
         destinationPort: 80,
         connection: { state: 'untracked' } as const,
       };
-      // The copy has its way already: that its destination is an address of the gateway does not count.
+      // The copy is already routed: it does not matter that its destination is an address of the gateway.
       expect(tracePacket(main, copy, { from: 'local', localAddresses: [] }).outcome).toBe(
         'forwarded',
       );

@@ -1,32 +1,34 @@
-/** What every call to a cloud takes. */
+/** Options of every call to a cloud. */
 export interface CallOptions {
   readonly signal: AbortSignal;
   /**
-   * Milliseconds for the whole call: the wait for a free slot, tokens and retries included.
-   * The cloud's own default holds where it is left out.
+   * Milliseconds for the whole call, including the wait for a free slot, tokens and retries. Defaults to the
+   * deadline of the cloud.
    */
   readonly deadlineMs?: number;
 }
 
 export interface UpdateOptions extends CallOptions {
-  /** Change it only if nobody has since: Neutron's revision, as it was read. Else it answers 412. */
+  /**
+   * Neutron's revision of the object, as it was read. Neutron answers 412 if the object has changed since.
+   */
   readonly ifRevision?: number | undefined;
 }
 
 /**
- * How a create is kept from happening twice. OpenStack has no idempotency keys, so an object is
- * recognised by a field of its spec that the caller keeps unique to it.
+ * How a create avoids duplicates. OpenStack has no idempotency keys, so the client recognizes an object by a
+ * field of its spec that the caller keeps unique.
  */
 export interface CreateOptions extends CallOptions {
   /**
-   * The field that no other object of this kind in the project carries with the same value. With it
-   * a create whose answer was lost is looked up and repeated only if nothing is found. Without it
-   * such a create fails with `outcome: 'unknown'` and is never repeated.
+   * The field that is unique among the objects of this kind in the project. With it, the client searches for
+   * the object after a lost answer and repeats the create only if it finds none. Without it, such a create
+   * fails with `outcome: 'unknown'` and is never repeated.
    */
   readonly once?: 'name' | 'description';
-  /** An earlier process may have got through: look for the object before the first try too. */
+  /** An earlier process may have created the object: search for it before the first attempt too. */
   readonly mayExist?: boolean;
 }
 
-/** What a delete found: nothing to delete is a success too, because the object is gone either way. */
+/** Result of a delete. `absent` is a success too: the object does not exist either way. */
 export type Deletion = 'deleted' | 'absent';

@@ -24,18 +24,18 @@ export interface CloudOptions {
   readonly metrics: Metrics;
   readonly clock?: Clock;
   readonly random?: Random;
-  /** Requests under way at once, over all services and projects. */
+  /** Limit of concurrent requests, over all services and projects. */
   readonly concurrency?: number;
-  /** For a whole call, where the caller sets none. */
+  /** For a whole call, if the caller sets none. */
   readonly deadlineMs?: number;
-  /** For one attempt of it. */
+  /** For one attempt. */
   readonly attemptDeadlineMs?: number;
   readonly retry?: RetryPolicy;
-  /** Objects asked for in one page of a list. */
+  /** Objects per page of a list. */
   readonly pageSize?: number;
-  /** Who shares the work with others writes only while this allows it. */
+  /** Writes are sent only while this guard allows it. Processes that share the work set it. */
   readonly fence?: LeaseGuard | undefined;
-  /** Instead of HTTP: a simulation's. */
+  /** Replaces HTTP; used by simulations. */
   readonly transport?: RequestCarrier;
 }
 
@@ -46,10 +46,13 @@ const defaults = {
   pageSize: 200,
 };
 
-/** A service that is upgraded shows its new version this long afterwards. */
-const rememberMs = 10 * 60_000;
+/**
+ * How long answers about versions are kept. After an upgrade, the new version appears this much later at
+ * most.
+ */
+const keepMs = 10 * 60_000;
 
-/** One cloud: its credentials, its connections and its limit on requests, shared by all who use it. */
+/** One cloud: its credentials, its connections and its limit on requests, shared by all callers. */
 export class Cloud {
   readonly config: CloudConfig;
   readonly #options: Required<Omit<CloudOptions, 'transport' | 'fence'>>;
@@ -75,7 +78,7 @@ export class Cloud {
     };
     const { concurrency, clock } = this.#options;
     this.#metrics = openStackMetrics(options.metrics);
-    this.#memo = new Memo(clock, rememberMs);
+    this.#memo = new Memo(clock, keepMs);
     this.#transport = options.transport ?? new Transport(config.tls, concurrency);
     this.#requester = new Requester({
       ...this.#options,
@@ -96,22 +99,26 @@ export class Cloud {
     this.#projects = new ProjectSessions(clock, (projectId) => this.#openProject(projectId));
   }
 
-  /** Calls in the scope that the configuration names. */
+  /** Calls in the scope of the configuration. */
   session(): Session {
     return this.#configured;
   }
 
-  /** Calls in a project that `projects` listed; all who call in it share its token. */
+  /** Calls in a project that `projects` listed. All callers in the project share its token. */
   project(projectId: string): Session {
     if (this.config.credentials.method === 'application-credential') {
-      throw new CausewayError('unsupported', 'an application credential is good for one project', {
-        hint: 'Use a user and a password to reach several projects.',
-      });
+      throw new CausewayError(
+        'unsupported',
+        'an application credential is valid for one project only',
+        {
+          hint: 'Use a user and a password to reach several projects.',
+        },
+      );
     }
     return this.#projects.get(projectId);
   }
 
-  /** The projects that the credentials open, whether or not the configured one is among them. */
+  /** The projects that the credentials have access to, including or excluding the configured one. */
   projects(call: CallOptions): AsyncGenerator<Project> {
     const { credentials, scope } = this.config;
     if (credentials.method !== 'password' || scope.kind === 'unscoped') {
@@ -121,7 +128,7 @@ export class Cloud {
     return this.#unscopedSession.projects(call);
   }
 
-  /** Ends every request under way. */
+  /** Ends every running request. */
   async close(): Promise<void> {
     this.#closing.abort(new CausewayError('aborted', 'the cloud was closed'));
     await this.#transport.close();
@@ -146,11 +153,12 @@ export class Cloud {
     const first = await parent.token(signal);
     const token = await this.#keystone.rescope(first, projectId, signal);
     if (token !== undefined) return token;
-    // Refused: the unscoped token may have been revoked, or the project is closed to us.
+    // Keystone refused: the unscoped token may have been revoked, or the credentials have no access to the
+    // project.
     parent.reject(first);
     const second = await this.#keystone.rescope(await parent.token(signal), projectId, signal);
     if (second !== undefined) return second;
-    throw new OpenStackError('forbidden', 'Keystone gives no token for the project', {
+    throw new OpenStackError('forbidden', 'Keystone issues no token for the project', {
       service: 'identity' satisfies ServiceName,
       outcome: 'refused',
       status: 401,

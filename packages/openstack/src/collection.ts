@@ -36,7 +36,7 @@ export class Collection<
     return this.client.get(item(this.kind.route, id), this.#parseOne, call);
   }
 
-  /** Work of several requests, with one deadline for all of it. */
+  /** Runs several requests with one deadline. */
   within<T>(
     call: CallOptions,
     what: string,
@@ -64,8 +64,8 @@ export class Collection<
   }
 
   /**
-   * Creates several in one request. What of it is there after a lost answer is kept; only the rest is
-   * asked for again, because not every plugin creates all or nothing.
+   * Creates several objects in one request. After a lost answer, objects that exist are kept and only the
+   * rest is requested again, because not every plugin creates all or nothing.
    */
   createMany(specs: readonly Spec[], call: CreateOptions): Promise<Resource[]> {
     const { clock, random } = this.client;
@@ -110,7 +110,7 @@ export class Collection<
     return this.client.delete(item(this.kind.route, id), call);
   }
 
-  /** For what must not be deleted twice: a lost answer is an error, with `outcome: 'unknown'`. */
+  /** For a delete that must not be sent twice: a lost answer is an error, with `outcome: 'unknown'`. */
   deleteOnce(id: string, call: CallOptions, query?: URLSearchParams): Promise<Deletion> {
     return this.client.deleteOnce(item(this.kind.route, id), call, query);
   }
@@ -126,7 +126,7 @@ export class Collection<
     if (created.length === specs.length) return created;
     throw new CausewayError(
       'unavailable',
-      `the service answered with ${created.length} ${plural} of ${specs.length}`,
+      `the service answered with ${created.length} ${plural} instead of ${specs.length}`,
     );
   }
 

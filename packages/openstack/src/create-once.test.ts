@@ -18,12 +18,15 @@ const lock = new OpenStackError('conflict', 'x', {
 });
 
 interface Script {
-  /** What each create does: commits and answers, commits and loses the answer, or neither. */
+  /**
+   * Result of each create: `done` commits and answers, `lost` commits and loses the answer, `nothing` does
+   * neither.
+   */
   readonly creates: readonly ('done' | 'lost' | 'nothing' | OpenStackError)[];
   readonly mayExist?: boolean;
   readonly identity?: boolean;
   readonly present?: boolean;
-  /** Looks that do not show yet what is there. */
+  /** Number of searches that do not find the existing object yet. */
   readonly blindReads?: number;
 }
 
@@ -65,17 +68,17 @@ describe('createOnce', () => {
   it.each<[string, Script, { result: string; objects: number; creates: number }]>([
     ['works', { creates: ['done'] }, { result: 'new-1', objects: 1, creates: 1 }],
     [
-      'finds what was made although the answer was lost',
+      'finds the object after a lost answer',
       { creates: ['lost'] },
       { result: 'new-1', objects: 1, creates: 1 },
     ],
     [
-      'waits for what shows up late',
+      'waits for an object that appears late',
       { creates: ['lost'], blindReads: 3 },
       { result: 'new-1', objects: 1, creates: 1 },
     ],
     [
-      'tries again when nothing was made',
+      'tries again if no object was created',
       { creates: ['nothing', 'done'] },
       { result: 'new-2', objects: 1, creates: 2 },
     ],
@@ -90,17 +93,17 @@ describe('createOnce', () => {
       { result: 'unknown', objects: 0, creates: 4 },
     ],
     [
-      'finds what a service made before it failed',
+      'finds the object that a service created before it failed',
       { creates: [failure('unknown', 500)], present: true },
       { result: 'old', objects: 1, creates: 1 },
     ],
     [
-      'does not repeat what failed inside the service',
+      'does not repeat a create that failed inside the service',
       { creates: [failure('unknown', 500)] },
       { result: 'unknown', objects: 0, creates: 1 },
     ],
     [
-      'repeats what a gateway could not pass on',
+      'repeats a create that a proxy could not forward',
       { creates: [failure('unknown', 503), 'done'] },
       { result: 'new-2', objects: 1, creates: 2 },
     ],
@@ -110,37 +113,37 @@ describe('createOnce', () => {
       { result: 'refused', objects: 0, creates: 1 },
     ],
     [
-      'passes on a conflict with somebody else',
+      'passes on a conflict with another owner',
       { creates: [failure('refused', 409)], present: true },
       { result: 'refused', objects: 1, creates: 1 },
     ],
     [
-      'takes a conflict after a lost answer for its own object',
+      'attributes a conflict after a lost answer to its own object',
       { creates: ['lost', failure('refused', 409)], blindReads: 4 },
       { result: 'new-1', objects: 1, creates: 2 },
     ],
     [
-      'looks first when an earlier process may have got through',
+      'searches first if an earlier process may have created the object',
       { creates: [], mayExist: true, present: true },
       { result: 'old', objects: 1, creates: 0 },
     ],
     [
-      'creates when that process did not',
+      'creates the object if that process did not',
       { creates: ['done'], mayExist: true },
       { result: 'new-1', objects: 1, creates: 1 },
     ],
     [
-      'does not take a lock for its own object',
+      'does not attribute a lock to its own object',
       { creates: [lock], mayExist: true, blindReads: 1, present: true },
       { result: 'refused', objects: 1, creates: 1 },
     ],
     [
-      'takes a lock after a lost answer for the work on its own object',
+      'attributes a lock after a lost answer to its own object',
       { creates: ['lost', lock], blindReads: 4 },
       { result: 'new-1', objects: 1, creates: 2 },
     ],
     [
-      'never repeats what nobody could recognise',
+      'never repeats a create without an identity',
       { creates: ['lost', 'done'], identity: false },
       { result: 'unknown', objects: 1, creates: 1 },
     ],

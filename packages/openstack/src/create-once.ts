@@ -7,9 +7,12 @@ import { isGatewayStatus } from './retry.ts';
 
 export interface Creation<T> {
   create(): Promise<T>;
-  /** Looks for what an earlier try may have made. Undefined where nothing could recognise it. */
+  /**
+   * Searches for the object that an earlier attempt may have created. Undefined if the object can't be
+   * recognized.
+   */
   readonly find: (() => Promise<T | undefined>) | undefined;
-  /** Look before the first try too. */
+  /** Search before the first attempt too. */
   readonly mayExist: boolean;
 }
 
@@ -20,16 +23,16 @@ export interface CreationPace {
 }
 
 /**
- * The pauses before each look after a lost answer. The service may still be at work on a request whose
- * connection is gone, so one look is not enough to say that nothing came of it.
+ * The pauses before each search after a lost answer. The service may still process a request after its connection
+ * is closed, so one search is not enough to conclude that it failed.
  */
 const attempts = 4;
 const retryPause: BackoffPolicy = { baseMs: 250, maxMs: 2_000, jitter: 0.2 };
 const mostTries = 4;
 
 /**
- * Creates an object, once. An answer that got lost is followed by looks for the object, and only when
- * they find nothing by another try. A conflict after a lost answer is most often our own object.
+ * Creates an object exactly once. After a lost answer it searches for the object and repeats the create only
+ * if none is found. A conflict after a lost answer is usually caused by our own object.
  */
 export async function createOnce<T>(creation: Creation<T>, pace: CreationPace): Promise<T> {
   const { find } = creation;
@@ -46,7 +49,8 @@ export async function createOnce<T>(creation: Creation<T>, pace: CreationPace): 
     } catch (error) {
       const lost = error instanceof OpenStackError && error.outcome === 'unknown';
       const conflict = error instanceof OpenStackError && error.status === 409;
-      // Somebody else's lock says nothing about our object, unless an answer was lost: then it may be ours.
+      // A lock alone does not show that our object exists. After a lost answer it may: the lock can be caused
+      // by our own create.
       const ours = conflict && mayBeThere && (hasLost || !isLocked(error));
       if (pace.signal.aborted || !(lost || ours)) throw error;
       mayBeThere = true;
@@ -58,7 +62,7 @@ export async function createOnce<T>(creation: Creation<T>, pace: CreationPace): 
   }
 }
 
-/** A service that failed by itself would fail again; one that was out of reach may be back. */
+/** A service that failed internally would fail again. A service that was unreachable may be back. */
 function isWorthRepeating({ status }: OpenStackError): boolean {
   return status === undefined || isGatewayStatus(status);
 }

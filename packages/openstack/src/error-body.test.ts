@@ -33,7 +33,7 @@ describe('serviceMessage', () => {
     expect(serviceMessage(body)).toBe(message);
   });
 
-  it('has nothing to say about an empty body, and little about an endless one', () => {
+  it('returns nothing for an empty body, and shortens a long one', () => {
     expect(serviceMessage('')).toBeUndefined();
     expect(serviceMessage(' <html><body></body></html> ')).toBeUndefined();
     expect(serviceMessage('x'.repeat(100_000))?.length).toBeLessThan(600);
@@ -41,13 +41,18 @@ describe('serviceMessage', () => {
   });
 });
 
-describe('secrets in the words of a service', () => {
+describe('secrets in the message of a service', () => {
   const quoted = (text: string) => JSON.stringify({ error: { message: text } });
   it.each([
-    ['across the cut', `${'x'.repeat(495)}hunter-two-hunter`, 'hunter-two-hunter', 'hunte'],
+    [
+      'at the end of the shortened text',
+      `${'x'.repeat(495)}hunter-two-hunter`,
+      'hunter-two-hunter',
+      'hunte',
+    ],
     ['with two spaces', 'wrong: correct  horse', 'correct  horse', 'horse'],
     ['with a tab', 'wrong: correct\thorse', 'correct\thorse', 'horse'],
-  ])('are cut out %s', (_what, text, secret, trace) => {
+  ])('are removed %s', (_what, text, secret, trace) => {
     for (const body of [text, quoted(text), `<html><body>${text}</body></html>`]) {
       const message = serviceMessage(body, [new Secret(secret)]);
       expect(message).toContain('[sec');
@@ -55,7 +60,7 @@ describe('secrets in the words of a service', () => {
     }
   });
 
-  it('are cut out as JSON writes them, where the JSON is broken', () => {
+  it('are removed in their JSON form, in broken JSON', () => {
     const body = quoted('wrong: cor"rect\\horse').slice(0, -2);
     expect(serviceMessage(body, [new Secret('cor"rect\\horse')])).not.toContain('horse');
   });
@@ -84,7 +89,7 @@ describe('errorCodeOf', () => {
     expect(errorCodeOf(status, body)).toBe(code);
   });
 
-  it('finds the type wherever a service puts it', () => {
+  it('finds the type in each place where services put it', () => {
     expect(serviceErrorType(neutron('OverQuota'))).toBe('OverQuota');
     expect(serviceErrorType('{"faultcode":"Client"}')).toBe('Client');
     expect(serviceErrorType('nonsense')).toBeUndefined();

@@ -1,16 +1,17 @@
 import type { Secret } from './secret.ts';
 
-/** The service's own words in the body of a failed answer: JSON of several shapes, HTML or plain text. */
+/** The message in the body of a failed answer: JSON of several shapes, HTML or plain text. */
 export function serviceMessage(body: string, secrets: readonly Secret[] = []): string | undefined {
   const text = body.trim();
   if (text === '') return undefined;
   const message = text.startsWith('{') ? jsonMessage(text) : undefined;
   const whole = message ?? (text.startsWith('<') ? htmlMessage(text) : text);
-  // Before it is shortened: half a secret, or one with its spaces run together, is not found any more.
+  // Secrets are removed before the text is shortened: a truncated secret, or one with merged spaces, would
+  // not be found.
   return shorten(secrets.reduce((rest, secret) => secret.removeFrom(rest), whole));
 }
 
-/** The word for what happened, where the service names it: Neutron's `type`, Octavia's `faultcode`. */
+/** The type of the error, where the service gives one: Neutron's `type`, Octavia's `faultcode`. */
 export function serviceErrorType(body: string): string | undefined {
   const parsed = parseObject(body.trim());
   if (parsed === undefined) return undefined;
@@ -25,8 +26,8 @@ export function serviceErrorType(body: string): string | undefined {
 }
 
 /**
- * Keystone's {"error": {"code": 404, "message": "…", "title": "…"}}. Versions before Rocky answer in
- * this form for a path that they do not have as well; those words say nothing about what was asked.
+ * Keystone's {"error": {"code": 404, "message": "…", "title": "…"}}. Versions before Rocky answer in this
+ * form for an unknown path as well; that message says nothing about the requested object.
  */
 export function isKeystoneRefusal(status: number, body: string): boolean {
   const error = parseObject(body.trim())?.['error'];
@@ -77,7 +78,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** What a person would read on the page: its words without markup, styles and the repeated title. */
+/** The visible text of the page, without markup, styles and the repeated title. */
 function htmlMessage(html: string): string {
   const lower = html.toLowerCase();
   const start = lower.indexOf('<body');
@@ -91,10 +92,10 @@ function htmlMessage(html: string): string {
     .replace(/&amp;/g, '&');
 }
 
-/** Elements whose text is not for people. */
+/** Elements with text that is not displayed. */
 const hiddenElements = ['script', 'style', 'head'] as const;
 
-/** The text between the tags. Goes through the page once, whatever a server has sent. */
+/** The text between the tags, in linear time for any input. */
 function words(html: string): string {
   const lower = html.toLowerCase();
   const parts: string[] = [];
@@ -106,7 +107,7 @@ function words(html: string): string {
     const hidden = hiddenElements.find((name) => lower.startsWith(name, open + 1));
     const ending = hidden === undefined ? '>' : `</${hidden}>`;
     const close = lower.indexOf(ending, open);
-    // Without its end it is no tag: what follows is text.
+    // An unclosed tag is text.
     if (close < 0) return [...parts, html.slice(open)].join(' ');
     at = close + ending.length;
   }
@@ -114,7 +115,7 @@ function words(html: string): string {
 }
 
 function shorten(text: string): string | undefined {
-  // oxlint-disable-next-line no-control-regex -- control characters of a stranger stay out of our logs
+  // oxlint-disable-next-line no-control-regex -- control characters of a service stay out of our logs
   const line = text.replace(/[\s\u0000-\u001f\u007f]+/g, ' ').trim();
   if (line === '') return undefined;
   return line.length <= longestMessage ? line : `${line.slice(0, longestMessage)}…`;

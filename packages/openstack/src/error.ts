@@ -7,7 +7,7 @@ import {
 export type ServiceName = 'identity' | 'network' | 'load-balancer';
 
 /**
- * Whether a failed request changed anything on the other side.
+ * Whether a failed request changed anything in the service.
  *
  * - `not-sent`: it never reached the service, so repeating it is always safe
  * - `refused`: the service answered that it did nothing
@@ -20,24 +20,24 @@ export interface OpenStackErrorDetails extends ErrorOptions {
   readonly outcome: Outcome;
   /** The HTTP status, where there was an answer. */
   readonly status?: number;
-  /** OpenStack's own id of the request, to be looked up in its logs. */
+  /** OpenStack's ID of the request, as its logs show it. */
   readonly requestId?: string;
-  /** The service's words, without ours around them. */
+  /** The message of the service, without our additions. */
   readonly serviceMessage?: string;
   readonly invalidCredentials?: boolean;
   readonly isKeystoneRefusal?: boolean;
 }
 
-/** A request to an OpenStack service that failed. */
+/** A failed request to an OpenStack service. */
 export class OpenStackError extends CausewayError {
   readonly service: ServiceName;
   readonly outcome: Outcome;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly serviceMessage: string | undefined;
-  /** Keystone itself refused the credentials: trying again cannot help until someone changes them. */
+  /** Keystone itself refused the credentials. Retrying can't help until the credentials change. */
   readonly invalidCredentials: boolean;
-  /** The answer is Keystone's own word on what it was asked, not that of a page at a wrong address. */
+  /** The answer comes from Keystone and concerns the request. It is not a page at a wrong address. */
   readonly isKeystoneRefusal: boolean;
 
   constructor(code: ErrorCode, message: string, details: OpenStackErrorDetails) {
@@ -52,7 +52,7 @@ export class OpenStackError extends CausewayError {
   }
 }
 
-/** True only where Keystone said so; a Keystone that cannot be reached leaves the question open. */
+/** True only if Keystone refused them. If Keystone is unreachable, the answer is false. */
 export function areCredentialsInvalid(thrown: unknown): boolean {
   return thrown instanceof OpenStackError && thrown.invalidCredentials;
 }

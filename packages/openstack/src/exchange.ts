@@ -4,7 +4,7 @@ import type { Route } from './route.ts';
 import type { Secret } from './secret.ts';
 import type { HttpResponse, Method } from './transport.ts';
 
-/** One logical request; it may take several attempts. */
+/** One logical request of one or more attempts. */
 export interface Exchange<T> {
   readonly service: ServiceName;
   readonly method: Method;
@@ -15,15 +15,15 @@ export interface Exchange<T> {
   readonly token?: Secret;
   readonly body?: unknown;
   readonly repeatable: Repeatable;
-  /** Statuses above 299 that are answers too, such as the 300 of a document of versions. */
+  /** Statuses above 299 that are valid answers, such as the 300 of a version document. */
   readonly alsoExpected?: readonly number[];
-  /** Reads the whole body. A body that breaks off counts as an answer that never came. */
+  /** Reads the whole body. A truncated body counts as a missing answer. */
   read(response: HttpResponse): Promise<T>;
-  /** What must not show in a message, beside the token. */
+  /** Values to remove from messages, beside the token. */
   readonly secrets?: readonly Secret[];
 }
 
-/** The request for people: without ids, addresses and anything secret. */
+/** Describes the request for messages, without IDs, addresses and secrets. */
 export function describe(
   exchange: Pick<Exchange<unknown>, 'service' | 'method' | 'route'>,
 ): string {

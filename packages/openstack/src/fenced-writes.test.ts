@@ -5,7 +5,7 @@ import { Neutron } from './neutron/neutron.ts';
 
 const call = { signal: new AbortController().signal };
 
-it('sends no write once the lease is lost, also not as a repetition; reads go on', async () => {
+it('sends and repeats no write after the lease is lost, and continues to read', async () => {
   let isLeader = true;
   const remainingMs = () => {
     if (isLeader) return 60_000;
@@ -14,7 +14,7 @@ it('sends no write once the lease is lost, also not as a repetition; reads go on
   await using test = await startMinimalCloud(
     ({ method }) => {
       if (method === 'GET') return { status: 200, body: { port: { id: 'p', network_id: 'n' } } };
-      // The lease goes while the cloud can't answer.
+      // The lease is lost while the cloud can't answer.
       isLeader = false;
       return { status: 503 };
     },

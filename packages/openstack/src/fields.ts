@@ -4,9 +4,9 @@ import { type Port, parsePort } from '@causeway/base/address/port';
 import { parseInterface, prefixOf, type Prefix } from '@causeway/base/address/prefix';
 
 /**
- * A JSON object of a stranger, read field by field. Fields we do not ask for may be there or not;
- * one we need that is missing or of another type is an error that names it. (Written by hand because
- * lists have thousands of objects and every microsecond for each holds the event loop.)
+ * A JSON object from an external service, read field by field. Unknown fields are ignored; a required field
+ * that is missing or has another type is an error that names it. (Handwritten because lists have thousands of
+ * objects and parsing blocks the event loop.)
  */
 export class Fields {
   readonly #object: Record<string, unknown>;
@@ -20,7 +20,7 @@ export class Fields {
     this.#what = what;
   }
 
-  /** The object under this key, which must be there. */
+  /** The required object under this key. */
   object(key: string): Fields {
     return new Fields(this.#object[key], `${this.#what}.${key}`);
   }
@@ -32,7 +32,7 @@ export class Fields {
       : new Fields(value, `${this.#what}.${key}`);
   }
 
-  /** The objects in this list; none when the list is missing. */
+  /** The objects in this list; empty if the list is missing. */
   objects(key: string): Fields[] {
     return this.#list(key).map((value) => new Fields(value, `${this.#what}.${key}[]`));
   }
@@ -47,7 +47,7 @@ export class Fields {
     return typeof value === 'string' && value !== '' ? value : undefined;
   }
 
-  /** The text, or an empty one where the service leaves it out or says null. */
+  /** The text; empty if the service omits it or sends null. */
   text(key: string): string {
     return this.optionalString(key) ?? '';
   }
@@ -71,7 +71,7 @@ export class Fields {
     return this.#list(key).filter((value) => typeof value === 'string');
   }
 
-  /** The ids of a list of references, `[{"id": "…"}]`. */
+  /** The IDs of a list of references, `[{"id": "…"}]`. */
   ids(key: string): string[] {
     return this.objects(key).map((reference) => reference.string('id'));
   }
@@ -94,7 +94,7 @@ export class Fields {
     return value === undefined ? undefined : parsePort(value);
   }
 
-  /** A network; a lone address is a network of one. Host bits are cut off, as OpenStack does. */
+  /** A network; a single address is a network of one. Host bits are cleared, as OpenStack does. */
   prefix(key: string): Prefix {
     return loosePrefix(this.string(key));
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Limiter } from './limiter.ts';
 
 describe('Limiter', () => {
-  it('runs so many at once, in the order they came', async () => {
+  it('runs up to the limit at once, in order of arrival', async () => {
     const limiter = new Limiter(2);
     const { signal } = new AbortController();
     const started: number[] = [];
@@ -28,7 +28,7 @@ describe('Limiter', () => {
     await Promise.all(all);
   });
 
-  it('forgets whoever gave up waiting, and frees the slot of work that failed', async () => {
+  it('drops callers that gave up waiting, and frees the slot of failed work', async () => {
     const limiter = new Limiter(1);
     const patient = new AbortController();
     const impatient = new AbortController();

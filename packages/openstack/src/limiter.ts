@@ -1,6 +1,6 @@
 import { abortedBy } from '@causeway/base/time/clock';
 
-/** Lets so many pieces of work run at once; the rest wait in the order they came. */
+/** Limits concurrent work; the rest waits in order of arrival. */
 export class Limiter {
   readonly #limit: number;
   readonly #waiting = new Set<() => void>();
@@ -39,7 +39,7 @@ export class Limiter {
     });
   }
 
-  /** The slot goes straight to the next in line, so that a newcomer cannot slip in between. */
+  /** The slot goes directly to the next waiting caller, so a new caller can't take it in between. */
   #leave(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

@@ -16,7 +16,7 @@ function scan(text: string, key: string, cuts: readonly number[]) {
 }
 
 describe('ListScanner', () => {
-  it('finds what JSON.parse finds, wherever the pieces are cut', () => {
+  it('finds the same objects as JSON.parse, for any split of the input', () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue());
     fc.assert(
       fc.property(
@@ -38,7 +38,7 @@ describe('ListScanner', () => {
     );
   });
 
-  it('cuts in the middle of a character, a key and an escape', () => {
+  it('accepts a split inside a character, a key and an escape', () => {
     const text = '{"po\\u0072ts2":1,"ports":[{"name":"zürich \\"]}"},{"n":"ü"}],"links":"ü"}';
     for (let cut = 0; cut <= Buffer.byteLength(text); cut += 1) {
       const { items, envelope } = scan(text, 'ports', [cut]);
@@ -48,13 +48,13 @@ describe('ListScanner', () => {
   });
 
   it.each([
-    ['breaks off', '{"ports":[{"a":1},{"b"'],
+    ['is truncated', '{"ports":[{"a":1},{"b"'],
     ['is not JSON', '<html></html>'],
     ['has no list', '{"networks":[]}'],
     ['is a list itself', '[{"id":1}]'],
     ['has another type under the key', '{"ports":{"a":[]}}'],
-    ['holds a broken object', '{"ports":[{a:1}]}'],
-  ])('refuses an answer that %s', (_what, text) => {
+    ['contains an invalid object', '{"ports":[{a:1}]}'],
+  ])('rejects an answer that %s', (_what, text) => {
     expect(() => scan(text, 'ports', [])).toThrow(/the answer/);
   });
 });

@@ -7,21 +7,21 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
-/** Of one object, or one key, that has not ended yet. */
+/** Limit of one incomplete object or key, in bytes. */
 const largestPiece = 16 * 1024 * 1024;
 
 /**
- * Takes an answer such as `{"ports": [{…}, {…}], "ports_links": […]}` apart while it arrives. Each
- * object of the list is parsed by itself as soon as it is complete, so that an answer of many
- * megabytes never holds the event loop for longer than one piece from the network takes.
+ * Parses an answer such as `{"ports": [{…}, {…}], "ports_links": […]}` while it arrives. Each object of the
+ * list is parsed as soon as it is complete. An answer of many megabytes therefore blocks the event loop only
+ * for one network chunk at a time.
  */
 export class ListScanner {
   readonly #key: string;
-  /** What lies outside of the list, to be parsed at the end. */
+  /** Text outside of the list, parsed at the end. */
   readonly #envelope: string[] = [];
   #rest: Buffer = Buffer.alloc(0);
   #position = 0;
-  /** Where the current object of the list, envelope text or key begins in `#rest`. */
+  /** Start of the current list object, envelope text or key in `#rest`. */
   #start = 0;
   #stringStart = 0;
   #depth = 0;
@@ -34,7 +34,7 @@ export class ListScanner {
     this.#key = key;
   }
 
-  /** Takes the next piece; returns the objects that it completes. */
+  /** Adds a chunk; returns the objects that it completes. */
   push(chunk: Uint8Array): unknown[] {
     const items: unknown[] = [];
     const kept = this.#rest.subarray(this.#start);
@@ -49,14 +49,14 @@ export class ListScanner {
     this.#stringStart -= this.#start;
     this.#start = 0;
     for (; this.#position < this.#rest.length; this.#position += 1) this.#step(items);
-    // A key that is still arriving stays whole, so that it can be compared.
+    // An incomplete key stays whole, so that it can be compared.
     if (!this.#inList) this.#cutEnvelope(this.#inString ? this.#stringStart : this.#rest.length);
     return items;
   }
 
   /** The answer without the list's objects. */
   end(): Record<string, unknown> {
-    if (this.#depth !== 0) throw new CausewayError('unavailable', 'the answer breaks off');
+    if (this.#depth !== 0) throw new CausewayError('unavailable', 'the answer is truncated');
     const value = parse(Buffer.from(this.#envelope.join(''), 'latin1').toString('utf8'));
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw new CausewayError('unavailable', 'the answer is not a JSON object');
@@ -125,7 +125,7 @@ export class ListScanner {
   }
 
   #cutEnvelope(end: number): void {
-    // Not yet decoded bytes of a character may end here; latin1 keeps them apart until all are there.
+    // The text may end within a multi-byte character; latin1 keeps the bytes until the rest arrives.
     this.#envelope.push(this.#rest.toString('latin1', this.#start, end));
     this.#start = end;
   }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { Memo } from './memo.ts';
 
-it('keeps answers for a while, and failures not at all', async () => {
+it('keeps answers for a while, and does not keep failures', async () => {
   const clock = new SimulatedClock();
   const memo = new Memo(clock, 1_000);
   let asked = 0;

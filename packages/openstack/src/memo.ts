@@ -1,6 +1,6 @@
 import type { Clock } from '@causeway/base/time/clock';
 
-/** Keeps answers that rarely change, for a while, for everyone who asks. Failures are not kept. */
+/** Caches answers that rarely change, for all callers. Failures are not cached. */
 export class Memo {
   readonly #clock: Clock;
   readonly #keepMs: number;

@@ -5,7 +5,7 @@ import { Neutron } from './neutron/neutron.ts';
 
 const call = { signal: new AbortController().signal };
 
-/** Metrics as lines, added up. */
+/** Metrics as lines, summed up. */
 function recordingMetrics(): { metrics: Metrics; lines: Map<string, number> } {
   const lines = new Map<string, number>();
   const add = (name: string, labels: Readonly<Record<string, string>>, amount: number) => {
@@ -20,7 +20,7 @@ function recordingMetrics(): { metrics: Metrics; lines: Map<string, number> } {
   return { metrics, lines };
 }
 
-it('counts requests by route and not by id, retries by reason, and tokens', async () => {
+it('counts requests by route and not by ID, retries by reason, and tokens', async () => {
   const { metrics, lines } = recordingMetrics();
   const answers = [{ status: 503 }, { status: 0, cut: true }, { status: 401 }];
   await using test = await startMinimalCloud(

@@ -10,7 +10,7 @@ const gone = new OpenStackError('not-found', 'no such marker', {
   status: 404,
 });
 
-/** A list in pages, from which objects disappear between two requests. */
+/** A paged list, from which objects are deleted between two requests. */
 function listWithDeletions(ids: readonly string[], size: number, deletions: readonly number[]) {
   let rest = [...ids];
   let requests = 0;
@@ -30,12 +30,12 @@ function listWithDeletions(ids: readonly string[], size: number, deletions: read
   return { fetchPage, left: () => rest };
 }
 
-it('gives what stays through the listing exactly once, whatever is deleted meanwhile', async () => {
+it('returns each remaining object exactly once, for any deletions during the listing', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 0, max: 30 }),
       fc.integer({ min: 1, max: 7 }),
-      // At most three markers can vanish: more and the list gives up, which the next test shows.
+      // At most three markers can disappear: with more the list gives up, which the next test shows.
       fc.array(fc.nat(30), { maxLength: 3 }),
       async (count, size, deletions) => {
         const ids = Array.from({ length: count }, (_, index) => `id-${index}`);
@@ -51,7 +51,7 @@ it('gives what stays through the listing exactly once, whatever is deleted meanw
   );
 });
 
-it('gives up on a list whose markers vanish without end', async () => {
+it('gives up on a list if its markers disappear endlessly', async () => {
   const fetchPage = (query: URLSearchParams) =>
     query.has('marker')
       ? Promise.reject(gone)
@@ -59,7 +59,7 @@ it('gives up on a list whose markers vanish without end', async () => {
   await expect(collect(everyPage(new URLSearchParams(), fetchPage))).rejects.toBe(gone);
 });
 
-it('takes an empty page that leads on for no end', async () => {
+it('continues after an empty page with a link', async () => {
   const pages: Record<string, Page<{ id: string }>> = {
     '': { items: [{ id: 'a' }], next: new URLSearchParams({ marker: 'a' }) },
     'marker=a': { items: [], next: new URLSearchParams({ marker: 'b' }) },

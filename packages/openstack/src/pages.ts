@@ -12,12 +12,12 @@ export interface Page<T> {
   readonly next: URLSearchParams | undefined;
 }
 
-/** How long one page may be worked on before the event loop gets its turn. */
+/** Longest processing of a page before the event loop runs. */
 const longestHoldMs = 5;
-/** A list that takes this much is refused: no cloud of ours has it, and memory has an end. */
+/** A larger list is rejected, to limit memory; no known cloud has one. */
 const largestPage = 256 * 1024 * 1024;
 
-/** Reads a page while it arrives; see ListScanner for why. */
+/** Parses a page while it arrives; see ListScanner for the reason. */
 export async function readPage<T>(
   response: HttpResponse,
   key: string,
@@ -42,8 +42,8 @@ export async function readPage<T>(
 }
 
 /**
- * The query of the link to the next page. Only its query: the link's host and path come from what a
- * proxy made of them, and our token goes nowhere but to the endpoint we were configured with.
+ * The query of the link to the next page. Host and path of the link are ignored: a proxy may have changed
+ * them, and our token must go only to the configured endpoint.
  */
 function nextQuery(envelope: Record<string, unknown>, key: string): URLSearchParams | undefined {
   for (const link of new Fields(envelope, 'list').objects(`${key}_links`)) {
@@ -63,8 +63,8 @@ function nextQuery(envelope: Record<string, unknown>, key: string): URLSearchPar
 const mostRestarts = 3;
 
 /**
- * Every object of a list, page by page. Where the object that a page starts after is deleted in the
- * meantime, the list starts over and leaves out what it has given already.
+ * Every object of a list, page by page. If the marker object of a page is deleted in the meantime, the list
+ * restarts and omits objects that it has already returned.
  */
 export async function* everyPage<T extends { readonly id: string }>(
   first: URLSearchParams,
@@ -93,12 +93,15 @@ export async function* everyPage<T extends { readonly id: string }>(
     if (page.next === undefined) return;
     query = continued(first, page.next);
     if (asked.has(query.toString())) {
-      throw new CausewayError('unavailable', 'the pages of a list lead back to one already read');
+      throw new CausewayError(
+        'unavailable',
+        'the pages of a list link back to a page that was already read',
+      );
     }
   }
 }
 
-/** Our own query with the marker of the link: filters and fields stay what we asked for. */
+/** Our own query with the marker of the link: filters and fields stay unchanged. */
 function continued(first: URLSearchParams, next: URLSearchParams): URLSearchParams {
   const query = new URLSearchParams(first);
   for (const key of ['marker', 'limit', 'page_reverse'] as const) {
@@ -108,7 +111,7 @@ function continued(first: URLSearchParams, next: URLSearchParams): URLSearchPara
   return query;
 }
 
-/** A marker that no longer exists is 400 in Octavia and 404 in Neutron. */
+/** A marker that no longer exists causes 400 in Octavia and 404 in Neutron. */
 function isMarkerGone(error: unknown): boolean {
   return error instanceof OpenStackError && (error.status === 400 || error.status === 404);
 }

@@ -7,7 +7,7 @@ import { ProjectSessions } from './project-sessions.ts';
 const call = { signal: new AbortController().signal };
 const minute = 60_000;
 
-it('callers in one project share its token, those in another have their own', async () => {
+it('callers in one project share its token, callers in another project have their own', async () => {
   await using test = await startMinimalCloud(() => ({
     status: 200,
     body: { port: { id: 'x', network_id: 'n' } },
@@ -15,19 +15,19 @@ it('callers in one project share its token, those in another have their own', as
   const get = (projectId: string) =>
     new Neutron(test.cloud.project(projectId)).ports.get('x', call);
   await Promise.all(Array.from({ length: 50 }, () => get('p1')));
-  // The unscoped one, and the project's.
+  // The unscoped login, and that of the project.
   expect(test.logins()).toHaveLength(2);
   await get('p2');
   expect(test.logins()).toHaveLength(3);
 });
 
-it('sessions that nobody calls through are dropped, the others are kept', async () => {
+it('unused sessions are dropped, the others are kept', async () => {
   const clock = new SimulatedClock();
   await using test = await startMinimalCloud(() => ({ status: 404 }), { clock });
   const opened: string[] = [];
   const sessions = new ProjectSessions(clock, (projectId) => {
     opened.push(projectId);
-    // Only who opened it matters here; each session of the cloud has tokens of its own.
+    // Only the creation matters here; each session of the cloud has its own tokens.
     return test.cloud.project(projectId);
   });
   const busy = sessions.get('busy');

@@ -1,13 +1,13 @@
 import type { Clock } from '@causeway/base/time/clock';
 import type { Session } from './session.ts';
 
-/** Longer than the life of most tokens: dropping such a session costs at most the login that was due. */
+/** Longer than the lifetime of most tokens: dropping such a session costs at most a login that was due. */
 const keepUnusedMs = 60 * 60_000;
 const sweepEveryMs = 60_000;
 
 /**
- * One session for each project, so that all who call in it share its token. Those that nobody has
- * called through for an hour are dropped, or projects that come and go would fill the memory.
+ * One session per project, so that all its callers share a token. Sessions unused for an hour are dropped;
+ * otherwise short-lived projects would fill the memory.
  */
 export class ProjectSessions {
   readonly #clock: Clock;

@@ -16,17 +16,17 @@ export interface RequesterParts {
   readonly transport: RequestCarrier;
   readonly limiter: Limiter;
   readonly retry: RetryPolicy;
-  /** For one attempt: a request that hangs is given up early enough to be repeated. */
+  /** For one attempt: a hung request is aborted early enough to be repeated. */
   readonly attemptDeadlineMs: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly metrics: OpenStackMetrics;
-  /** Says how long we may still write. */
+  /** Limits how long writes may be sent. */
   readonly fence?: LeaseGuard | undefined;
 }
 
-/** Sends requests to one cloud: within its limit, with retries where they are safe, and counted. */
+/** Sends requests to one cloud: within its limit, with retries where they are safe, and with metrics. */
 export class Requester {
   readonly #parts: RequesterParts;
 
@@ -38,7 +38,7 @@ export class Requester {
     const { limiter, clock, retry, random, log, metrics } = this.#parts;
     for (let attempt = 1; ; attempt += 1) {
       const result = await limiter.run(signal, () => {
-        // Before anything is counted as sent.
+        // Checked before the request is counted.
         this.#fenceFor(exchange)?.remainingMs();
         return this.#attempt(exchange, signal);
       });
@@ -62,9 +62,9 @@ export class Requester {
     }
   }
 
-  /** It is asked right before each sending, and a write that outlives it is given up. */
+  /** Checked immediately before each request; a write that outlives the lease is aborted. */
   #fenceFor({ method, service }: Exchange<unknown>): LeaseGuard | undefined {
-    // Logging in changes nothing that others have.
+    // A login changes nothing that others use.
     return method === 'GET' || service === 'identity' ? undefined : this.#parts.fence;
   }
 
@@ -127,7 +127,7 @@ type AttemptResult<T> =
   | { readonly error: undefined; readonly value: T }
   | { readonly error: OpenStackError; readonly retryAfterMs: number | undefined };
 
-/** The error for a request without a usable answer: none came, it broke off, or it made no sense. */
+/** The error for a request without a usable answer: missing, truncated or invalid. */
 function unanswered(
   thrown: unknown,
   exchange: Exchange<unknown>,
@@ -143,7 +143,7 @@ function unanswered(
       service: exchange.service,
       outcome: known instanceof TransportError ? known.outcome : 'unknown',
       cause: known,
-      // With a status it is an answer, only not one we understand: the next would be no better.
+      // An answer with a status that we can't parse: a repetition would not be better.
       ...(brokeOff || status === undefined ? {} : { status }),
       ...(known.hint === undefined ? {} : { hint: known.hint }),
     },

@@ -17,7 +17,7 @@ const created: Answer = { status: 201, body: { port } };
 const lost: Answer = { status: 0, cut: true };
 
 describe('a request', () => {
-  it('carries the token, and what the service answers is parsed', async () => {
+  it('carries the token, and the answer is parsed', async () => {
     await using test = await startMinimalCloud(failing(ok));
     const found = await new Neutron(test.cloud.session()).ports.get('x', call);
     expect(found).toMatchObject({ id: 'x', networkId: 'n', name: 'a' });
@@ -47,9 +47,9 @@ describe('a request', () => {
   });
 
   it.each([
-    ['a POST whose answer is lost', lost, 'unknown', undefined],
-    ['a POST behind a bad gateway', { status: 502 }, 'unknown', 502],
-    ['a POST that fails inside', { status: 500 }, 'unknown', 500],
+    ['a POST with a lost answer', lost, 'unknown', undefined],
+    ['a POST that a proxy could not forward', { status: 502 }, 'unknown', 502],
+    ['a POST that fails inside the service', { status: 500 }, 'unknown', 500],
     ['a POST that is refused', { status: 400 }, 'refused', 400],
   ] as const)('%s is not repeated', async (_what, answer, outcome, status) => {
     await using test = await startMinimalCloud(failing(answer, created));
@@ -62,7 +62,7 @@ describe('a request', () => {
     expect(test.calls()).toHaveLength(1);
   });
 
-  it('keeps connections for what may be repeated, and gives every POST one of its own', async () => {
+  it('reuses connections for repeatable requests, and opens one for every POST', async () => {
     await using test = await startMinimalCloud(({ method }) => (method === 'POST' ? created : ok));
     const { ports } = new Neutron(test.cloud.session());
     for (let round = 0; round < 3; round += 1) {
@@ -74,7 +74,7 @@ describe('a request', () => {
     expect({ get: connections('GET'), post: connections('POST') }).toEqual({ get: 1, post: 3 });
   });
 
-  it('repeats a POST that never left, and says so when it gives up', async () => {
+  it('repeats a POST that was never sent, and reports that when it gives up', async () => {
     const gone = await startScriptedServer(() => ({ status: 200 }));
     await gone.close();
     await using test = await startMinimalCloud(failing(ok), {
@@ -87,7 +87,7 @@ describe('a request', () => {
     expect(failure).toMatchObject({ code: 'unavailable', outcome: 'not-sent', status: undefined });
   });
 
-  it('ends at its deadline, and at once when its caller gives up', async () => {
+  it('ends at its deadline, and immediately when its caller aborts', async () => {
     await using test = await startMinimalCloud(() => ({ status: 200, hang: true }));
     const { ports } = new Neutron(test.cloud.session());
     await expect(ports.get('x', { ...call, deadlineMs: 30 })).rejects.toMatchObject({
@@ -102,16 +102,16 @@ describe('a request', () => {
     });
   });
 
-  it('gives one attempt up early enough to try again', async () => {
+  it('aborts one attempt early enough to try again', async () => {
     await using test = await startMinimalCloud(failing({ status: 200, hang: true }, ok), {
       attemptDeadlineMs: 50,
     });
     await new Neutron(test.cloud.session()).ports.get('x', call);
-    // On a busy machine the second one may be given up as well.
+    // On a busy machine the second attempt may be aborted as well.
     expect(test.calls().length).toBeGreaterThanOrEqual(2);
   });
 
-  it('keeps within the limit on concurrent requests', async () => {
+  it('stays within the limit on concurrent requests', async () => {
     let running = 0;
     let most = 0;
     let waiting: (() => void)[] = [];
@@ -119,7 +119,8 @@ describe('a request', () => {
       async () => {
         running += 1;
         most = Math.max(most, running);
-        // Held until three are here: fewer at once would never end, more would show in `most`.
+        // Held until three requests are here: with fewer at once the test would not end, more would show in
+        // `most`.
         const held = new Promise<void>((resolve) => waiting.push(resolve));
         if (waiting.length === 3) {
           for (const release of waiting) release();
@@ -136,7 +137,7 @@ describe('a request', () => {
     expect(most).toBe(3);
   });
 
-  it('fails in words that help, and without the secrets of the request', async () => {
+  it('fails with a helpful message that contains no secrets of the request', async () => {
     await using test = await startMinimalCloud(() => ({
       status: 409,
       headers: { 'x-openstack-request-id': 'req-7' },
@@ -151,7 +152,7 @@ describe('a request', () => {
     expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain('token-1');
   });
 
-  it('shows no password when Keystone repeats it', async () => {
+  it('hides the password when Keystone repeats it', async () => {
     await using server = await startScriptedServer(() => ({
       status: 400,
       body: { error: { message: `${password} is not of type 'object'` } },
@@ -170,12 +171,12 @@ describe('a request', () => {
 
   it.each([
     ['not JSON', '<html>login</html>'],
-    ['another shape', { port: { name: 'no id' } }],
+    ['JSON of another shape', { port: { name: 'no id' } }],
     [
-      'an address that is none',
+      'an invalid address',
       { port: { ...port, fixed_ips: [{ subnet_id: 's', ip_address: '10.1' }] } },
     ],
-  ])('is not repeated for an answer that is %s', async (_what, body) => {
+  ])('is not repeated for an invalid answer: %s', async (_what, body) => {
     await using test = await startMinimalCloud(failing({ status: 200, body }));
     const { ports } = new Neutron(test.cloud.session());
     await expect(ports.get('x', call)).rejects.toBeInstanceOf(OpenStackError);
@@ -214,7 +215,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('starts over when the object it would go on from is deleted, and repeats nothing', async () => {
+  it('restarts when its marker object is deleted, and returns nothing twice', async () => {
     let gone = false;
     await using test = await startMinimalCloud(({ query }) => {
       const marker = query.get('marker');
@@ -233,7 +234,7 @@ describe('a list', () => {
     expect(found.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('does not walk in circles', async () => {
+  it('fails when its pages form a loop', async () => {
     await using test = await startMinimalCloud(() => ({
       status: 200,
       body: { ports: named('a'), ports_links: next('?marker=a') },
@@ -244,7 +245,7 @@ describe('a list', () => {
     expect(test.calls()).toHaveLength(2);
   });
 
-  it('asks for a page again that breaks off, and gives none of it twice', async () => {
+  it('requests a truncated page again, and returns none of its objects twice', async () => {
     let tries = 0;
     await using test = await startMinimalCloud(() => {
       tries += 1;

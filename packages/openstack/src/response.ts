@@ -5,11 +5,11 @@ import { OpenStackError, type Outcome } from './error.ts';
 import { describe, type Exchange } from './exchange.ts';
 import type { HttpResponse } from './transport.ts';
 
-/** The largest single object we read; the largest real one, a big status tree, stays far below. */
+/** The largest single object that is read; the largest real one, a big status tree, is far smaller. */
 const largestObject = 16 * 1024 * 1024;
 const largestErrorBody = 64 * 1024;
 
-/** Reads a body that is one JSON value and hands it to the parser. */
+/** Reads a body of one JSON value and parses it. */
 export async function readJson<T>(
   response: HttpResponse,
   parse: (value: unknown) => T,
@@ -34,13 +34,13 @@ async function readText(response: HttpResponse, limit: number): Promise<string> 
   return (await readBounded(response.body, limit, tooLarge)).toString('utf8');
 }
 
-/** A failed answer as an error with OpenStack's words and its id of the request. */
+/** Converts a failed answer into an error with OpenStack's message and request ID. */
 export async function readError(
   response: HttpResponse,
   exchange: Exchange<unknown>,
 ): Promise<OpenStackError> {
   const { status } = response;
-  // The status is what matters; a body that is too long or breaks off takes nothing away from it.
+  // The status is decisive; a body that is too long or truncated does not matter.
   const body = await readText(response, largestErrorBody).catch(() => '');
   const secrets = [...(exchange.secrets ?? []), ...(exchange.token ? [exchange.token] : [])];
   const said = serviceMessage(body, secrets);
@@ -49,8 +49,8 @@ export async function readError(
   const words = said === undefined ? '' : `: ${said}`;
   return new OpenStackError(
     errorCodeOf(status, body),
-    // Without the request's id, which is another one each time: who reads this in an Event or a status
-    // must not take the same failure for a new one. Logs have it.
+    // The message omits the request ID, which differs each time: an Event or a status would show the same
+    // failure as a new one. Logs contain it.
     `${describe(exchange)} answered ${status}${words}`,
     {
       service: exchange.service,
@@ -63,18 +63,18 @@ export async function readError(
   );
 }
 
-/** Whether a service that answered this has done nothing. Behind a 5xx anything may have happened. */
+/** Whether a service with this answer has done nothing. After a 5xx the outcome is unknown. */
 function outcomeOf(status: number, body: string): Outcome {
   const isRefusal = status < 500 || status === 501 || isStateInvalid(body) || isBusy(status, body);
   return isRefusal ? 'refused' : 'unknown';
 }
 
-/** Octavia makes creates of one project wait for each other, and turns away who waits too long. */
+/** Octavia serializes the creates of a project, and rejects those that wait too long. */
 function isBusy(status: number, body: string): boolean {
   return status === 503 && body.includes('Unable to lock the project');
 }
 
-/** Mitaka's LBaaS v2 refuses to touch a locked load balancer with a 500. */
+/** Mitaka's LBaaS v2 answers 500 for a locked load balancer. */
 function isStateInvalid(body: string): boolean {
   return serviceErrorType(body) === 'StateInvalid';
 }
@@ -109,7 +109,9 @@ export function errorCodeOf(status: number, body: string): ErrorCode {
   }
 }
 
-/** Quotas answer 403 in Octavia and 409 in Neutron, empty pools 409 or 400: only the body tells. */
+/**
+ * Quotas answer 403 in Octavia and 409 in Neutron, empty pools 409 or 400: only the body distinguishes them.
+ */
 function isExhausted(body: string): boolean {
   const type = serviceErrorType(body);
   if (type !== undefined && exhaustedTypes.test(type)) return true;

@@ -26,7 +26,7 @@ describe('decideRetry', () => {
     ['502', answered(502), 'yes', true],
     ['503', answered(503), 'no', false],
     ['503', answered(503), 'yes', true],
-    ['503 of who did nothing', { ...answered(503), outcome: 'refused' }, 'no', true],
+    ['503 of a service that did nothing', { ...answered(503), outcome: 'refused' }, 'no', true],
     ['504', answered(504), 'no', false],
     ['504', answered(504), 'yes', true],
     ['500', answered(500), 'yes', false],
@@ -43,7 +43,7 @@ describe('decideRetry', () => {
     expect(decideRetry(answered(503), 3, 'yes', policy, () => 0).retry).toBe(false);
   });
 
-  it('waits at least as long as Retry-After asks for', () => {
+  it('waits at least as long as Retry-After demands', () => {
     expect(decideRetry(answered(429, 7_000), 1, 'no', policy, () => 0)).toEqual({
       retry: true,
       delayMs: 7_000,

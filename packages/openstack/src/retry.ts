@@ -2,7 +2,7 @@ import { backoffDelay, type BackoffPolicy } from '@causeway/base/time/backoff';
 import type { Random } from '@causeway/base/simulation/random';
 import type { Outcome } from './error.ts';
 
-/** Whether doing the request twice is the same as doing it once. */
+/** Whether the request is idempotent. */
 export type Repeatable = 'yes' | 'no';
 
 export interface RetryPolicy {
@@ -10,7 +10,7 @@ export interface RetryPolicy {
   readonly backoff: BackoffPolicy;
 }
 
-/** Half of each delay is left to chance, so that callers that failed together do not return together. */
+/** Half of each delay is random, so that callers that failed together do not retry together. */
 export const defaultRetryPolicy: RetryPolicy = {
   attempts: 5,
   backoff: { baseMs: 250, maxMs: 8_000, jitter: 0.5 },
@@ -19,7 +19,7 @@ export const defaultRetryPolicy: RetryPolicy = {
 export interface Failure {
   readonly outcome: Outcome;
   readonly status: number | undefined;
-  /** What the Retry-After header asks for. */
+  /** The delay of the Retry-After header. */
   readonly retryAfterMs: number | undefined;
 }
 
@@ -31,14 +31,14 @@ export type RetryDecision =
 
 const gatewayStatuses: readonly number[] = [502, 503, 504];
 
-/** The service itself was not reached, or it had no time. */
+/** A proxy could not reach the service, or the service was overloaded. */
 export function isGatewayStatus(status: number): boolean {
   return gatewayStatuses.includes(status);
 }
 
 /**
- * Decides about one failed attempt (counted from 1). Repeated is what did not happen for certain, and
- * beyond that only what may happen twice: a POST whose answer got lost is its caller's to look up.
+ * Decides about one failed attempt (counted from 1). Requests that certainly had no effect are repeated;
+ * beyond that only repeatable ones. After a lost answer to a POST, its caller searches for the object.
  */
 export function decideRetry(
   failure: Failure,
@@ -64,11 +64,11 @@ function retryReason(failure: Failure): RetryReason | undefined {
   return isGatewayStatus(failure.status) ? 'gateway' : undefined;
 }
 
-/** Seconds or an HTTP date, as milliseconds from now; undefined when it is neither. */
+/** Seconds or an HTTP date, as milliseconds from now; undefined if it is neither. */
 export function parseRetryAfter(value: string | undefined, wallTime: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1000;
-  // An HTTP date begins with the day's name; Date.parse alone would take almost anything.
+  // An HTTP date begins with the day's name; Date.parse alone would accept almost anything.
   const date = /^[A-Z][a-z]{2}/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(date - wallTime, 0);
 }

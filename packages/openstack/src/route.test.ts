@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { item, route } from './route.ts';
 
 describe('route', () => {
-  it('keeps ids out of the template and their characters out of the path', () => {
+  it('keeps IDs out of the template and escapes them in the path', () => {
     expect(route`/ports/${'a b?c#d'}/tags`).toEqual({
       path: '/ports/a%20b%3Fc%23d/tags',
       template: '/ports/{id}/tags',
@@ -13,7 +13,7 @@ describe('route', () => {
     });
   });
 
-  it.each(['', '.', '..', '../networks', 'a/b'])('refuses %j', (id) => {
+  it.each(['', '.', '..', '../networks', 'a/b'])('rejects %j', (id) => {
     expect(() => route`/ports/${id}`).toThrow(/cannot be part of a path/);
   });
 });

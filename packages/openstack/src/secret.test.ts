@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import { Secret } from './secret.ts';
 
-it('shows itself to nobody but who asks', () => {
+it('reveals its value only through reveal()', () => {
   const secret = new Secret('hunter2');
   const around = { deep: { list: [secret] } };
   for (const text of [

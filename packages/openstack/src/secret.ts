@@ -3,8 +3,8 @@ import { inspect } from 'node:util';
 const placeholder = '[secret]';
 
 /**
- * A password, key or token. It shows itself only to whoever calls `reveal`: not to JSON, templates,
- * `util.inspect` or a log that serialises the object around it.
+ * A password, key or token. Only `reveal` returns its value: JSON, templates, `util.inspect` and logs that
+ * serialize an object with it do not show it.
  */
 export class Secret {
   readonly #value: string;
@@ -17,7 +17,7 @@ export class Secret {
     return this.#value;
   }
 
-  /** The text with this secret cut out, also as JSON writes it, for what the other side wrote. */
+  /** The text without this secret, plain or in JSON form. Used for text of the service. */
   removeFrom(text: string): string {
     if (this.#value.length < shortestRecognised) return text;
     const inJson = JSON.stringify(this.#value).slice(1, -1);
@@ -37,5 +37,5 @@ export class Secret {
   }
 }
 
-/** Shorter secrets would blank out ordinary words; no service echoes a lone one or two characters. */
+/** Shorter secrets would remove ordinary words; services do not echo one or two characters alone. */
 const shortestRecognised = 3;

@@ -29,7 +29,7 @@ export interface ServiceClientParts {
 type Request<T> = Pick<Exchange<T>, 'method' | 'route' | 'repeatable' | 'read'> &
   Partial<Pick<Exchange<T>, 'body' | 'query' | 'headers' | 'alsoExpected'>>;
 
-/** Calls to one service of one cloud in one scope: with a token, within a deadline. */
+/** Calls to one service of one cloud in one scope, with a token and a deadline. */
 export class ServiceClient {
   readonly #parts: ServiceClientParts;
 
@@ -71,7 +71,7 @@ export class ServiceClient {
     );
   }
 
-  /** Every object of the list. The deadline holds for each page: what lies between is the caller's. */
+  /** Every object of the list. The deadline applies to each page, without the caller's time in between. */
   list<T extends { readonly id: string }>(
     route: Route,
     key: string,
@@ -95,7 +95,7 @@ export class ServiceClient {
     );
   }
 
-  /** Never repeated once it may have arrived: wrap it in `createOnce`. */
+  /** Not repeated if it may have reached the service: wrap it in `createOnce`. */
   post<T>(
     route: Route,
     body: unknown,
@@ -117,13 +117,13 @@ export class ServiceClient {
     return this.#call({ method: 'PUT', route, body, headers, repeatable: 'yes', read }, call);
   }
 
-  /** A PUT whose answer says nothing (202 without a body). */
+  /** A PUT with an empty answer (202). */
   putQuietly(route: Route, body: unknown, call: CallOptions): Promise<void> {
     const read = readNothing;
     return this.#call({ method: 'PUT', route, body, repeatable: 'yes', read }, call);
   }
 
-  /** The same, and never repeated once it may have arrived. */
+  /** The same, and not repeated if it may have reached the service. */
   putOnce(
     route: Route,
     body: unknown,
@@ -138,7 +138,7 @@ export class ServiceClient {
     return this.#delete({ method: 'DELETE', route, repeatable: 'yes', read: readNothing }, call);
   }
 
-  /** Never repeated once it may have arrived. */
+  /** Not repeated if it may have reached the service. */
   deleteOnce(route: Route, call: CallOptions, query = new URLSearchParams()): Promise<Deletion> {
     const read = readNothing;
     return this.#delete({ method: 'DELETE', route, repeatable: 'no', read, query }, call);
@@ -154,7 +154,7 @@ export class ServiceClient {
     }
   }
 
-  /** The document of versions at the service's root. */
+  /** The version document at the service's root. */
   versions<T>(parse: (value: unknown) => T, call: CallOptions): Promise<T> {
     return this.#call(
       {
@@ -184,7 +184,7 @@ export class ServiceClient {
         return await perform(token);
       } catch (error) {
         if (!(error instanceof OpenStackError) || error.status !== 401) throw error;
-        // Refused at the door, so nothing was done and even a POST may be repeated, once.
+        // The service refused the token and did nothing, so even a POST may be repeated, once.
         tokens.reject(token);
         metrics.retries.add({ service, reason: 'token' });
         return perform(await tokens.token(signal));

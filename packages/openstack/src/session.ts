@@ -35,13 +35,13 @@ export interface SessionParts {
   readonly log: Log;
   readonly deadlineMs: number;
   readonly pageSize: number;
-  /** Fires when the cloud is closed. */
+  /** Aborts when the cloud is closed. */
   readonly closed: AbortSignal;
-  /** What is the same in every scope of the cloud. */
+  /** Answers that are the same in every scope of the cloud. */
   readonly memo: Memo;
 }
 
-/** A cloud in one scope: whoever holds it makes calls in that project, with one shared token. */
+/** A cloud in one scope: its users make calls in that project, with one shared token. */
 export class Session {
   readonly #parts: SessionParts;
   readonly #waiters = new Map<ServiceName, LoadBalancerWaiter>();
@@ -58,7 +58,7 @@ export class Session {
     return this.#parts.memo;
   }
 
-  /** Gets a token now if there is none: a check of the credentials, and what the token says. */
+  /** Gets a token if there is none. This checks the credentials and returns the contents of the token. */
   authenticate(call: CallOptions): Promise<Pick<Token, 'projectId' | 'userId' | 'catalog'>> {
     const { tokens, clock, deadlineMs } = this.#parts;
     return withDeadline(clock, call.deadlineMs ?? deadlineMs, call.signal, 'login', (signal) =>
@@ -74,7 +74,7 @@ export class Session {
     });
   }
 
-  /** The one poller for the service's load balancers in this scope, whoever waits for them. */
+  /** The shared poller for the service's load balancers in this scope. */
   waiter(service: ServiceName, lookup: Lookup): LoadBalancerWaiter {
     const known = this.#waiters.get(service);
     if (known !== undefined) return known;
@@ -83,7 +83,7 @@ export class Session {
     return waiter;
   }
 
-  /** Whether the service has an address, in the catalog or by override. */
+  /** Whether the service has an address, in the catalog or in the configuration. */
   async offers(service: ServiceName, call: CallOptions): Promise<boolean> {
     const { config } = this.#parts;
     if (config.endpoints[service] !== undefined) return true;
@@ -91,7 +91,7 @@ export class Session {
     return chooseEndpoint(catalog, service, choiceOf(config)) !== undefined;
   }
 
-  /** Whether whoever wrote the configuration has named the address of the service. */
+  /** Whether the configuration gives the address of the service. */
   isGiven(service: ServiceName): boolean {
     return this.#parts.config.endpoints[service] !== undefined;
   }
@@ -104,12 +104,12 @@ export class Session {
     const { config } = this.#parts;
     const override = config.endpoints[service];
     if (override !== undefined) return parseEndpoint(service, override);
-    // The address we log in at works; the catalog's may be meant for another network.
+    // The login address works; that of the catalog may be meant for another network.
     if (service === 'identity') return parseEndpoint(service, config.authUrl);
     const url = chooseEndpoint(token.catalog, service, choiceOf(config));
     if (url !== undefined) return parseEndpoint(service, url);
     throw new CausewayError('unsupported', `the cloud's catalog has no ${service} service`, {
-      hint: 'Check the region and the interface, or give the address of the service.',
+      hint: 'Check the region and the interface, or configure the address of the service.',
     });
   }
 }

@@ -33,7 +33,7 @@ async function login(tls: TlsConfig, options: { requestCert?: boolean } = {}) {
 }
 
 describe('TLS', () => {
-  it('trusts the certificate authority that is configured, and only it', async () => {
+  it('trusts only the configured certificate authority', async () => {
     const { certificate: certificateAuthorities } = authority;
     const { projectId } = await login({ verify: true, certificateAuthorities });
     expect(projectId).toBe('p1');
@@ -46,11 +46,11 @@ describe('TLS', () => {
     });
   });
 
-  it('checks nothing when told so', async () => {
+  it('checks nothing in insecure mode', async () => {
     expect(await login({ verify: false })).toMatchObject({ projectId: 'p1' });
   });
 
-  it('shows a certificate of its own where the cloud asks for one', async () => {
+  it('presents a client certificate if the cloud requires one', async () => {
     const trusting = { verify: true, certificateAuthorities: authority.certificate };
     const clientCertificate = { certificate: client.certificate, key: new Secret(client.key) };
     const wanted = { requestCert: true, rejectUnauthorized: true };

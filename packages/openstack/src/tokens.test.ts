@@ -57,7 +57,7 @@ interface ProjectLogin {
 }
 
 describe('tokens', () => {
-  it('1,000 callers with a token that has just been refused cause one renewal', async () => {
+  it('1,000 callers with a token that was just refused cause one renewal', async () => {
     let valid = 'token-1';
     await using test = await startMinimalCloud(({ headers }) =>
       headers['x-auth-token'] === valid ? { status: 200, body: { port } } : { status: 401 },
@@ -69,7 +69,7 @@ describe('tokens', () => {
     expect(test.logins()).toHaveLength(2);
   });
 
-  it('are renewed once on a 401, not again and again', async () => {
+  it('are renewed once on a 401, not repeatedly', async () => {
     await using test = await startMinimalCloud(() => ({ status: 401 }));
     const { ports } = new Neutron(test.cloud.session());
     const failure = await ports.get('x', call).catch((e: unknown) => e);
@@ -79,7 +79,7 @@ describe('tokens', () => {
     expect(test.calls()).toHaveLength(2);
   });
 
-  it('let a POST go again that was refused for its token', async () => {
+  it('a POST that was refused for its token is sent again', async () => {
     await using test = await startMinimalCloud(({ headers }) =>
       headers['x-auth-token'] === 'token-2' ? { status: 201, body: { port } } : { status: 401 },
     );
@@ -87,10 +87,10 @@ describe('tokens', () => {
     expect(test.calls()).toHaveLength(2);
   });
 
-  it('are renewed before they end, by the clock of neither side', async () => {
+  it('are renewed before they expire, independently of both wall clocks', async () => {
     const clock = new SimulatedClock();
     let issued = 0;
-    // The server's wall clock is a year ahead; only the life of the token counts.
+    // The server's wall clock is a year ahead; only the lifetime of the token counts.
     const serverNow = clock.wallTime() + 365 * 86_400_000;
     await using test = await startCloud(
       ({ path }) => {
@@ -111,7 +111,7 @@ describe('tokens', () => {
     expect(test.logins()).toHaveLength(2);
   });
 
-  it('that still hold are used on while Keystone is away', async () => {
+  it('that are still valid are used while Keystone is unavailable', async () => {
     const clock = new SimulatedClock();
     let away = false;
     await using test = await startCloud(
@@ -133,7 +133,7 @@ describe('tokens', () => {
     await expect(ports.get('x', call)).rejects.toMatchObject({ service: 'identity' });
   });
 
-  it('of one caller who gives up are still fetched for the others', async () => {
+  it('are still fetched for other callers when one caller gives up', async () => {
     let answerLogin: (() => void) | undefined;
     const asked = Promise.withResolvers<void>();
     await using server = await startScriptedServer(async ({ path }) => {
@@ -168,7 +168,7 @@ const refusal = {
 };
 
 describe('credentials', () => {
-  it('that Keystone refuses are fatal', async () => {
+  it('are invalid if Keystone refuses them', async () => {
     await using test = await startCloud(() => refusal);
     const failure = await test.cloud
       .session()
@@ -178,7 +178,7 @@ describe('credentials', () => {
     expect(areCredentialsInvalid(failure)).toBe(true);
   });
 
-  it('that Keystone cannot find are fatal', async () => {
+  it("are invalid if Keystone can't find them", async () => {
     const message = 'Could not find Application Credential: ac.';
     await using test = await startCloud(
       () => ({ status: 404, body: { error: { code: 404, message, title: 'Not Found' } } }),
@@ -206,16 +206,19 @@ describe('credentials', () => {
       'a Keystone before Rocky',
       { error: { code: 404, message: 'The resource could not be found.', title: 'Not Found' } },
     ],
-  ])('are not blamed for a wrong address that answers with %s', async (_what, body) => {
-    await using test = await startCloud(() => ({ status: 404, body }));
-    const failure = await test.cloud
-      .session()
-      .authenticate(call)
-      .catch((e: unknown) => e);
-    expect(failure).toMatchObject({ code: 'not-found', invalidCredentials: false });
-  });
+  ])(
+    'are not reported as invalid for a wrong address that answers with %s',
+    async (_what, body) => {
+      await using test = await startCloud(() => ({ status: 404, body }));
+      const failure = await test.cloud
+        .session()
+        .authenticate(call)
+        .catch((e: unknown) => e);
+      expect(failure).toMatchObject({ code: 'not-found', invalidCredentials: false });
+    },
+  );
 
-  it('are not blamed for a project that they do not open', async () => {
+  it('are not reported as invalid for a project without access', async () => {
     await using test = await startCloud((request) =>
       isUnscoped(request) ? tokenAnswer('unscoped') : refusal,
     );
@@ -230,7 +233,7 @@ describe('credentials', () => {
     ['an error of Keystone', { status: 500 }],
     ['a Keystone that is too busy', { status: 503 }],
     ['a connection that breaks', { status: 0, cut: true }],
-  ])('are not blamed for %s', async (_what, answer) => {
+  ])('are not reported as invalid for %s', async (_what, answer) => {
     await using test = await startCloud(() => answer);
     const failure = await test.cloud
       .session()
@@ -239,7 +242,7 @@ describe('credentials', () => {
     expect(failure).toMatchObject({ code: 'unavailable', invalidCredentials: false });
   });
 
-  it('are not blamed for a proxy that asks for a login of its own', async () => {
+  it('are not reported as invalid for a proxy that requires its own login', async () => {
     await using test = await startCloud(() => ({ status: 401, body: '<html>Log in</html>' }));
     const failure = await test.cloud
       .session()
@@ -338,11 +341,11 @@ describe('projects', () => {
       .catch((e: unknown) => e);
     expect(closed).toMatchObject({ code: 'forbidden', invalidCredentials: false });
     expect(scoped).toEqual(['p1', 'p2', 'closed', 'closed']);
-    // One unscoped login, one more because the closed project could have meant a revoked token.
+    // One unscoped login, and one more because the refused project could have meant a revoked token.
     expect(test.logins()).toHaveLength(2 + 4);
   });
 
-  it('are listed although the configured one is lost', async () => {
+  it('are listed even if the configured project does not exist', async () => {
     await using test = await startCloud(
       (request) => {
         if (request.path.endsWith('/auth/projects')) {
@@ -355,29 +358,32 @@ describe('projects', () => {
     expect(await collect(test.cloud.projects(call))).toMatchObject([{ id: 'p1' }]);
   });
 
-  it.each([401, 404])('outlive an unscoped token that Keystone answers with %i', async (code) => {
-    let parents = 0;
-    const revoked = new Set<string>();
-    await using test = await startCloud(
-      (request) => {
-        if (isUnscoped(request)) return tokenAnswer(`parent-${(parents += 1)}`);
-        const { token } = (request.body as ProjectLogin).auth.identity;
-        if (!revoked.has(token.id)) return tokenAnswer(`child-of-${token.id}`);
-        const error = { code, message: 'Failed to validate token', title: 'No' };
-        return { status: code, body: { error } };
-      },
-      { scope: { kind: 'unscoped' } },
-    );
-    const { tokens } = test.cloud.project('p1');
-    const first = await tokens.token(call.signal);
-    revoked.add('parent-1');
-    tokens.reject(first);
-    const second = await tokens.token(call.signal);
-    expect(second.value.reveal()).toBe('child-of-parent-2');
-    expect(parents).toBe(2);
-  });
+  it.each([401, 404])(
+    'stay usable after Keystone answers %i to an unscoped token',
+    async (code) => {
+      let parents = 0;
+      const revoked = new Set<string>();
+      await using test = await startCloud(
+        (request) => {
+          if (isUnscoped(request)) return tokenAnswer(`parent-${(parents += 1)}`);
+          const { token } = (request.body as ProjectLogin).auth.identity;
+          if (!revoked.has(token.id)) return tokenAnswer(`child-of-${token.id}`);
+          const error = { code, message: 'Failed to validate token', title: 'No' };
+          return { status: code, body: { error } };
+        },
+        { scope: { kind: 'unscoped' } },
+      );
+      const { tokens } = test.cloud.project('p1');
+      const first = await tokens.token(call.signal);
+      revoked.add('parent-1');
+      tokens.reject(first);
+      const second = await tokens.token(call.signal);
+      expect(second.value.reveal()).toBe('child-of-parent-2');
+      expect(parents).toBe(2);
+    },
+  );
 
-  it('other than its own are out of reach of an application credential', async () => {
+  it('other than its own are not available with an application credential', async () => {
     await using test = await startCloud(() => tokenAnswer('t'), {
       credentials: {
         method: 'application-credential',

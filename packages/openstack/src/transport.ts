@@ -18,11 +18,11 @@ export interface HttpResponse {
   readonly status: number;
   header(name: string): string | undefined;
   readonly body: AsyncIterable<Uint8Array>;
-  /** Lets go of a body that nobody wants to read. */
+  /** Releases a body that is not read. */
   discard(): Promise<void>;
 }
 
-/** No answer came. Says whether the request may have reached the other side. */
+/** No answer arrived. `outcome` says whether the request may have reached the service. */
 export class TransportError extends CausewayError {
   readonly outcome: Outcome;
 
@@ -32,13 +32,13 @@ export class TransportError extends CausewayError {
   }
 }
 
-/** What carries requests to a cloud: HTTP (`Transport`), or hands them over within a simulation. */
+/** Carries requests to a cloud: over HTTP (`Transport`), or within a simulation. */
 export interface RequestCarrier {
   send(request: HttpRequest): Promise<HttpResponse>;
   close(): Promise<void>;
 }
 
-/** HTTP to one cloud: its certificates and its connections, nothing about OpenStack. */
+/** HTTP to one cloud: its certificates and connections, nothing specific to OpenStack. */
 export class Transport implements RequestCarrier {
   readonly #kept: Agent;
   readonly #fresh: Agent;
@@ -46,7 +46,7 @@ export class Transport implements RequestCarrier {
   constructor(tls: TlsConfig, connections: number) {
     const options = {
       connections,
-      // Deadlines are the caller's; a service that is slow is not a service that is gone.
+      // The caller sets deadlines; a slow service is not an unavailable one.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: {
@@ -67,8 +67,8 @@ export class Transport implements RequestCarrier {
   }
 
   /**
-   * A POST gets a connection of its own. On a kept one it could meet a server that has just closed it
-   * (uWSGI does so without a word), and nobody could tell whether it had been read.
+   * A POST gets its own connection. On a kept connection it could meet a server that has just closed it
+   * (uWSGI closes without notice), and it would be unknown whether the server had read it.
    */
   async send(request: HttpRequest): Promise<HttpResponse> {
     const url = new URL(request.url);
@@ -82,7 +82,8 @@ export class Transport implements RequestCarrier {
         body: request.body ?? null,
         signal: request.signal,
       });
-      // undici notices an abort only once the request has a connection, which may take longer than its deadline.
+      // undici handles an abort only once the request has a connection, which may take longer than its
+      // deadline.
       const response = await untilAborted(answer, request.signal);
       return asHttpResponse(response, url);
     } catch (error) {
@@ -117,7 +118,7 @@ async function* readBody(body: AsyncIterable<unknown>, url: URL): AsyncGenerator
   }
 }
 
-/** Failures of a connection that was never made, so that no byte of the request left. */
+/** Failures before the connection was established, so no byte of the request was sent. */
 const notSentCodes = new Set([
   'ECONNREFUSED',
   'EAI_AGAIN',
@@ -139,12 +140,12 @@ function transportError(error: unknown, url: URL, signal?: AbortSignal): Causewa
   const said = error instanceof Error && error.message !== '' ? error.message : code;
   if (certificateCode.test(code)) {
     return new TransportError(
-      `${url.origin} shows a certificate we do not trust: ${said}`,
+      `the certificate of ${url.origin} is not trusted: ${said}`,
       'not-sent',
       {
-        // Node's own error has the whole certificate in it; a log needs the words alone.
+        // Node's own error contains the whole certificate; the message is enough for a log.
         cause: undefined,
-        hint: "Give the cloud's certificate authority (cacert, OS_CACERT, certificateAuthorityData).",
+        hint: "Configure the cloud's certificate authority (cacert, OS_CACERT, certificateAuthorityData).",
       },
     );
   }
@@ -152,7 +153,7 @@ function transportError(error: unknown, url: URL, signal?: AbortSignal): Causewa
   return new TransportError(`no answer from ${url.origin}: ${said}`, outcome, { cause: error });
 }
 
-/** Node reports a failed connection to a name with several addresses as one error around many. */
+/** Node wraps the failures of a name with several addresses into one error. */
 function errorCode(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return errorCode(error.errors[0]);
   if (error instanceof Error && 'code' in error && typeof error.code === 'string')

@@ -1,6 +1,6 @@
 /**
- * How an object of ours is written on the wire: each field's name there, or a function where more
- * than the name differs. As a table, so that the compiler sees that no field is forgotten.
+ * How an object is written on the wire: the wire name of each field, or a function where more than the name
+ * differs. A table lets the compiler check that no field is missing.
  */
 export type WireTable<T> = {
   readonly [Key in keyof T]-?:
@@ -8,7 +8,7 @@ export type WireTable<T> = {
     | ((value: Exclude<T[Key], undefined>) => Readonly<Record<string, unknown>>);
 };
 
-/** Fields that are undefined are left out; null is sent, because it takes a value away. */
+/** Undefined fields are omitted; null is sent, because it removes a value. */
 export function toWire<T extends object>(
   table: WireTable<T>,
   value: Partial<T>,

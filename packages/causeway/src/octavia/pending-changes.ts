@@ -81,7 +81,7 @@ export class PendingChanges {
       } catch (error) {
         if (signal.aborted) return;
         const known = CausewayError.from(error);
-        log.warn({ error: known }, 'load balancers could not be looked at; trying again');
+        log.warn({ error: known }, 'load balancers could not be read; trying again');
       }
     }
   }

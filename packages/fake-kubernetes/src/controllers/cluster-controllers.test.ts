@@ -64,7 +64,7 @@ const endpoints = () =>
     .flatMap((slice) => (slice['endpoints'] ?? []) as Endpoint[]);
 
 /** Number of event loop iterations before the next write, at most 50. */
-async function idleTurns(): Promise<number> {
+async function idleIterations(): Promise<number> {
   const { version } = cluster.store;
   for (let turn = 0; turn < 50; turn += 1) {
     if (cluster.store.version !== version) return turn;
@@ -198,7 +198,7 @@ describe('a live cluster', () => {
       },
     });
     await expect.poll(() => ready().length).toBe(4);
-    await expect.poll(idleTurns).toBe(50);
+    await expect.poll(idleIterations).toBe(50);
   });
 
   test('empties a namespace that is deleted', async () => {

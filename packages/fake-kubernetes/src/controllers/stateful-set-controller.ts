@@ -82,7 +82,7 @@ class StatefulSets {
         const { metadata } = step.pod;
         const preconditions = { uid: metadata.uid };
         api.delete('pods', metadata.namespace, metadata.name, { preconditions });
-        this.#tell(
+        this.#recordEvent(
           set,
           'SuccessfulDelete',
           `delete Pod ${metadata.name} in StatefulSet ${set.metadata.name} successful`,
@@ -99,7 +99,7 @@ class StatefulSets {
     return undefined;
   }
 
-  #tell(set: StatefulSet, reason: string, message: string): void {
+  #recordEvent(set: StatefulSet, reason: string, message: string): void {
     this.#recorder.record(set, { type: 'Normal', reason, message });
   }
 
@@ -124,7 +124,7 @@ class StatefulSets {
       'statefulset.kubernetes.io/pod-name': name,
     };
     createPod(this.#setting.api, set, template, { name, labels });
-    this.#tell(
+    this.#recordEvent(
       set,
       'SuccessfulCreate',
       `create Pod ${name} in StatefulSet ${set.metadata.name} successful`,

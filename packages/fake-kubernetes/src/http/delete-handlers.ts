@@ -13,8 +13,10 @@ export async function deleteOne(call: Call): Promise<Reply> {
   const { cluster, served, path } = call;
   const options = await deleteOptions(call);
   const deletion = cluster.remove(served.definition, path.namespace, nameIn(call), options);
-  const isTold = deletion.isGone && served.definition.returnsDeleted !== true;
-  return isTold ? reply(200, success(call, deletion)) : objectReply(call, 200, deletion.object);
+  const isStatusReply = deletion.isGone && served.definition.returnsDeleted !== true;
+  return isStatusReply
+    ? reply(200, success(call, deletion))
+    : objectReply(call, 200, deletion.object);
 }
 
 /** Returns the objects in their state before the deletion. */

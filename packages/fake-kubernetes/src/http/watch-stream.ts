@@ -70,7 +70,9 @@ export class WatchStream {
     if (startsWithAll) this.#sendInitialEvents();
     try {
       const from = startsWithAll ? this.#store.version : after;
-      this.#subscription = this.#store.watch(this.resource, from, (change) => this.#tell(change));
+      this.#subscription = this.#store.watch(this.resource, from, (change) =>
+        this.#deliver(change),
+      );
     } catch (error) {
       this.fail(error);
       return;
@@ -118,7 +120,7 @@ export class WatchStream {
   }
 
   /** An object that enters the selection is sent as ADDED, an object that leaves it as DELETED. */
-  #tell(change: Change): void {
+  #deliver(change: Change): void {
     const { definition, selection } = this.#request;
     const matches = (object: KubeObject | undefined) =>
       object !== undefined && isSelected(definition, selection, object);

@@ -30,7 +30,7 @@ const schema: Schema = {
 };
 
 const object = (spec: object) => ({ metadata: { name: 'x' }, spec });
-const told = (spec: object, old?: object) =>
+const errorsOf = (spec: object, old?: object) =>
   validateRules(schema, object(spec), old === undefined ? undefined : object(old)).map(
     ({ field, message }) => `${field}: ${message}`,
   );
@@ -64,7 +64,7 @@ describe('validateRules', () => {
       ['spec.fixed: Invalid value: "b": failed rule: self == oldSelf'],
     ],
   ])('handles a rule that %s', (_, spec, old, errors) => {
-    expect(told(spec, old)).toEqual(errors);
+    expect(errorsOf(spec, old)).toEqual(errors);
   });
 
   test('finds rules in a schema', () => {

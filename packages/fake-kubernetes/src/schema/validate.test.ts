@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Schema } from '../schema-type.ts';
 import { validateValue } from './validate.ts';
 
-const told = (schema: Schema, value: unknown) =>
+const errorsOf = (schema: Schema, value: unknown) =>
   validateValue(schema, value).map((error) => `${error.reason} ${error.field}: ${error.message}`);
 
 const spec = (schema: Schema): Schema => ({
@@ -208,12 +208,12 @@ const table: readonly (readonly [string, Schema, unknown, unknown, readonly stri
 
 describe('validateValue', () => {
   test.each(table)('%s', (_, schema, good, bad, errors) => {
-    expect(told(spec(schema), { spec: { field: good } })).toEqual([]);
-    expect(told(spec(schema), { spec: { field: bad } })).toEqual(errors);
+    expect(errorsOf(spec(schema), { spec: { field: good } })).toEqual([]);
+    expect(errorsOf(spec(schema), { spec: { field: bad } })).toEqual(errors);
   });
 
   test('names a required field at the root without a leading dot', () => {
-    expect(told({ type: 'object', required: ['spec'] }, {})).toEqual([
+    expect(errorsOf({ type: 'object', required: ['spec'] }, {})).toEqual([
       'FieldValueRequired spec: Required value',
     ]);
   });

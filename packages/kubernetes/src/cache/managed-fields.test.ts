@@ -14,7 +14,7 @@ const hostile = fc.constantFrom(
 const key = fc.oneof(
   fc.constantFrom('managedFields', 'metadata', 'spec', 'name'),
   hostile,
-  // Keys that look like numbers would come before all others.
+  // Numeric keys would be ordered before all others.
   fc.string().map((name) => `k${name}`),
 );
 const text = fc.oneof(hostile, fc.string({ unit: 'grapheme' }));
@@ -30,7 +30,9 @@ const json = fc.letrec<{ value: unknown }>((tie) => ({
 })).value;
 const fields = fc.dictionary(key, json, { maxKeys: 4 });
 
-/** Objects as servers write them: the type first, with or without managed fields, hostile all over. */
+/**
+ * Objects as servers write them: the type first, with or without managed fields, hostile content everywhere.
+ */
 const event = fc
   .record({
     metadata: fields,
@@ -57,7 +59,7 @@ const event = fc
   });
 
 describe('withoutManagedFields', () => {
-  it('takes exactly the managed fields away, whatever else the object holds', () => {
+  it('removes exactly the managed fields, for any other content', () => {
     fc.assert(
       fc.property(event, (whole) => {
         const stripped: unknown = JSON.parse(withoutManagedFields(JSON.stringify(whole)));
@@ -69,7 +71,7 @@ describe('withoutManagedFields', () => {
     );
   });
 
-  it('leaves what is laid out otherwise as it is', () => {
+  it('leaves a different layout unchanged', () => {
     const line = '{"object":{"metadata":{"managedFields":[{}]}},"type":"ADDED"}';
     expect(withoutManagedFields(line)).toBe(line);
     const cut =

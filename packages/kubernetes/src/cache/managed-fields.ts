@@ -1,4 +1,4 @@
-/** How an event of a watch begins where its object's metadata begins, as API servers write it. */
+/** The start of a watch event up to its object's metadata, as API servers write it. */
 const beginning =
   /^\{"type":"[A-Z]+","object":\{(?:"kind":"\w+","apiVersion":"[\w./-]+"|"apiVersion":"[\w./-]+","kind":"\w+"),"metadata":\{/;
 const field = '"managedFields":[';
@@ -12,9 +12,9 @@ const openingBrace = 0x7b;
 const closingBrace = 0x7d;
 
 /**
- * Cuts `metadata.managedFields` out of the text of an event before it is parsed. It is half of the text
- * of a typical object and costs more than half of the time and memory of parsing it, and nobody who
- * watches reads it. Text that is not laid out as expected is left as it is.
+ * Removes `metadata.managedFields` from the text of an event before it is parsed. It is half of the text of a
+ * typical object and takes more than half of the time and memory of parsing it, and no watcher reads it. Text
+ * in an unexpected layout is left unchanged.
  */
 export function withoutManagedFields(line: string): string {
   const start = beginning.exec(line)?.[0].length;
@@ -27,12 +27,11 @@ export function withoutManagedFields(line: string): string {
   return line.slice(0, before) + line.slice(end);
 }
 
-/** Where the field stands in the object whose members start here. */
+/** The position of the field in the object with members that start here. */
 function findField(line: string, start: number): number | undefined {
   let depth = 0;
   let from = start;
-  // Inside a string the quotes would be escaped, so what is found can only be a key; of what, the
-  // nesting tells.
+  // Quotes inside a string are escaped, so a match can only be a key; the nesting shows its object.
   for (let at = line.indexOf(field, start); at >= 0; at = line.indexOf(field, at + 1)) {
     depth = depthAt(line, from, at, depth);
     if (depth === 0) return at;
@@ -42,7 +41,7 @@ function findField(line: string, start: number): number | undefined {
   return undefined;
 }
 
-/** How deep the text is nested at the end if it is so deep at the start; -1 once it left the object. */
+/** The nesting depth at the end, for a given depth at the start; -1 if the text leaves the object. */
 function depthAt(text: string, start: number, end: number, depthAtStart: number): number {
   let depth = depthAtStart;
   for (let index = start; index < end; index += 1) {

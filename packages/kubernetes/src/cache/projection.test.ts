@@ -16,7 +16,7 @@ const service: Service = {
 };
 
 describe('withSlimMetadata', () => {
-  it('drops what only others read, and leaves the original as it was', () => {
+  it('drops metadata that Causeway does not read, and does not change the original', () => {
     const before = structuredClone(service);
     expect(withSlimMetadata(service)).toEqual({
       metadata: {
@@ -32,7 +32,7 @@ describe('withSlimMetadata', () => {
     expect(service).toEqual(before);
   });
 
-  it('takes metadata that has nothing to drop', () => {
+  it('accepts metadata with nothing to drop', () => {
     expect(slimMetadata(undefined)).toEqual({});
     expect(slimMetadata({ name: 'a', annotations: { b: 'c' } })).toEqual({
       name: 'a',
@@ -42,7 +42,7 @@ describe('withSlimMetadata', () => {
 });
 
 describe('project', () => {
-  it('refuses a projection that loses the identity of the object', () => {
+  it('rejects a projection that loses the identity of the object', () => {
     const lossy = ({ metadata }: Service): Service => ({
       metadata: { name: metadata?.name ?? '' },
     });

@@ -2,12 +2,15 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { keyOf, type KubeObject, type ObjectMeta } from '../objects/object.ts';
 import { shareStrings } from './shared-strings.ts';
 
-/** Cuts an object down to the fields that are used, before it is kept. Must keep what `slimMetadata` keeps. */
+/** Reduces an object to the used fields before it is stored. Must keep what `slimMetadata` keeps. */
 export type Projection<T extends KubeObject, P extends KubeObject> = (object: T) => P;
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** The metadata without what only others read: who owns which field, and what kubectl applied last. */
+/**
+ * The metadata without parts that Causeway does not read: managed fields and kubectl's last applied
+ * configuration.
+ */
 export function slimMetadata(metadata: ObjectMeta | undefined): ObjectMeta {
   const { managedFields: _, annotations, ...rest } = metadata ?? {};
   if (annotations === undefined) return rest;
@@ -16,12 +19,12 @@ export function slimMetadata(metadata: ObjectMeta | undefined): ObjectMeta {
   return { ...rest, annotations: kept };
 }
 
-/** Keeps all but the metadata that only others read. */
+/** Keeps everything except the metadata that Causeway does not read. */
 export function withSlimMetadata<T extends KubeObject>(object: T): T {
   return { ...object, metadata: slimMetadata(object.metadata) };
 }
 
-/** What is to be kept of an object. Refuses a projection that lost what the store compares objects by. */
+/** Applies a projection. Rejects one that loses the fields by which the store compares objects. */
 export function project<T extends KubeObject, P extends KubeObject>(
   projection: Projection<T, P>,
   object: T,

@@ -12,7 +12,7 @@ import { Reflector } from './reflector.ts';
 import { services } from '../objects/resources.ts';
 import { Store, type Change } from './store.ts';
 
-/** What can happen, to the objects and to the connection. */
+/** Possible events for the objects and the connection. */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('put' as const), name: fc.nat(5) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('remove' as const), name: fc.nat(5) }) },
@@ -107,8 +107,8 @@ async function take(world: World, action: Step): Promise<void> {
       return;
     case 'restore a backup': {
       const { objects, revision } = world.backup;
-      // A version that a client has seen must not be given out again for another state before the
-      // client looks: that is the duty of whoever restores an etcd, and no client could tell.
+      // A version that a client has seen must not be reused for another state before the client reads: the
+      // operator who restores an etcd must ensure that, because no client can detect it.
       await settled();
       if (api.revision === revision) return;
       api.restore(objects, revision);
@@ -119,20 +119,20 @@ async function take(world: World, action: Step): Promise<void> {
   }
 }
 
-/** However it went, the silence of a dead watch and the longest backoff later all is well again. */
+/** Recovery takes at most the idle timeout of a dead watch and the longest backoff. */
 const recoveryMs = 200_000;
 
-/** What the changes told so far add up to; throws where they contradict each other. */
+/** The state that results from the reported changes; throws if they contradict each other. */
 class Ledger {
   readonly held = new Map<string, Service>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
-  /** From here on the server may give out versions that it has given out before. */
+  /** From here on the server may reuse versions. */
   historyWentBack(): void {
-    this.#told.clear();
+    this.#reported.clear();
   }
 
-  tell(change: Change<Service>): void {
+  report(change: Change<Service>): void {
     const known = this.held.get(change.key);
     switch (change.type) {
       case 'added':
@@ -152,8 +152,8 @@ class Ledger {
 
   #hold(key: string, object: Service): void {
     const state = `${object.metadata?.uid} at ${object.metadata?.resourceVersion}`;
-    expect(this.#told.has(state), `${key} was told twice: ${state}`).toBe(false);
-    this.#told.add(state);
+    expect(this.#reported.has(state), `${key} was reported twice: ${state}`).toBe(false);
+    this.#reported.add(state);
     this.held.set(key, object);
   }
 }
@@ -170,7 +170,7 @@ async function scenario(seed: number, streamed: boolean, steps: readonly Step[])
   });
   const failures: object[] = [];
   const ledger = new Ledger();
-  store.onChange((change) => ledger.tell(change));
+  store.onChange((change) => ledger.report(change));
   const shared = { client, store, clock, random, log: discardLog, metrics: noMetrics };
   const reflector = new Reflector({ ...shared, resource: services, projection: withSlimMetadata });
   const controller = new AbortController();
@@ -200,11 +200,11 @@ async function scenario(seed: number, streamed: boolean, steps: readonly Step[])
   expect(clock.pendingTimers).toBe(0);
 }
 
-describe('Reflector, whatever happens', () => {
+describe('Reflector, in any sequence of events', () => {
   it.each([
     ['streamed lists', true],
     ['pages', false],
-  ])('ends up equal to the server and tells each change once, with %s', async (_, streamed) => {
+  ])('becomes equal to the server and reports each change once, with %s', async (_, streamed) => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.array(step, { maxLength: 60 }), (seed, steps) =>
         scenario(seed, streamed, steps),

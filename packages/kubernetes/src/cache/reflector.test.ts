@@ -41,8 +41,8 @@ function setUp(prepare: (api: FakeKubeApi) => void = () => {}) {
     store,
     seen,
     reflector,
-    /** What the handlers were told since the last time of asking. */
-    news: async () => {
+    /** The changes that the handlers received since the last call. */
+    changes: async () => {
       await settled();
       return seen.splice(0);
     },
@@ -63,12 +63,16 @@ const two = (api: FakeKubeApi) => {
 describe('Reflector', () => {
   it('loads by one streamed list and follows changes on the same stream', async () => {
     const it = setUp(two);
-    expect(await it.news()).toEqual(['added default/a', 'added default/b']);
+    expect(await it.changes()).toEqual(['added default/a', 'added default/b']);
     expect(it.store.isSynced).toBe(true);
     it.api.put('services', service('a', '10.0.0.2'));
     it.api.put('services', service('c'));
     it.api.remove('services', 'default', 'b');
-    expect(await it.news()).toEqual(['updated default/a', 'added default/c', 'deleted default/b']);
+    expect(await it.changes()).toEqual([
+      'updated default/a',
+      'added default/c',
+      'deleted default/b',
+    ]);
     expect(it.api.requests).toHaveLength(1);
     expect(it.reflector.readiness()).toBeUndefined();
     await it.stop();
@@ -77,19 +81,19 @@ describe('Reflector', () => {
 
   it('asks for bookmarks and resumes from the last one when the server ends the watch', async () => {
     const it = setUp(two);
-    await it.news();
+    await it.changes();
     it.api.revision = 500;
     it.api.bookmark();
     await it.clock.advance(2_000);
     it.api.endWatches();
     it.api.put('services', service('c'));
-    expect(await it.news()).toEqual(['added default/c']);
+    expect(await it.changes()).toEqual(['added default/c']);
     expect(it.watchRequests().at(-1)?.path).toContain('allowWatchBookmarks=true');
     expect(it.watchRequests().at(-1)?.path).toContain('resourceVersion=500');
     await it.stop();
   });
 
-  it('falls back to pages where lists cannot be streamed, and remembers it', async () => {
+  it("falls back to pages where lists can't be streamed, and keeps doing so", async () => {
     const it = setUp((api) => {
       api.streamedLists = 'refused';
       for (let index = 0; index < 1001; index += 1) api.put('services', service(`s${index}`));
@@ -98,7 +102,7 @@ describe('Reflector', () => {
     expect(it.store.size).toBe(1001);
     const lists = () => it.api.requests.filter(({ path }) => path.includes('limit='));
     expect(lists()).toHaveLength(3);
-    // The watch must not see the change, or it would not have to list again.
+    // The watch must not receive the change, otherwise no second list would be needed.
     it.api.freezeWatches();
     it.api.put('services', service('new'));
     it.api.compact();
@@ -110,7 +114,7 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('falls back to pages where the server never says that the streamed list is complete', async () => {
+  it('falls back to pages if the server never completes the streamed list', async () => {
     const it = setUp((api) => {
       two(api);
       api.streamedLists = 'ignored';
@@ -123,19 +127,19 @@ describe('Reflector', () => {
   });
 
   it.each(['status', 'event'] as const)(
-    'lists again as a difference when history is gone, told by a %s',
+    'lists again as a difference when history is gone, signaled by a %s',
     async (goneAs) => {
       const it = setUp(two);
-      await it.news();
+      await it.changes();
       it.api.goneAs = goneAs;
       it.api.freezeWatches();
       it.api.remove('services', 'default', 'a');
       it.api.put('services', service('c'));
       it.api.put('services', service('b', '10.0.0.9'));
       it.api.compact();
-      expect(await it.news()).toEqual([]);
+      expect(await it.changes()).toEqual([]);
       await it.clock.advance(95_000);
-      expect(await it.news()).toEqual([
+      expect(await it.changes()).toEqual([
         'deleted default/a',
         'updated default/b',
         'added default/c',
@@ -144,15 +148,15 @@ describe('Reflector', () => {
     },
   );
 
-  it('notices a half-open connection by its silence, and misses nothing', async () => {
+  it('detects a half-open connection by its idle timeout, and misses nothing', async () => {
     const it = setUp(two);
-    await it.news();
+    await it.changes();
     it.api.freezeWatches();
     it.api.put('services', service('c'));
     await it.clock.advance(60_000);
-    expect(await it.news()).toEqual([]);
+    expect(await it.changes()).toEqual([]);
     await it.clock.advance(31_000);
-    expect(await it.news()).toEqual(['added default/c']);
+    expect(await it.changes()).toEqual(['added default/c']);
     await it.stop();
   });
 
@@ -166,19 +170,19 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('ignores what was cut in the middle of a line, and resumes', async () => {
+  it('ignores a truncated line, and resumes', async () => {
     const it = setUp(two);
-    await it.news();
+    await it.changes();
     it.api.cutWatches(eventLine('ADDED', service('half')).slice(0, 30));
     it.api.put('services', service('c'));
     await it.clock.advance(1_000);
-    expect(await it.news()).toEqual(['added default/c']);
+    expect(await it.changes()).toEqual(['added default/c']);
     await it.stop();
   });
 
-  it('treats a watch that ends inside a line as cut', async () => {
+  it('treats a watch that ends inside a line as interrupted', async () => {
     const it = setUp(two);
-    await it.news();
+    await it.changes();
     it.api.say('{"type":"ADD');
     it.api.endWatches();
     await settled();
@@ -186,53 +190,53 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('delivers what came before an error in the stream', async () => {
+  it('delivers the events before an error in the stream', async () => {
     const it = setUp(two);
-    await it.news();
+    await it.changes();
     const error = { kind: 'Status', code: 500, reason: 'InternalError', message: 'etcd' };
     it.api.put('services', service('c'));
     it.api.say(eventLine('ERROR', error));
-    expect(await it.news()).toEqual(['added default/c']);
+    expect(await it.changes()).toEqual(['added default/c']);
     it.api.put('services', service('d'));
     await it.clock.advance(1_000);
-    expect(await it.news()).toEqual(['added default/d']);
+    expect(await it.changes()).toEqual(['added default/d']);
     await it.stop();
   });
 
-  it('delivers nothing twice when the server repeats itself, and revives nothing that is gone', async () => {
+  it('delivers nothing twice when the server repeats events, and restores no deleted object', async () => {
     const it = setUp(two);
     it.api.put('services', service('c'));
     it.api.put('services', service('c', '10.0.0.7'));
     it.api.remove('services', 'default', 'c');
-    await it.news();
+    await it.changes();
     it.api.echo(5);
-    expect(await it.news()).toEqual([]);
+    expect(await it.changes()).toEqual([]);
     expect(it.store.get('default/c')).toBeUndefined();
     await it.stop();
   });
 
-  it('keeps trying through an outage, says so, and recovers', async () => {
+  it('keeps trying through an outage, reports it, and recovers', async () => {
     const it = setUp(two);
-    await it.news();
+    await it.changes();
     it.api.fault = () => new Error('connect ECONNREFUSED');
     it.api.cutWatches();
     await it.clock.advance(50_000);
     expect(it.reflector.readiness()).toBeUndefined();
     await it.clock.advance(20_000);
     expect(it.reflector.readiness()).toMatch(
-      /^services are not being followed since 70 s: .*ECONNREFUSED/,
+      /^services have not been watched for 70 s: .*ECONNREFUSED/,
     );
     const tries = it.api.requests.length;
     expect(tries).toBeLessThan(20);
     it.api.put('services', service('c'));
     it.api.fault = undefined;
     await it.clock.advance(30_000);
-    expect(await it.news()).toEqual(['added default/c']);
+    expect(await it.changes()).toEqual(['added default/c']);
     expect(it.reflector.readiness()).toBeUndefined();
     await it.stop();
   });
 
-  it('waits as long as the server asks it to', async () => {
+  it('waits as long as the server demands', async () => {
     const it = setUp((api) => {
       two(api);
       api.fault = () => failure(429, 'TooManyRequests', { 'retry-after': '20' });
@@ -246,33 +250,33 @@ describe('Reflector', () => {
     await it.stop();
   });
 
-  it('starts over when the server comes back with an older state', async () => {
+  it('starts over when the server returns with an older state', async () => {
     const it = setUp(two);
     const backup = new Map(it.api.objects);
     const { revision } = it.api;
-    await it.news();
+    await it.changes();
     it.api.put('services', service('c'));
     it.api.put('services', service('a', '10.0.0.5'));
-    expect(await it.news()).toEqual(['added default/c', 'updated default/a']);
+    expect(await it.changes()).toEqual(['added default/c', 'updated default/a']);
     it.api.restore(backup, revision);
     await it.clock.advance(1_000);
-    expect(await it.news()).toEqual(['deleted default/c', 'updated default/a']);
+    expect(await it.changes()).toEqual(['deleted default/c', 'updated default/a']);
     it.api.put('services', service('d'));
-    expect(await it.news()).toEqual(['added default/d']);
+    expect(await it.changes()).toEqual(['added default/d']);
     await it.stop();
   });
 
-  it('takes a bookmark that goes back for lost history', async () => {
+  it('treats a bookmark with an older version as lost history', async () => {
     const it = setUp(two);
-    await it.news();
+    await it.changes();
     it.api.say(eventLine('BOOKMARK', { metadata: { resourceVersion: '50' } }));
     await it.clock.advance(1_000);
     expect(it.watchRequests().filter(({ path }) => path.includes('sendInitial'))).toHaveLength(2);
-    expect(await it.news()).toEqual([]);
+    expect(await it.changes()).toEqual([]);
     await it.stop();
   });
 
-  it('does not hammer a server that ends each watch at once', async () => {
+  it('backs off when a server ends each watch immediately', async () => {
     const it = setUp((api) => {
       two(api);
       api.fault = ({ path }) => {
@@ -280,17 +284,17 @@ describe('Reflector', () => {
         return { status: 200, headers: {}, body: empty() };
       };
     });
-    await it.news();
+    await it.changes();
     it.api.endWatches();
     await it.clock.advance(60_000);
     expect(it.watchRequests().length).toBeLessThan(12);
     await it.stop();
   });
 
-  it('does not hammer a server that gives one event with each watch, and then ends or expires it', async () => {
+  it('backs off when a server sends one event with each watch, and then ends or expires it', async () => {
     for (const end of ['end', 'expire']) {
       const it = setUp(two);
-      await it.news();
+      await it.changes();
       let version = 1_000;
       const gone = eventLine('ERROR', { kind: 'Status', code: 410 } as object);
       it.api.fault = ({ path }) => {
@@ -315,7 +319,7 @@ describe('Reflector', () => {
     }
   });
 
-  it('does not list in a tight loop when history is gone again and again', async () => {
+  it('does not list in a tight loop when history is lost repeatedly', async () => {
     const it = setUp((api) => {
       two(api);
       api.fault = ({ path }) =>

@@ -19,7 +19,7 @@ import { endsInitialEvents, type WatchEvent } from './watch-event.ts';
 /**
  * - `listing`: loading everything, for the first time or after history was lost
  * - `watching`: following changes
- * - `waiting`: something failed; trying again soon
+ * - `waiting`: something failed; the next attempt follows soon
  * - `stopped`: not running
  */
 export type ReflectorState = 'listing' | 'watching' | 'waiting' | 'stopped';
@@ -38,26 +38,26 @@ export interface ReflectorOptions<
   readonly log: Log;
   readonly metrics: Metrics;
   readonly random?: Random;
-  /** Told of each failure; it is tried again all the same. */
+  /** Called for each failure; the reflector tries again in any case. */
   readonly onFailure?: (error: CausewayError) => void;
-  /** Not following for so long makes us unready. */
+  /** After this time without a watch, the process is not ready. */
   readonly unreadyAfterMs?: number;
 }
 
 const backoff: BackoffPolicy = { baseMs: 200, maxMs: 30_000, jitter: 0.5 };
-/** The server ends a watch after 5 to 10 minutes, each one at another time. */
+/** The server ends a watch after 5 to 10 minutes, each at a different time. */
 const watchSeconds = { least: 300, spread: 300 };
-/** A streamed list that pauses for so long comes from a server that does not know streamed lists. */
+/** A server with a streamed list that pauses this long does not support streamed lists. */
 const initialIdleMs = 10_000;
-/** Servers send a bookmark each minute; with half a minute more, silence means a dead connection. */
+/** Servers send a bookmark each minute; 30 seconds later the connection counts as dead. */
 const watchIdleMs = 90_000;
-/** A watch that ends sooner counts as failed, and a list that is lost sooner is not fetched again at once. */
+/** A watch that ends sooner counts as failed, and a list that expires sooner is not repeated immediately. */
 const shortestWatchMs = 1_000;
 const longestRetryAfterMs = 300_000;
 
 /**
- * Keeps a store equal to what the API server has: loads everything, follows changes, and loads again
- * as a difference when history was lost. It never gives up; while it fails, it says so in `readiness`.
+ * Keeps a store equal to the API server: loads everything, follows changes, and loads again as a difference
+ * after history was lost. It never gives up; `readiness` reports its failures.
  */
 export class Reflector<T extends KubeObject, P extends KubeObject, Index extends string = never> {
   readonly #options: ReflectorOptions<T, P, Index>;
@@ -65,19 +65,19 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
   readonly #objectsGauge;
   readonly #syncedGauge;
   readonly #log: Log;
-  /** Everything up to here is in the store; undefined when we must list. */
+  /** The store contains everything up to this version; undefined if a list is needed. */
   #resourceVersion: string | undefined;
   #state: ReflectorState = 'stopped';
   #canStreamLists = true;
-  /** After a failure: the server may have been set back to an older state meanwhile. */
+  /** After a failure: the server may have been restored to an older state in the meantime. */
   #mustCheckHistory = false;
-  /** When we last stopped following, or were made. */
+  /** Time of the last watch, or of the creation. */
   #followedUntil: number;
   #watchingSince = 0;
   #loadedAt = Number.NEGATIVE_INFINITY;
   #lastError: CausewayError | undefined;
   #hasProgressed = false;
-  /** In a row, without an event in between. */
+  /** Consecutive failures without an event in between. */
   #failures = 0;
 
   constructor(options: ReflectorOptions<T, P, Index>) {
@@ -93,7 +93,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     return this.#state;
   }
 
-  /** Undefined when ready, else why not. */
+  /** Undefined if ready, else the reason. */
   readiness(): string | undefined {
     const { resource, store, clock, unreadyAfterMs = 60_000 } = this.#options;
     const name = resourceName(resource);
@@ -101,10 +101,10 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     if (!store.isSynced) return `${name} are not loaded yet${because}`;
     const lostMs = clock.monotonic() - this.#followedUntil;
     if (this.#state === 'watching' || lostMs < unreadyAfterMs) return undefined;
-    return `${name} are not being followed since ${Math.round(lostMs / 1000)} s${because}`;
+    return `${name} have not been watched for ${Math.round(lostMs / 1000)} s${because}`;
   }
 
-  /** Runs until the signal fires. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const delayMs = await this.#pass(signal);
@@ -115,7 +115,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     this.#enter('stopped');
   }
 
-  /** One list and watch, or one watch. Answers with the delay before the next: 0 after a normal end. */
+  /** One list and watch, or one watch. Returns the delay before the next: 0 after a normal end. */
   async #pass(signal: AbortSignal): Promise<number> {
     this.#hasProgressed = false;
     let error: CausewayError;
@@ -126,7 +126,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
         this.#failures = 0;
         return 0;
       }
-      error = new KubeError('unavailable', 'the server ended the watch as soon as it had begun');
+      error = new KubeError('unavailable', 'the server ended the watch immediately');
     } catch (thrown) {
       if (signal.aborted) return 0;
       error = CausewayError.from(thrown);
@@ -155,8 +155,8 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
   }
 
   /**
-   * A server that came back from an older copy of its data would not tell us what we must forget. A
-   * list of one object carries the current version; one below ours means that history was rewritten.
+   * A server that was restored from a backup would not report objects that the store must delete. A list of
+   * one object returns the current version; a version below ours means that history was rewritten.
    */
   async #checkHistory(signal: AbortSignal): Promise<void> {
     const { client, resource, selection } = this.#options;
@@ -167,7 +167,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     if (order !== undefined && order < 0) {
       this.#log.warn(
         { ours: this.#resourceVersion, current },
-        'the history of the server went back',
+        'the server returned to an older state',
       );
       this.#resourceVersion = undefined;
     }
@@ -189,7 +189,10 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     await this.#loaded(found, version);
   }
 
-  /** The initial events make the list; the same stream goes on as the watch. False where that is not known. */
+  /**
+   * The initial events form the list; the same stream continues as the watch. False if the server does not
+   * support it.
+   */
   async #streamListAndWatch(signal: AbortSignal): Promise<boolean> {
     const found = new Map<string, P>();
     let isInitial = true;
@@ -211,7 +214,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
       if (!isInitial || !isAboutStreaming(error)) throw error;
       this.#log.info(
         { error: CausewayError.from(error) },
-        'lists cannot be streamed: reading pages',
+        "lists can't be streamed: reading pages",
       );
       this.#canStreamLists = false;
       return false;
@@ -245,7 +248,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     const isSame =
       known?.metadata?.uid === object.metadata?.uid &&
       known?.metadata?.resourceVersion === object.metadata?.resourceVersion;
-    // Of what has not changed we keep the object that we have, and let go of the new copy at once.
+    // For an unchanged object, the store keeps its own copy and drops the new one immediately.
     found.set(
       key,
       known !== undefined && isSame ? known : project(this.#options.projection, object),
@@ -267,8 +270,8 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
   }
 
   /**
-   * One change. Versions only grow within a watch, so whatever is older than what we have seen is an
-   * echo; a bookmark that is older means that the server itself has gone back.
+   * Applies one change. Versions only grow within a watch, so an older one is a repetition; a bookmark with
+   * an older version means that the server was restored to an older state.
    */
   #follow(event: WatchEvent<T>): void {
     const { store, projection } = this.#options;
@@ -277,7 +280,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     const isOlder = order !== undefined && order < 0;
     switch (event.type) {
       case 'BOOKMARK':
-        if (isOlder) throw new KubeError('gone', 'the history of the server went back');
+        if (isOlder) throw new KubeError('gone', 'the server returned to an older state');
         break;
       case 'ADDED':
       case 'MODIFIED':
@@ -298,7 +301,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
 
   #delayAfter(error: CausewayError): number {
     const { clock, random = systemRandom } = this.#options;
-    // History that is gone stays gone: list at once, unless that is what we did just now.
+    // Lost history stays lost: list immediately, unless a list was made just now.
     const isLongLoaded = clock.monotonic() - this.#loadedAt >= shortestWatchMs;
     if (isGone(error) && this.#resourceVersion !== undefined && isLongLoaded) return 0;
     const asked = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
@@ -334,7 +337,7 @@ function reasonOf(error: CausewayError): string {
   return error.code === 'timeout' ? 'silent' : 'failed';
 }
 
-/** Servers before 1.32 refuse streamed lists, or do not know them and never say that the list is complete. */
+/** Servers before 1.32 reject streamed lists, or do not support them and never complete the list. */
 function isAboutStreaming(error: unknown): boolean {
   return (
     isErrorCode(error, 'invalid') ||

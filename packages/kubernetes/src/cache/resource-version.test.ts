@@ -5,7 +5,7 @@ import { compareResourceVersions } from './resource-version.ts';
 const version = fc.bigInt({ min: 1n, max: 2n ** 64n });
 
 describe('compareResourceVersions', () => {
-  it('orders as numbers, however large', () => {
+  it('orders them as numbers of any size', () => {
     fc.assert(
       fc.property(version, version, (left, right) => {
         const order = compareResourceVersions(String(left), String(right)) ?? Number.NaN;
@@ -25,7 +25,7 @@ describe('compareResourceVersions', () => {
     expect(compareResourceVersions(left, right)).toBeUndefined();
   });
 
-  it('knows that the same text is the same version, whatever it is', () => {
+  it('treats the same text as the same version, in any format', () => {
     expect(compareResourceVersions('opaque', 'opaque')).toBe(0);
   });
 });

@@ -1,8 +1,8 @@
 const digits = /^[1-9][0-9]*$/;
 
 /**
- * Compares two resource versions: negative when the left one is older. Undefined when they cannot be
- * compared, because a server uses something else than growing numbers.
+ * Compares two resource versions: negative if the left one is older. Undefined if they can't be compared,
+ * because a server does not use growing numbers.
  */
 export function compareResourceVersions(left: string, right: string): number | undefined {
   if (left === right) return 0;

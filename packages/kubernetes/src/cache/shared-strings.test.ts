@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { shareStrings } from './shared-strings.ts';
 
-test('whatever is shared, no value looks different', () => {
+test('sharing strings does not change a value', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify([value]);
@@ -13,7 +13,7 @@ test('whatever is shared, no value looks different', () => {
   );
 });
 
-test('more strings than are remembered harm nobody', () => {
+test('more strings than the limit do no harm', () => {
   const many = Array.from({ length: 10_000 }, (_, index) => ({ name: `service-${index}` }));
   const copy = structuredClone(many);
   shareStrings(copy);

@@ -1,13 +1,13 @@
-/** Longer ones are seldom the same twice. */
+/** Longer strings rarely repeat. */
 const longest = 64;
-/** Few strings repeat. Those that do are here again soon after all have been forgotten. */
-const mostRemembered = 4_096;
-const remembered = new Map<string, string>();
+/** Few strings repeat, and those return to the table soon after it is cleared. */
+const maxStrings = 4_096;
+const strings = new Map<string, string>();
 
 /**
- * Makes equal strings of the objects that we keep one string in memory: types, policies, finalizers,
- * labels and names of nodes stand in each of thousands of objects, and parsing makes a new string of each.
- * Changes the value in place, and nothing about it that could be noticed.
+ * Makes equal strings of stored objects one string in memory: types, policies, finalizers, labels and node
+ * names occur in thousands of objects, and parsing makes a new string of each. Changes the value in place,
+ * without a visible difference.
  */
 export function shareStrings(value: object): void {
   const fields = value as Record<string, unknown>;
@@ -20,9 +20,9 @@ export function shareStrings(value: object): void {
 }
 
 function shared(text: string): string {
-  const known = remembered.get(text);
+  const known = strings.get(text);
   if (known !== undefined) return known;
-  if (remembered.size >= mostRemembered) remembered.clear();
-  remembered.set(text, text);
+  if (strings.size >= maxStrings) strings.clear();
+  strings.set(text, text);
   return text;
 }

@@ -40,7 +40,7 @@ const makeStore = () =>
   new Store<Service, 'ip'>({ indexes: { ip: ({ spec }) => [spec?.clusterIP ?? ''] } });
 
 describe('Store', () => {
-  it('tells the difference between what it held and what it is to hold', async () => {
+  it('reports the difference between its old and its new contents', async () => {
     const store = makeStore();
     const seen = recorded(store);
     await store.replace(mapOf(service('a', 1), service('b', 2), service('c', 3)), never);
@@ -50,7 +50,7 @@ describe('Store', () => {
     expect([...store.keys()].sort()).toEqual(['default/a', 'default/b', 'default/d']);
   });
 
-  it('takes another object under the same name for a deletion and an addition', () => {
+  it('reports another object under the same name as a deletion and an addition', () => {
     const store = makeStore();
     const seen = recorded(store);
     store.put(service('a', 1));
@@ -58,7 +58,7 @@ describe('Store', () => {
     expect(seen).toEqual(['+default/a@1', '-default/a@1', '+default/a@2']);
   });
 
-  it('says nothing of what has not changed', () => {
+  it('reports nothing for unchanged objects', () => {
     const store = makeStore();
     const seen = recorded(store);
     store.put(service('a', 1));
@@ -67,7 +67,7 @@ describe('Store', () => {
     expect(seen).toEqual(['+default/a@1']);
   });
 
-  it('keeps its indexes true', async () => {
+  it('keeps its indexes up to date', async () => {
     const store = makeStore();
     const names = (ip: string) => store.byIndex('ip', ip).map(({ metadata }) => metadata?.name);
     store.put(service('a', 1, { ip: '10.0.0.1' }));
@@ -81,7 +81,7 @@ describe('Store', () => {
     expect(names('10.0.0.2')).toEqual([]);
   });
 
-  it('is synced after its first load, when the handlers know all of it', async () => {
+  it('is synced after its first load, when the handlers have received all of it', async () => {
     const store = makeStore();
     const seen = recorded(store);
     const syncedWith = store.synced.then(() => seen.length);
@@ -91,7 +91,7 @@ describe('Store', () => {
     expect(store.isSynced).toBe(true);
   });
 
-  it('tells a late handler what is there, once, also in the middle of a load', async () => {
+  it('calls a late handler once for each existing object, also during a load', async () => {
     const store = makeStore();
     const late: string[] = [];
     let pauses = 0;
@@ -103,7 +103,7 @@ describe('Store', () => {
     expect(late).toEqual(['+default/a@1', '+default/b@2']);
   });
 
-  it('goes on when a handler throws, and stops calling one that left', () => {
+  it('continues when a handler throws, and stops calling a removed one', () => {
     const store = makeStore();
     store.onChange(() => {
       throw new Error('broken handler');
@@ -127,7 +127,7 @@ describe('whenSynced', () => {
     expect(await waiting).toEqual([true, true]);
   });
 
-  it('gives up with the signal', async () => {
+  it('rejects when the signal aborts', async () => {
     const controller = new AbortController();
     const waiting = whenSynced([makeStore()], controller.signal);
     controller.abort();

@@ -5,7 +5,7 @@ import { untilAborted } from '@causeway/base/time/until-aborted';
 import type { YieldToEventLoop } from './yield-to-event-loop.ts';
 import { keyOf, type KubeObject } from '../objects/object.ts';
 
-/** What happened to one object, as far as this store has seen. */
+/** A change of one object, as seen by this store. */
 export type Change<T> =
   | { readonly type: 'added'; readonly key: string; readonly after: T }
   | { readonly type: 'updated'; readonly key: string; readonly before: T; readonly after: T }
@@ -13,7 +13,7 @@ export type Change<T> =
 
 export type ChangeHandler<T> = (change: Change<T>) => void;
 
-/** Names the values under which an object is to be found. */
+/** Returns the index values of an object. */
 export type IndexFunction<T> = (object: T) => readonly string[];
 
 export interface StoreOptions<T, Index extends string> {
@@ -22,8 +22,8 @@ export interface StoreOptions<T, Index extends string> {
 }
 
 /**
- * The objects of one resource, by key and by index. After its first load it always shows a state that
- * the server was in, and each change of an object is told once. Objects are shared: never change one.
+ * The objects of one resource, by key and by index. After its first load it always shows a state of the
+ * server, and reports each change of an object once. Objects are shared: never modify one.
  */
 export class Store<T extends KubeObject, Index extends string = never> {
   readonly #objects = new Map<string, T>();
@@ -40,7 +40,7 @@ export class Store<T extends KubeObject, Index extends string = never> {
     }
   }
 
-  /** Resolves when everything that the server had at the start is here, and every handler knows. */
+  /** Resolves when the store has the server's initial state and every handler has received it. */
   get synced(): Promise<void> {
     return this.#syncedPromise.promise;
   }
@@ -65,7 +65,7 @@ export class Store<T extends KubeObject, Index extends string = never> {
     return this.#objects.values();
   }
 
-  /** The objects that the index files under the value, in no particular order. */
+  /** The objects with this value in the index, in no particular order. */
   byIndex(index: Index, value: string): readonly T[] {
     const found: T[] = [];
     for (const key of this.#indexes.get(index)?.keys.of(value) ?? []) {
@@ -76,35 +76,38 @@ export class Store<T extends KubeObject, Index extends string = never> {
   }
 
   /**
-   * Calls back for each change from now on, first of all with what is here already. Handlers put keys
-   * into queues and return; one that throws is logged and harms nobody else. Answers with a way to stop.
+   * Calls the handler for each existing object and each later change. Handlers put keys into queues and
+   * return; an error of one is logged and does not affect the others. Returns a function that removes the
+   * handler.
    */
   onChange(handler: ChangeHandler<T>): () => void {
     this.#handlers = [...this.#handlers, handler];
-    for (const [key, after] of this.#objects) this.#tell([handler], { type: 'added', key, after });
+    for (const [key, after] of this.#objects) {
+      this.#notify([handler], { type: 'added', key, after });
+    }
     return () => {
       this.#handlers = this.#handlers.filter((other) => other !== handler);
     };
   }
 
-  /** Puts one object in place. */
+  /** Adds or replaces one object. */
   put(after: T): void {
     const key = keyOf(after);
     const changes: Change<T>[] = [];
     this.#place(key, after, changes);
-    for (const change of changes) this.#tell(this.#handlers, change);
+    for (const change of changes) this.#notify(this.#handlers, change);
   }
 
   remove(key: string): void {
     const before = this.#objects.get(key);
     if (before === undefined) return;
     this.#drop(key, before);
-    this.#tell(this.#handlers, { type: 'deleted', key, before });
+    this.#notify(this.#handlers, { type: 'deleted', key, before });
   }
 
   /**
-   * Makes the store hold exactly these objects. The contents change at once; handlers are told of the
-   * differences, with pauses, before this answers.
+   * Replaces the whole contents. The contents change immediately; handlers receive the differences, with
+   * pauses, before this resolves.
    */
   async replace(
     objects: ReadonlyMap<string, T>,
@@ -117,10 +120,10 @@ export class Store<T extends KubeObject, Index extends string = never> {
       changes.push({ type: 'deleted', key, before });
     }
     for (const [key, after] of objects) this.#place(key, after, changes);
-    // Handlers that come during a pause have been told of the new contents already.
+    // Handlers that are added during a pause have already received the new contents.
     const handlers = this.#handlers;
     for (const change of changes) {
-      this.#tell(handlers, change);
+      this.#notify(handlers, change);
       const pause = yieldToEventLoop();
       if (pause !== undefined) await pause;
     }
@@ -134,7 +137,7 @@ export class Store<T extends KubeObject, Index extends string = never> {
     if (before === undefined) {
       changes.push({ type: 'added', key, after });
     } else if (before.metadata?.uid !== after.metadata?.uid) {
-      // Another object under the same name: what belonged to the first must go.
+      // Another object under the same name: the state of the first must be deleted.
       changes.push({ type: 'deleted', key, before }, { type: 'added', key, after });
     } else if (before.metadata?.resourceVersion === after.metadata?.resourceVersion) {
       return;
@@ -159,7 +162,7 @@ export class Store<T extends KubeObject, Index extends string = never> {
     }
   }
 
-  #tell(handlers: readonly ChangeHandler<T>[], change: Change<T>): void {
+  #notify(handlers: readonly ChangeHandler<T>[], change: Change<T>): void {
     for (const handler of handlers) {
       try {
         handler(change);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { endsInitialEvents, parseWatchEvent } from './watch-event.ts';
 
 describe('parseWatchEvent', () => {
-  it('throws an error inside the stream as if it had been the answer', () => {
+  it('throws an error inside the stream like an error answer', () => {
     const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
     const line = JSON.stringify({ type: 'ERROR', object: status });
     expect(() => parseWatchEvent('watch services', line)).toThrow(
@@ -14,11 +14,11 @@ describe('parseWatchEvent', () => {
   });
 
   it.each(['{"type":"ADD', 'null', '[]', '{"type":"ADDED"}', '{"type":"OTHER","object":{}}'])(
-    'refuses %s',
+    'rejects %s',
     (line) => expect(() => parseWatchEvent('watch services', line)).toThrow('a line of the watch'),
   );
 
-  it('knows the bookmark that ends the initial events', () => {
+  it('recognizes the bookmark that ends the initial events', () => {
     const bookmark = (annotations: object) =>
       parseWatchEvent(
         'x',

@@ -4,14 +4,17 @@ import type { KubeObject } from '../objects/object.ts';
 import { readStatus } from '../client/read-status.ts';
 
 export interface WatchEvent<T extends KubeObject = KubeObject> {
-  /** A bookmark carries nothing but a newer resource version to resume from. */
+  /** A bookmark carries only a newer resource version to resume from. */
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
   readonly object: T;
 }
 
 const types = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']);
 
-/** Reads one line of a watch, without who manages which field. An error inside the stream is thrown as if it had been the answer. */
+/**
+ * Parses one line of a watch, without managed fields. An error inside the stream is thrown like an error
+ * answer.
+ */
 export function parseWatchEvent<T extends KubeObject>(what: string, line: string): WatchEvent<T> {
   let event: { readonly type?: string; readonly object?: unknown } | null;
   try {

@@ -14,16 +14,16 @@ export type WatchStream<T extends KubeObject> = AsyncGenerator<
   undefined
 >;
 
-/** API servers send a bookmark each minute: with half a minute more, silence means a dead connection. */
+/** API servers send a bookmark each minute: 30 seconds later the connection counts as dead. */
 const defaultIdleTimeoutMs = 90_000;
 
-/** Events are parsed and handed on so many at a time, with pauses in between where there are more. */
+/** Events are parsed and delivered in batches of this size, with pauses in between. */
 const batchSize = 64;
 
-/** No object of a cluster is nearly as large: what goes on beyond that is not an event. */
+/** No object of a cluster is nearly this large: such data is not an event. */
 const largestEvent = 64 * 1024 * 1024;
 
-/** Opens a watch. Its events come in batches as they arrive, until the server ends it or it breaks. */
+/** Opens a watch. Its events arrive in batches, until the server ends the watch or the connection breaks. */
 export async function openWatch<T extends KubeObject>(
   requester: Requester,
   call: Call,
@@ -65,13 +65,13 @@ async function* readWatch<T extends KubeObject>(
   } catch (thrown) {
     if (signal.aborted) throw abortedBy(signal);
     if (!idleTimeout.signal.aborted) throw KubeError.fromTransport(what, thrown);
-    throw new CausewayError('timeout', `${what}: nothing was heard for ${idleTimeoutMs()} ms`);
+    throw new CausewayError('timeout', `${what}: nothing was received for ${idleTimeoutMs()} ms`);
   } finally {
     watchdog.stop();
   }
 }
 
-/** What came before an error in the same chunk is delivered before it is thrown. */
+/** Events before an error in the same chunk are delivered before the error is thrown. */
 function* parseBatch<T extends KubeObject>(
   what: string,
   lines: readonly string[],
@@ -84,7 +84,7 @@ function* parseBatch<T extends KubeObject>(
   }
 }
 
-/** Calls back when nothing was heard for too long. One timer, however much is heard. */
+/** Calls back after too long without data. Uses one timer for any amount of data. */
 function startWatchdog(clock: Clock, limitMs: () => number, onIdle: () => void) {
   let heardAt = clock.monotonic();
   let timer = clock.timer(limitMs(), check);

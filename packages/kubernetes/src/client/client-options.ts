@@ -1,27 +1,27 @@
-/** What the verbs of the client can be told. */
+/** Options of the client's verbs. */
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** For the whole call with its retries; 30 s if not given. */
+  /** For the whole call with its retries; defaults to 30 s. */
   readonly timeoutMs?: number | undefined;
   readonly retries?: boolean | undefined;
 }
 
 export interface WriteOptions extends CallOptions {
   readonly subresource?: 'status' | 'scale' | undefined;
-  /** Who owns the fields that are written. */
+  /** Owner of the written fields. */
   readonly fieldManager?: string | undefined;
   readonly dryRun?: boolean | undefined;
 }
 
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string;
-  /** Take over fields that someone else owns. */
+  /** Take over fields of other owners. */
   readonly force?: boolean | undefined;
 }
 
 export interface DeleteOptions extends CallOptions {
-  /** Delete only this very object, in this very state. */
+  /** Delete only this object, in this state. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' | undefined;
   readonly gracePeriodSeconds?: number | undefined;
@@ -39,11 +39,11 @@ export interface ListOptions extends Selection, CallOptions {
 
 export interface WatchOptions extends Selection {
   readonly resourceVersion?: string | undefined;
-  /** Have the server send what there is first, and then a bookmark that says so. */
+  /** The server first sends the existing objects, and then a bookmark that marks their end. */
   readonly sendInitialEvents?: boolean | undefined;
-  /** The server ends the watch after so long. */
+  /** The server ends the watch after this time. */
   readonly timeoutSeconds?: number | undefined;
-  /** With nothing heard for so long, not even a bookmark, the connection counts as dead. */
+  /** After this time without data, including bookmarks, the connection counts as dead. */
   readonly idleTimeoutMs?: (() => number) | undefined;
   readonly signal: AbortSignal;
 }

@@ -15,7 +15,7 @@ function setUp(options: Partial<KubeClientOptions> = {}) {
   return { api, clock, client };
 }
 
-/** Answers with each of these in turn, then with the API itself. */
+/** Answers with each of these in order, then with the API itself. */
 function script(
   api: FakeKubeApi,
   ...outcomes: NonNullable<ReturnType<NonNullable<FakeKubeApi['fault']>>>[]
@@ -49,7 +49,7 @@ describe('verbs', () => {
     });
   });
 
-  it('write what the server needs to know into the request', async () => {
+  it('write their options into the request', async () => {
     const { api, client } = setUp();
     api.fault = () => answer(200, {});
     await client.apply(services, { metadata: web }, { fieldManager: 'us', force: true });
@@ -119,7 +119,7 @@ describe('verbs', () => {
     ]);
   });
 
-  it('ask for smaller pages when objects are large', async () => {
+  it('request smaller pages for large objects', async () => {
     const { api, client } = setUp();
     const large = { note: 'x'.repeat(50_000) };
     for (let index = 0; index < 600; index += 1) {
@@ -143,7 +143,7 @@ describe('failures', () => {
     expect(api.requests).toHaveLength(4);
   });
 
-  it('are not repeated for writes, which may have been carried out', async () => {
+  it('are not repeated for writes, which may have taken effect', async () => {
     const { api, client } = setUp();
     script(api, new Error('read ECONNRESET'));
     await expect(client.create(services, { metadata: web })).rejects.toMatchObject({
@@ -153,7 +153,7 @@ describe('failures', () => {
     expect(api.requests).toHaveLength(1);
   });
 
-  it('are repeated for writes when the server names a time', async () => {
+  it('are repeated for writes if the server gives a delay', async () => {
     const { api, clock, client } = setUp();
     script(
       api,
@@ -168,7 +168,7 @@ describe('failures', () => {
     expect(api.requests).toHaveLength(3);
   });
 
-  it('are given up after some tries', async () => {
+  it('end after some attempts', async () => {
     const { api, clock, client } = setUp();
     api.fault = () => failure(500, 'InternalError');
     const getting = client.get(services, web).catch((error: unknown) => error);
@@ -177,7 +177,7 @@ describe('failures', () => {
     expect(api.requests).toHaveLength(5);
   });
 
-  it('say what went wrong when the answer is no JSON', async () => {
+  it('report the cause if the answer is not JSON', async () => {
     const { api, client } = setUp();
     const html = new TextEncoder().encode('<html>');
     api.fault = () => ({ status: 200, headers: {}, body: ReadableStream.from([html]) });
@@ -188,7 +188,7 @@ describe('failures', () => {
     );
   });
 
-  it('include a server that never answers, and leave no timer behind', async () => {
+  it('include a server that never answers, and leave no timer', async () => {
     const { api, clock, client } = setUp();
     api.send = (_, signal) =>
       new Promise((_resolve, reject) =>
@@ -207,7 +207,7 @@ describe('failures', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('include a caller who gives up', async () => {
+  it('include a caller that aborts', async () => {
     const { api, client } = setUp();
     api.fault = () => failure(429, 'TooManyRequests', { 'retry-after': '20' });
     const controller = new AbortController();
@@ -219,7 +219,7 @@ describe('failures', () => {
 });
 
 describe('fence', () => {
-  it('is asked before each write and never for reads', async () => {
+  it('is checked before each write and never for reads', async () => {
     const { api, client } = setUp();
     const lost = new CausewayError('aborted', 'we do not lead any more');
     let remaining = 1_000;
@@ -237,7 +237,7 @@ describe('fence', () => {
     expect(api.requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
   });
 
-  it('is asked again before a write is repeated', async () => {
+  it('is checked again before a write is repeated', async () => {
     const { api, clock, client } = setUp();
     script(api, failure(429, 'TooManyRequests', { 'retry-after': '2' }));
     let allowed = 1;
@@ -253,7 +253,7 @@ describe('fence', () => {
     expect(api.requests).toHaveLength(1);
   });
 
-  it('cuts off a write that outlives it', async () => {
+  it('aborts a write that outlives it', async () => {
     const { api, clock, client } = setUp();
     api.send = (_, signal) =>
       new Promise((_resolve, reject) =>
@@ -267,7 +267,7 @@ describe('fence', () => {
     const fenced = client.withFence({ remainingMs });
     let end: unknown;
     void fenced.create(services, { metadata: web }).catch((error: unknown) => (end = error));
-    // One that is renewed meanwhile lasts longer.
+    // A lease that is renewed in the meantime lasts longer.
     await clock.advance(400);
     until = 1_500;
     await clock.advance(1_000);
@@ -281,7 +281,7 @@ describe('fence', () => {
 });
 
 describe('rate limit', () => {
-  it('lets a burst through and then paces', async () => {
+  it('allows a burst and then limits the rate', async () => {
     const { api, clock, client } = setUp({ rateLimit: { perSecond: 10, burst: 2 } });
     api.put('services', { metadata: web });
     const all = Promise.all([1, 2, 3, 4].map(() => client.get(services, web)));

@@ -39,11 +39,11 @@ export interface KubeClientOptions {
   readonly random?: Random;
   readonly metrics?: Metrics;
   readonly userAgent?: string;
-  /** Bounds what this client asks of the server; without it the server's own fairness does. */
+  /** Limits the requests of this client; without it only the server's fairness applies. */
   readonly rateLimit?: RateLimitOptions;
 }
 
-/** A page is aimed at this many bytes: parsing it must not hold up the event loop. */
+/** Target size of a page: parsing it must not block the event loop. */
 const pageBytes = 2 * 1024 * 1024;
 const largestPage = 500;
 
@@ -69,7 +69,7 @@ export class KubeClient {
       });
   }
 
-  /** The same client for someone who may write only as long as the fence allows it. */
+  /** The same client for a caller that may write only while the fence allows it. */
   withFence(fence: LeaseGuard): KubeClient {
     const options = { transport: this.#transport, clock: this.#requester.clock };
     return new KubeClient(options, this.#requester.withFence(fence));
@@ -83,7 +83,7 @@ export class KubeClient {
     return this.#object<T>('get', 'GET', resource, name, options);
   }
 
-  /** Like `get`, with undefined for an object that is not there. */
+  /** Like `get`, with undefined for a missing object. */
   async find<T extends KubeObject>(
     resource: Resource<T>,
     name: ObjectName,
@@ -97,7 +97,7 @@ export class KubeClient {
     }
   }
 
-  /** Every object of one consistent state, read page by page while you iterate. */
+  /** Every object of one consistent state, read page by page during the iteration. */
   async *list<T extends KubeObject>(
     resource: Resource<T>,
     options: ListOptions = {},
@@ -105,7 +105,7 @@ export class KubeClient {
     for await (const page of this.pages(resource, options)) yield* page.items;
   }
 
-  /** The pages of a list. All carry the resource version that a watch can go on from. */
+  /** The pages of a list. All carry the resource version from which a watch can continue. */
   async *pages<T extends KubeObject>(
     resource: Resource<T>,
     options: ListOptions = {},
@@ -145,7 +145,7 @@ export class KubeClient {
     return value as T;
   }
 
-  /** Replaces the object; with its resourceVersion in it, only if nobody else has changed it since. */
+  /** Replaces the object; with its resourceVersion in it, only if it is unchanged since. */
   async update<T extends KubeObject>(
     resource: Resource<T>,
     object: T,
@@ -163,7 +163,7 @@ export class KubeClient {
     );
   }
 
-  /** JSON patch (RFC 6902): operations on paths, all or none. */
+  /** JSON patch (RFC 6902): operations on paths, atomic. */
   async patchJson<T extends KubeObject>(
     resource: Resource<T>,
     name: ObjectName,
@@ -173,7 +173,7 @@ export class KubeClient {
     return this.#patch(resource, name, 'application/json-patch+json', operations, options);
   }
 
-  /** Merge patch (RFC 7386): what is named is replaced, null removes. */
+  /** Merge patch (RFC 7386): given fields are replaced, null removes. */
   async patchMerge<T extends KubeObject>(
     resource: Resource<T>,
     name: ObjectName,
@@ -183,7 +183,7 @@ export class KubeClient {
     return this.#patch(resource, name, 'application/merge-patch+json', patch, options);
   }
 
-  /** Server-side apply: makes our fields what the object says, and creates it where it is missing. */
+  /** Server-side apply: sets our fields to those of the object, and creates it if it is missing. */
   async apply<T extends KubeObject>(
     resource: Resource<T>,
     object: T,
@@ -195,7 +195,7 @@ export class KubeClient {
     return this.#patch(resource, nameOf(object), type, body, options, query);
   }
 
-  /** Deletes. The object may stay for a while, with a deletionTimestamp, if it has finalizers. */
+  /** Deletes an object. With finalizers it may remain for a while, with a deletionTimestamp. */
   async delete(resource: Resource, name: ObjectName, options: DeleteOptions = {}): Promise<void> {
     const { preconditions, propagationPolicy, gracePeriodSeconds } = options;
     const body = {
@@ -228,7 +228,7 @@ export class KubeClient {
     );
   }
 
-  /** Whatever a path answers in JSON: `/version`, discovery. */
+  /** The JSON answer of a path: `/version`, discovery. */
   async getPath(path: string, options: CallOptions = {}): Promise<unknown> {
     const call: Call = {
       verb: 'get',
@@ -242,8 +242,8 @@ export class KubeClient {
   }
 
   /**
-   * Changes as they happen, in batches as they arrive, to be iterated right away. Ends when the server
-   * ends the watch; throws when the connection breaks or falls silent, and for an error inside the stream.
+   * Changes in batches as they arrive; iterate immediately. Ends when the server ends the watch; throws when
+   * the connection breaks or is idle for too long, and for an error inside the stream.
    */
   async watch<T extends KubeObject>(
     resource: Resource<T>,

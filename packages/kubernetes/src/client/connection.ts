@@ -6,18 +6,18 @@ import type { CredentialSource, Material } from '../credentials/credentials.ts';
 import { inClusterConnection } from '../credentials/in-cluster.ts';
 import { loadKubeconfig, resolveKubeconfig } from '../credentials/kubeconfig.ts';
 
-/** Everything needed to talk to one API server as somebody. */
+/** Everything needed to call one API server with one identity. */
 export interface Connection {
-  /** Such as `https://192.0.2.1:6443`, without a slash at the end; may carry a path. */
+  /** Such as `https://192.0.2.1:6443`, without a trailing slash; may have a path. */
   readonly server: string;
   readonly certificateAuthority?: Material | undefined;
   readonly insecureSkipTlsVerify: boolean;
   readonly tlsServerName?: string | undefined;
   readonly proxyUrl?: string | undefined;
   readonly credentials: CredentialSource;
-  /** The namespace that commands use when none is named. */
+  /** The default namespace of commands. */
   readonly namespace: string;
-  /** Where this was read from, for people. */
+  /** Source of this connection, for messages. */
   readonly origin: string;
 }
 
@@ -31,8 +31,8 @@ export interface ConnectionChoice {
 }
 
 /**
- * Finds the API server the way kubectl does: the file that was named, else the files in KUBECONFIG,
- * else the service account of the pod we run in, else `~/.kube/config`.
+ * Finds the API server like kubectl: the given file, else the files in KUBECONFIG, else the service account
+ * of the pod, else `~/.kube/config`.
  */
 export async function findConnection(choice: ConnectionChoice): Promise<Connection> {
   const { env, clock, context } = choice;

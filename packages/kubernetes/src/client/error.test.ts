@@ -3,7 +3,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { KubeError, codeOf, isGone } from './error.ts';
 
 describe('KubeError', () => {
-  it('carries what the server said', () => {
+  it("carries the server's message", () => {
     const error = KubeError.fromStatus('update services default/web', 422, {
       reason: 'Invalid',
       message: 'Service "web" is invalid',
@@ -43,7 +43,7 @@ describe('KubeError', () => {
     expect(codeOf(status, reason, message)).toBe(code),
   );
 
-  it('keeps aborts and our own errors as they are, and calls the rest unavailable', () => {
+  it("keeps aborts and Causeway's errors unchanged, and converts others to unavailable", () => {
     const own = new CausewayError('invalid', 'x');
     expect(KubeError.fromTransport('get', own)).toBe(own);
     const abort = Object.assign(new Error('stop'), { name: 'AbortError' });
@@ -55,7 +55,7 @@ describe('KubeError', () => {
     });
   });
 
-  it('advises no role where the namespace is being deleted', () => {
+  it('suggests no role if the namespace is being deleted', () => {
     const forbidden = (reason: string) =>
       KubeError.fromStatus('create events', 403, { details: { causes: [{ reason }] } });
     const late = forbidden('NamespaceTerminating');
@@ -65,7 +65,7 @@ describe('KubeError', () => {
     expect(forbidden('Other').hint).toContain('Grant');
   });
 
-  it('knows when to list anew', () => {
+  it('recognizes when a new list is needed', () => {
     expect(isGone(KubeError.fromStatus('watch', 410, undefined))).toBe(true);
     expect(isGone(KubeError.fromStatus('watch', 500, undefined))).toBe(false);
   });

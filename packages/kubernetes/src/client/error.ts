@@ -6,7 +6,7 @@ import {
 import type { Status, StatusCause } from '../objects/object.ts';
 
 export interface KubeErrorDetails extends ErrorOptions {
-  /** The HTTP status, or undefined when no answer came. */
+  /** The HTTP status, or undefined if no answer arrived. */
   readonly status?: number | undefined;
   /** The API's machine-readable reason, such as `AlreadyExists`. */
   readonly reason?: string | undefined;
@@ -14,12 +14,12 @@ export interface KubeErrorDetails extends ErrorOptions {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** What the Kubernetes API answered, or that it did not answer. */
+/** An error answer of the Kubernetes API, or a missing answer. */
 export class KubeError extends CausewayError {
   readonly status: number | undefined;
   readonly reason: string | undefined;
   readonly causes: readonly StatusCause[];
-  /** How long the server asked us to wait. */
+  /** The server's requested delay. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: ErrorCode, message: string, details: KubeErrorDetails = {}) {
@@ -30,7 +30,7 @@ export class KubeError extends CausewayError {
     this.retryAfterMs = details.retryAfterMs;
   }
 
-  /** From a failed answer; `what` says what was asked, such as `get services default/web`. */
+  /** From a failed answer; `what` describes the request, such as `get services default/web`. */
   static fromStatus(
     what: string,
     httpStatus: number,
@@ -49,12 +49,12 @@ export class KubeError extends CausewayError {
     });
   }
 
-  /** Whether nothing can be made there because the namespace is being deleted. */
+  /** Whether creation is rejected because the namespace is being deleted. */
   get isOfTerminatingNamespace(): boolean {
     return isTerminating(this.causes);
   }
 
-  /** From a failure below HTTP: refused, reset, cut off, TLS. */
+  /** From a failure below HTTP: refused, reset, interrupted, TLS. */
   static fromTransport(what: string, thrown: unknown): CausewayError {
     if (thrown instanceof CausewayError) return thrown;
     const known = CausewayError.from(thrown);
@@ -101,7 +101,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
   exhausted: 'Raise the quota of the namespace or remove objects from it.',
 };
 
-/** It comes as a 403, and no role would help. */
+/** The server answers 403, but no role would help. */
 function isTerminating(causes: readonly StatusCause[] = []): boolean {
   return causes.some(({ reason }) => reason === 'NamespaceTerminating');
 }
@@ -119,7 +119,7 @@ function describe(thrown: unknown): string {
   return thrown.message === '' ? thrown.name : thrown.message;
 }
 
-/** Whether the server said that this state of the world is no longer to be had: list anew. */
+/** Whether the server no longer has this version: a new list is needed. */
 export function isGone(thrown: unknown): boolean {
   return thrown instanceof CausewayError && thrown.code === 'gone';
 }

@@ -75,7 +75,7 @@ describe('HttpTransport', () => {
     ]);
   });
 
-  it('asks once for fresh credentials when they are refused', async () => {
+  it('requests fresh credentials once when they are refused', async () => {
     const seen: (string | undefined)[] = [];
     const url = await serve((request, response) => {
       seen.push(request.headers.authorization);
@@ -90,15 +90,15 @@ describe('HttpTransport', () => {
     expect(seen).toHaveLength(4);
   });
 
-  it('gives up a request at its deadline also while it waits for a connection', async () => {
-    // Takes connections and never says anything: 32 calls have them all.
+  it('aborts a request at its deadline, also while it waits for a connection', async () => {
+    // Accepts connections and never answers: 32 calls use them all.
     const url = await serve(() => {});
     const { transport } = connect(url);
     const giveUp = new AbortController();
     const others = Array.from({ length: 32 }, () => transport.send(get, giveUp.signal));
     const limited = new AbortController();
     const waiting = transport.send(get, limited.signal);
-    // Those before it have asked for a connection.
+    // The earlier calls have requested their connections.
     await new Promise((resolve) => setImmediate(resolve));
     limited.abort(new Error('too late'));
     await expect(waiting).rejects.toMatchObject({ code: 'aborted' });
@@ -106,7 +106,7 @@ describe('HttpTransport', () => {
     for (const other of others) await expect(other).rejects.toThrow();
   });
 
-  it('reuses connections for calls and gives each watch its own', async () => {
+  it('reuses connections for calls and opens one for each watch', async () => {
     const ports: number[] = [];
     const url = await serve((request, response) => {
       ports.push(request.socket.remotePort ?? 0);
@@ -121,7 +121,7 @@ describe('HttpTransport', () => {
     await transport.send(watch, controller.signal);
     await transport.send(watch, controller.signal);
     controller.abort();
-    // An answer is read a moment before its connection is free again, so two may take turns.
+    // An answer is read slightly before its connection is free again, so two may alternate.
     expect(new Set(ports.slice(0, 8)).size).toBeLessThanOrEqual(2);
     expect(new Set(ports.slice(8)).size).toBe(2);
     expect(ports.slice(0, 8)).not.toContain(ports[8]);
@@ -138,7 +138,7 @@ describe('HttpTransport', () => {
     expect(proxied).toEqual(['http://api.example:8080/api/v1/services?limit=1']);
   });
 
-  it('says what to check when nobody answers', async () => {
+  it('gives a hint when there is no answer', async () => {
     const { client } = connect('http://127.0.0.1:9');
     await expect(
       client.get(services, { namespace: 'a', name: 'b' }, { retries: false }),
@@ -168,7 +168,7 @@ describe('watches over sockets', () => {
     return { names, error };
   }
 
-  it('put events together however the bytes arrive', async () => {
+  it('assemble events from any split of the bytes', async () => {
     const url = await serve((_, response) => {
       const bytes = Buffer.from(event('grüße-🌍') + event('two') + event('three'));
       const pieces = [bytes.subarray(0, 46), bytes.subarray(46, 48), bytes.subarray(48)];
@@ -185,7 +185,7 @@ describe('watches over sockets', () => {
     });
   });
 
-  it('deliver a flood of small pieces in order, and let the server wait for a slow reader', async () => {
+  it('deliver many small chunks in order, and make the server wait for a slow reader', async () => {
     const names = Array.from({ length: 3_000 }, (_, index) => `${index}-${'x'.repeat(1_000)}`);
     const url = await serve((_, response) => {
       for (const name of names) response.write(event(name));
@@ -194,7 +194,7 @@ describe('watches over sockets', () => {
     expect(await namesUntilTheEnd(url)).toEqual({ names, error: undefined });
   });
 
-  it('end at once when the caller gives up, before and after the answer', async () => {
+  it('end immediately when the caller aborts, before and after the answer', async () => {
     const url = await serve((request, response) => {
       if (request.url?.includes('answer') === true) response.write(event('one'));
     });
@@ -212,7 +212,7 @@ describe('watches over sockets', () => {
     expect(await next).toMatchObject({ code: 'aborted' });
   });
 
-  it('fail when the connection is cut, with what came before delivered', async () => {
+  it('fail when the connection breaks, after the earlier events were delivered', async () => {
     const url = await serve((_, response) => {
       response.write(event('one') + '{"type":"ADDED"', () => response.destroy());
     });
@@ -221,14 +221,14 @@ describe('watches over sockets', () => {
     expect(error).toMatchObject({ code: 'unavailable' });
   });
 
-  it('fail when the connection falls silent', async () => {
+  it('fail when the connection is idle for too long', async () => {
     const url = await serve((_, response) => response.write(event('one')));
     const { names, error } = await namesUntilTheEnd(url, 100);
     expect(names).toEqual(['one']);
     expect(error).toMatchObject({ code: 'timeout' });
   });
 
-  it('let go of the connection when the reader stops', async () => {
+  it('close the connection when the reader stops', async () => {
     const closed = Promise.withResolvers<void>();
     const url = await serve((request, response) => {
       request.on('close', () => closed.resolve());

@@ -7,24 +7,27 @@ import { MaterialReader, type Credentials } from '../credentials/credentials.ts'
 import { dispatchStreamed } from './streamed-body.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
-/** Calls beyond this many wait for a connection; watches have theirs to themselves. */
+/** Calls beyond this limit wait for a connection; each watch has its own. */
 const callConnections = 32;
 const connectTimeoutMs = 10_000;
-/** Shorter than the idle limits of API servers and the balancers before them: we close first. */
+/** Shorter than the idle limits of API servers and their load balancers, so that the client closes first. */
 const idleConnectionMs = 20_000;
-/** After so much silence the kernel probes the peer each second, and gives it up after ten: 25 s in all. */
+/**
+ * After this idle time the kernel probes the peer each second, and closes the connection after ten failures:
+ * 25 s in all.
+ */
 const probeAfterMs = 15_000;
 
 interface Dispatchers {
-  /** What the TLS sessions were opened with; when it changes, new ones are opened. */
+  /** Identity of the TLS sessions; when it changes, new ones are opened. */
   readonly identity: string;
   readonly calls: Dispatcher;
   readonly watches: Dispatcher;
 }
 
 /**
- * HTTP/1.1 with keep-alive. HTTP/2 would put every watch on one connection, where a slow reader of one
- * stream and the loss of one packet hold up all.
+ * HTTP/1.1 with keep-alive. HTTP/2 would put all watches on one connection, where a slow reader or one lost
+ * packet blocks all.
  */
 export class HttpTransport implements Transport {
   readonly #connection: Connection;
@@ -47,7 +50,7 @@ export class HttpTransport implements Transport {
   async send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
     const response = await this.#sendOnce(request, signal);
     if (response.status !== 401) return response;
-    // Rotated under us, perhaps: once more with what the file or the plug-in gives now.
+    // The credentials may have been rotated: try once more with the current ones.
     this.#connection.credentials.refused();
     for await (const _ of response.body) continue;
     return this.#sendOnce(request, signal);
@@ -63,12 +66,13 @@ export class HttpTransport implements Transport {
       method: request.method,
       headers: { ...request.headers, ...credentials.headers },
       ...(request.body === undefined ? {} : { body: request.body }),
-      // Deadlines are the caller's business: it holds the clock.
+      // The caller sets deadlines: it has the clock.
       headersTimeout: 0,
       bodyTimeout: 0,
     };
     if (request.isLong) return dispatchStreamed(dispatcher, options, this.#clock, signal);
-    // undici notices an abort only once the request has a connection, which may take longer than its deadline.
+    // undici handles an abort only once the request has a connection, which may take longer than its
+    // deadline.
     const answer = await untilAborted(dispatcher.request({ ...options, signal }), signal);
     return { status: answer.statusCode, headers: answer.headers, body: answer.body };
   }
@@ -130,11 +134,11 @@ export class HttpTransport implements Transport {
     });
   }
 
-  /** What runs on the old certificate runs to its end. */
+  /** Requests with the old certificate run to their end. */
   #retire(old: Dispatchers): void {
     this.#retired.add(old);
-    const forget = () => this.#retired.delete(old);
-    Promise.all([old.calls.close(), old.watches.close()]).then(forget, forget);
+    const drop = () => this.#retired.delete(old);
+    Promise.all([old.calls.close(), old.watches.close()]).then(drop, drop);
   }
 
   async close(): Promise<void> {

@@ -39,7 +39,7 @@ export const storeSynced: MetricDefinition<'resource'> = {
 export const eventsRecorded: MetricDefinition<'outcome'> = {
   kind: 'counter',
   name: 'causeway_kube_events_total',
-  help: 'Events about objects, by what became of them: written, merged into an earlier one, dropped or failed.',
+  help: 'Events about objects, by outcome: written, merged into an earlier one, dropped or failed.',
   labels: ['outcome'],
 };
 

@@ -3,7 +3,7 @@ import type { KubeClient } from './client.ts';
 import type { KubeObject, ObjectName } from '../objects/object.ts';
 import type { Resource } from '../objects/resource.ts';
 
-/** Changes an object by a merge patch, and makes an empty one first if it is not there. */
+/** Changes an object by a merge patch, and creates an empty one first if it is missing. */
 export async function patchOrCreate<T extends KubeObject>(
   client: KubeClient,
   resource: Resource<T>,
@@ -26,7 +26,7 @@ export async function patchOrCreate<T extends KubeObject>(
     try {
       await client.create(resource, empty, { signal });
     } catch (second) {
-      // Somebody else has just made it.
+      // Another client has just created it.
       if (!isErrorCode(second, 'conflict')) throw second;
     }
     await patch();

@@ -4,14 +4,14 @@ import { parseInterface, prefixContains, prefixOf } from '@causeway/base/address
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY ask for, by the rules that Go's programs follow. */
+/** The proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY select, by the rules of Go programs. */
 export function proxyFor(target: URL, env: Environment): string | undefined {
   const setting = target.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
   const proxy = read(env, setting);
   if (proxy === '' || isExempt(target, read(env, 'no_proxy'))) return undefined;
   const url = proxy.includes('://') ? proxy : `http://${proxy}`;
   if (URL.canParse(url)) return url;
-  throw new CausewayError('invalid', `${setting.toUpperCase()} is not an address of a proxy`);
+  throw new CausewayError('invalid', `${setting.toUpperCase()} is not a proxy address`);
 }
 
 function read(env: Environment, name: string): string {

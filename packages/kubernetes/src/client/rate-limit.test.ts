@@ -19,7 +19,7 @@ describe('RateLimit', () => {
     expect(taken()).toBe(3);
   });
 
-  it('serves who waits in order, and gives back what was not used', async () => {
+  it('serves waiting callers in order, and returns unused tokens', async () => {
     const clock = new SimulatedClock();
     const limit = new RateLimit({ perSecond: 1, burst: 1 }, clock);
     const served: string[] = [];

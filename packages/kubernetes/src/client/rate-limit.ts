@@ -2,11 +2,11 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 
 export interface RateLimitOptions {
   readonly perSecond: number;
-  /** How many may go at once after a pause. */
+  /** Number of immediate requests after a pause. */
   readonly burst: number;
 }
 
-/** A token bucket: takes at the given rate, with bursts after a pause. */
+/** A token bucket: a constant rate, with bursts after a pause. */
 export class RateLimit {
   readonly #options: RateLimitOptions;
   readonly #clock: Clock;
@@ -20,7 +20,7 @@ export class RateLimit {
     this.#at = clock.monotonic();
   }
 
-  /** Takes a token now, or says no. */
+  /** Takes a token if there is one. */
   tryTake(): boolean {
     this.#refill();
     if (this.#tokens < 1) return false;
@@ -28,7 +28,7 @@ export class RateLimit {
     return true;
   }
 
-  /** Waits for a token. Who comes first is served first: each takes its token at once, on credit. */
+  /** Waits for a token, in order of arrival: each caller takes its token immediately, on credit. */
   async take(signal: AbortSignal): Promise<void> {
     this.#refill();
     this.#tokens -= 1;
@@ -41,7 +41,7 @@ export class RateLimit {
     }
   }
 
-  /** Nothing was taken for long enough that forgetting this bucket changes nothing. */
+  /** No token is missing, so deleting this bucket changes nothing. */
   get isFull(): boolean {
     this.#refill();
     return this.#tokens >= this.#options.burst;

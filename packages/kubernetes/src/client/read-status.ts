@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Status } from '../objects/object.ts';
 
-/** As far as anybody goes by it; a field of another type than it should have counts as left out. */
+/** Only the used fields; a field of a wrong type counts as missing. */
 const schema = z.looseObject({
   kind: z.string().optional().catch(undefined),
   code: z.number().int().optional().catch(undefined),
@@ -16,7 +16,7 @@ const schema = z.looseObject({
     .catch(undefined),
 });
 
-/** A Status as the API server sends it, or whatever stands between it and us. Undefined for what is none. */
+/** A Status of the API server or of a proxy. Undefined for other values. */
 export function readStatus(value: unknown): Status | undefined {
   return schema.safeParse(value).data as Status | undefined;
 }

@@ -24,11 +24,11 @@ export interface Call {
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
-  /** False for callers with a retry loop of their own. */
+  /** False for callers with their own retry loop. */
   readonly retries?: boolean | undefined;
 }
 
-/** What was answered: JSON of the shape that the resource has. */
+/** The JSON answer, in the shape of the resource. */
 export interface Answer {
   readonly value: unknown;
   readonly bytes: number;
@@ -46,7 +46,7 @@ export interface RequesterOptions {
 
 const defaultTimeoutMs = 30_000;
 
-/** Sends calls: with a deadline, at a bounded rate, fenced if they write, repeated where that is safe. */
+/** Sends calls: with a deadline, at a limited rate, fenced if they write, repeated where that is safe. */
 export class Requester {
   readonly #options: RequesterOptions;
   readonly #duration;
@@ -66,7 +66,7 @@ export class Requester {
     return this.#options.clock;
   }
 
-  /** One call, answered as a whole. */
+  /** One call, with its complete answer. */
   async call(call: Call): Promise<Answer> {
     const { clock, random } = this.#options;
     const what = describe(call);
@@ -93,7 +93,7 @@ export class Requester {
     );
   }
 
-  /** A call whose answer is read piece by piece; the deadline covers its beginning only. */
+  /** A call with an answer that is read as a stream; the deadline covers only its beginning. */
   async open(call: Call, signal: AbortSignal): Promise<TransportResponse> {
     const what = describe(call);
     const limit = call.timeoutMs ?? defaultTimeoutMs;
@@ -111,7 +111,7 @@ export class Requester {
     }
   }
 
-  /** The fence is asked right before each sending, and a write that outlives it is given up. */
+  /** The fence is checked immediately before each request, and a write that outlives it is aborted. */
   #fenced<T>(
     call: Call,
     signal: AbortSignal,

@@ -9,11 +9,11 @@ const mostTries = 5;
 const longestWaitMs = 30_000;
 
 /**
- * How long to wait before a failed request is sent again, or undefined to give up.
+ * Delay before a failed request is sent again, or undefined to give up.
  *
- * Where the server names a time (429, or a 5xx with Retry-After), it has done nothing yet, and any
- * request may be repeated. Without it only reads are: a write whose answer was lost may have been
- * carried out, and only the caller knows whether that matters.
+ * If the server gives a delay (429, or a 5xx with Retry-After), it has done nothing yet, and any request may
+ * be repeated. Otherwise only reads are: a write with a lost answer may have taken effect, and only the
+ * caller knows whether that matters.
  */
 export function retryDelay(
   method: Method,

@@ -3,22 +3,21 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { TransportResponse } from './transport.ts';
 
 /**
- * When this many pieces come within a millisecond of each other, we are being sent a list, and waiting
- * for more of it to gather saves both sides most of their work: a reader who is faster than the writer
- * is woken for every event by itself.
+ * This many chunks within a millisecond of each other indicate a list. Waiting for more of it saves both
+ * sides most of their work: a reader that is faster than the writer would be woken for every single event.
  */
 const piecesOfList = 8;
 const quickMs = 1;
 const gatherMs = 2;
-/** Pieces of this size need not be gathered. */
+/** Chunks of this size are delivered without waiting. */
 const largePieceBytes = 32 * 1024;
-/** Beyond this the server is made to wait until the reader has caught up. */
+/** Above this limit the server has to wait for the reader. */
 const mostBufferedBytes = 1024 * 1024;
 
 /**
- * Sends a request whose answer is a long stream of small pieces. A server flushes each event of a watch
- * by itself, ten thousand of them in one list; whatever arrived within one turn of the event loop is
- * handed on in one piece.
+ * Sends a request with an answer that is a long stream of small chunks. A server flushes each event of a watch
+ * separately, ten thousand of them in one list; all chunks of one event loop iteration are delivered
+ * together.
  */
 export function dispatchStreamed(
   dispatcher: Dispatcher,
@@ -113,7 +112,7 @@ class StreamedBody implements AsyncIterable<Uint8Array> {
         }
       }
     } finally {
-      // A reader that stops early lets go of the connection.
+      // A reader that stops early closes the connection.
       if (this.#end === undefined) this.#controller.abort(new Error('the reader stopped'));
     }
   }
@@ -135,7 +134,7 @@ class StreamedBody implements AsyncIterable<Uint8Array> {
     });
   }
 
-  /** After everything else that this turn of the event loop brings. */
+  /** After all other events of this event loop iteration. */
   #wakeUp(): void {
     if (this.#isWakingUp) return;
     this.#isWakingUp = true;

@@ -16,13 +16,13 @@ export interface TransportResponse {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** To be read to its end or returned early, which ends the exchange. */
+  /** Read it to its end, or return early, which ends the exchange. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Carries requests to an API server: over HTTP to a real one (`HttpTransport`), or within the process
- * to an embedded one, where a simulation decides when answers arrive.
+ * Carries requests to an API server: over HTTP to a real one (`HttpTransport`), or within the process to a
+ * fake one, where a simulation decides when answers arrive.
  */
 export interface Transport {
   send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse>;

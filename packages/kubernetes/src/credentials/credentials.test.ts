@@ -27,7 +27,7 @@ function heldClock(): Clock & { now: number } {
 }
 
 describe('tokens in files', () => {
-  it('are read again after a while, at once when refused, and survive a missing file', async () => {
+  it('are read again after a while and immediately after a refusal, and survive a missing file', async () => {
     const clock = heldClock();
     const file = path.join(directory, 'token');
     const source = new MaterialCredentialSource({ token: { file } }, clock);
@@ -49,7 +49,7 @@ describe('tokens in files', () => {
     await expect(authorization()).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  it('are refused without being shown when they cannot be a header', async () => {
+  it("are rejected without being shown if they can't be a header", async () => {
     const source = new MaterialCredentialSource({ token: { text: 'se\ncret' } }, systemClock);
     const error: unknown = await source.current().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'unauthorized' });
@@ -58,7 +58,7 @@ describe('tokens in files', () => {
 });
 
 describe('inClusterConnection', () => {
-  it('is there only inside a pod', async () => {
+  it('exists only inside a pod', async () => {
     expect(await inClusterConnection({}, systemClock)).toBeUndefined();
   });
 
@@ -89,7 +89,7 @@ describe('credential plug-ins', () => {
   const answer = (status: object) =>
     `echo '${JSON.stringify({ apiVersion, kind: 'ExecCredential', status })}'`;
 
-  it('run once for all who wait, and again when refused', async () => {
+  it('run once for all waiting callers, and again after a refusal', async () => {
     const runs = path.join(directory, 'runs');
     const body = `echo run >> ${runs}\n${answer({ token: 't' })}`;
     const source = new ExecCredentialSource(await plugin(body), systemClock);
@@ -106,7 +106,7 @@ describe('credential plug-ins', () => {
     expect(await fs.readFile(runs, 'utf8')).toBe('run\nrun\n');
   });
 
-  it('run again shortly before what they gave expires', async () => {
+  it('run again shortly before their credentials expire', async () => {
     const clock = heldClock();
     const runs = path.join(directory, 'expiring');
     const expirationTimestamp = new Date(clock.now + 60_000).toISOString();
@@ -121,9 +121,9 @@ describe('credential plug-ins', () => {
     expect(await fs.readFile(runs, 'utf8')).toBe('run\nrun\n');
   });
 
-  it('may answer with a client certificate, and are told what they are asked for', async () => {
-    const told = path.join(directory, 'told');
-    const body = `echo "$KUBERNETES_EXEC_INFO $1 $MORE" > ${told}\n${answer({
+  it('may answer with a client certificate, and receive the request', async () => {
+    const received = path.join(directory, 'received');
+    const body = `echo "$KUBERNETES_EXEC_INFO $1 $MORE" > ${received}\n${answer({
       clientCertificateData: 'CERT',
       clientKeyData: 'KEY',
     })}`;
@@ -135,7 +135,7 @@ describe('credential plug-ins', () => {
       headers: {},
       clientCertificate: { certificate: 'CERT', key: 'KEY' },
     });
-    const [info, ...rest] = (await fs.readFile(told, 'utf8')).trim().split(' ');
+    const [info, ...rest] = (await fs.readFile(received, 'utf8')).trim().split(' ');
     expect(JSON.parse(info ?? '')).toEqual({
       apiVersion,
       kind: 'ExecCredential',
@@ -145,18 +145,18 @@ describe('credential plug-ins', () => {
   });
 
   it.each([
-    ['print nonsense', 'echo hello', /did not print an ExecCredential/],
+    ['print no JSON', 'echo hello', /did not print an ExecCredential/],
     ['print no credentials', answer({}), /did not print an ExecCredential/],
     ['print half a certificate', answer({ clientKeyData: 'KEY' }), /did not print/],
     ['fail', 'echo please log in >&2; exit 3', /failed: please log in/],
-    ['fail silently', 'exit 3', /failed: exit code 3/],
+    ['fail without output', 'exit 3', /failed: exit code 3/],
   ])('that %s are an error', async (_, body, message) => {
     const source = new ExecCredentialSource(await plugin(body), systemClock);
     await expect(source.current(signal)).rejects.toThrow(message);
     await expect(source.current(signal)).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  it('that are not installed say how to install them', async () => {
+  it('give an installation hint if they are missing', async () => {
     const missing = {
       apiVersion,
       command: '/no/such',
@@ -171,7 +171,7 @@ describe('credential plug-ins', () => {
     });
   });
 
-  it('do not hold up a caller who gives up', async () => {
+  it('do not block a caller that aborts', async () => {
     const source = new ExecCredentialSource(await plugin('sleep 5'), systemClock);
     const controller = new AbortController();
     const waiting = source.current(controller.signal);

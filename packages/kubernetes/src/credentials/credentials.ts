@@ -4,7 +4,7 @@ import type { Clock } from '@causeway/base/time/clock';
 
 export type RequestHeaders = Readonly<Record<string, string | string[]>>;
 
-/** What a request presents to prove who asks. */
+/** Credentials of a request. */
 export interface Credentials {
   /** Request headers: `authorization` and impersonation. */
   readonly headers: RequestHeaders;
@@ -17,20 +17,22 @@ export interface ClientCertificate {
   readonly key: string;
 }
 
-/** Where credentials come from. They may change while we run: ask before every request. */
+/** A source of credentials. They may change at runtime: call it before every request. */
 export interface CredentialSource {
   current(signal: AbortSignal): Promise<Credentials>;
-  /** The server refused the current ones: do not answer from a cache next time. */
+  /** The server refused the current credentials: do not use a cached value next time. */
   refused(): void;
 }
 
-/** A PEM or a token, written in the configuration or kept in a file that may be rotated. */
+/** A PEM or a token, given in the configuration or in a file that may be rotated. */
 export type Material = { readonly text: string } | { readonly file: string };
 
-/** How long the text of a file is believed. Kubernetes rotates tokens long before they expire. */
+/** How long the text of a file is cached. Kubernetes rotates tokens long before they expire. */
 const believeFileMs = 10_000;
 
-/** Reads material, files at most every few seconds; a file that vanishes for a moment keeps its last text. */
+/**
+ * Reads material, files at most every few seconds; a file that is missing for a moment keeps its last text.
+ */
 export class MaterialReader {
   readonly #clock: Clock;
   readonly #read = new Map<string, { text: string; at: number }>();
@@ -69,7 +71,7 @@ export interface MaterialCredentials {
   readonly headers?: RequestHeaders;
 }
 
-/** Tokens, passwords and client certificates, from the configuration itself or from files. */
+/** Tokens, passwords and client certificates, from the configuration or from files. */
 export class MaterialCredentialSource implements CredentialSource {
   readonly #material: MaterialCredentials;
   readonly #reader: MaterialReader;
@@ -108,11 +110,11 @@ export class MaterialCredentialSource implements CredentialSource {
 
 const printable = /^[\x21-\x7e]+$/;
 
-/** A token that cannot be a header is refused here, without its text in the message. */
+/** A token that can't be a header is rejected, without its text in the message. */
 export function bearer(token: string): string {
   const trimmed = token.trim();
   if (!printable.test(trimmed)) {
-    throw new CausewayError('unauthorized', 'the token is empty or has characters no token has', {
+    throw new CausewayError('unauthorized', 'the token is empty or has invalid characters', {
       hint: 'Check the token or the file or plug-in that it comes from.',
     });
   }

@@ -17,7 +17,7 @@ export interface ExecPlugin {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly installHint?: string | undefined;
-  /** Given to the plug-in when the configuration asks for it. */
+  /** Passed to the plug-in if the configuration requests it. */
   readonly cluster?: Readonly<Record<string, unknown>> | undefined;
   readonly headers?: RequestHeaders | undefined;
 }
@@ -35,10 +35,10 @@ const answerSchema = z.looseObject({
 
 const pluginTimeLimitMs = 60_000;
 const largestAnswerBytes = 1024 * 1024;
-/** Credentials are renewed this long before they expire, so that none expires on its way. */
+/** Credentials are renewed this long before they expire, so that none expires during a request. */
 const renewBeforeMs = 10_000;
 
-/** Runs a credential plug-in, and again when what it gave expires or is refused. */
+/** Runs a credential plug-in, and again when its credentials expire or are refused. */
 export class ExecCredentialSource implements CredentialSource {
   readonly #plugin: ExecPlugin;
   readonly #clock: Clock;
@@ -55,7 +55,7 @@ export class ExecCredentialSource implements CredentialSource {
     if (held !== undefined && this.#clock.wallTime() < held.untilWallTime) {
       return Promise.resolve(held.credentials);
     }
-    // One run serves everyone who waits; it ends by its own time limit, not with the first caller.
+    // One run serves all waiting callers; it ends by its own time limit, not with the first caller.
     this.#running ??= this.#run().finally(() => (this.#running = undefined));
     return untilAborted(this.#running, signal);
   }
@@ -118,13 +118,13 @@ function runPlugin(plugin: ExecPlugin, signal: AbortSignal): Promise<string> {
   });
 }
 
-/** Never the message of the error: it holds the whole command line, and that may hold a secret. */
+/** Never the message of the error: it contains the whole command line, which may contain a secret. */
 function reasonOf(error: Error & { code?: unknown }): string {
   if (error.code === 'ENOENT') return 'no such program';
   return typeof error.code === 'number' ? `exit code ${error.code}` : error.name;
 }
 
-/** What a plug-in has printed, as credentials; refused if it is anything else, without a word of it. */
+/** Parses the output of a plug-in as credentials; errors do not quote it. */
 export function readExecAnswer(
   plugin: ExecPlugin,
   text: string,

@@ -9,8 +9,8 @@ import { MaterialCredentialSource } from './credentials.ts';
 const serviceAccountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * The connection of a pod's service account, or undefined outside of a pod. The token's file is read
- * again and again, because the kubelet rotates it.
+ * The connection of a pod's service account, or undefined outside of a pod. The token's file is read at
+ * intervals, because the kubelet rotates it.
  */
 export async function inClusterConnection(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What we read of a kubeconfig. Keys that other tools put there are left alone, as kubectl does. */
+/** The parts of a kubeconfig that are read. Keys of other tools are ignored, as by kubectl. */
 
 const cluster = z.looseObject({
   server: z.string(),

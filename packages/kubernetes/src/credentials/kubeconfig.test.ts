@@ -74,7 +74,7 @@ describe('kubeconfig', () => {
     });
   });
 
-  it('knows basic authentication, impersonation and users without credentials', async () => {
+  it('supports basic authentication, impersonation and users without credentials', async () => {
     const file = await write(twoContexts);
     expect(await present(await from(file, 'three'))).toEqual({
       headers: {
@@ -86,7 +86,7 @@ describe('kubeconfig', () => {
     expect(await present(await from(file, 'four'))).toEqual({ headers: {} });
   });
 
-  it('reads several files as one, the first to name something wins', async () => {
+  it('merges several files, the first definition of a name wins', async () => {
     const first = await write('current-context: one\nusers: [{name: token, user: {token: first}}]');
     const second = await write(twoContexts);
     const env = { KUBECONFIG: [first, path.join(directory, 'missing'), second].join(':') };
@@ -95,7 +95,7 @@ describe('kubeconfig', () => {
     expect(await present(connection)).toEqual({ headers: { authorization: 'Bearer first' } });
   });
 
-  it('asks the environment for a proxy where the file names none', async () => {
+  it('uses the proxy of the environment if the file has none', async () => {
     const file = await write(twoContexts);
     const env = { HTTPS_PROXY: 'http://proxy:3128' };
     expect((await from(file, 'one', env)).proxyUrl).toBe('http://proxy:3128');
@@ -103,21 +103,21 @@ describe('kubeconfig', () => {
   });
 
   it.each([
-    ['a context that is not there', 'six', twoContexts, /has no context named six/],
-    ['a cluster that is not there', 'broken', twoContexts, /has no cluster named nowhere/],
+    ['a missing context', 'six', twoContexts, /has no context named six/],
+    ['a missing cluster', 'broken', twoContexts, /has no cluster named nowhere/],
     ['no current context', undefined, 'clusters: []', /has no current context/],
     ['text that is not YAML', undefined, 'token: "secret', /is not YAML$/],
     [
-      'a wrong field',
+      'an invalid field',
       undefined,
       'clusters: [{name: a, cluster: {}}]',
       /wrong at clusters.0.cluster.server/,
     ],
-  ])('says what is wrong with %s', async (_, context, text, message) => {
+  ])('reports %s', async (_, context, text, message) => {
     await expect(from(await write(text), context)).rejects.toThrow(message);
   });
 
-  it('says which contexts there are', async () => {
+  it('lists the existing contexts', async () => {
     await expect(from(await write(twoContexts), 'six')).rejects.toMatchObject({
       code: 'invalid',
       hint: 'Check the name; there are one, two, three, four, broken.',
@@ -132,7 +132,7 @@ describe('kubeconfig', () => {
       '{exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: Always}}',
       'unsupported',
     ],
-  ])('refuses the user %s', async (user, code) => {
+  ])('rejects the user %s', async (user, code) => {
     const text = `
 current-context: c
 clusters: [{name: c, cluster: {server: "https://a"}}]
@@ -141,7 +141,7 @@ contexts: [{name: c, context: {cluster: c, user: c}}]`;
     await expect(from(await write(text))).rejects.toMatchObject({ code });
   });
 
-  it('refuses a server that is no URL', async () => {
+  it('rejects a server that is not a URL', async () => {
     const text = `
 current-context: c
 clusters: [{name: c, cluster: {server: "ftp://a"}}]
@@ -160,7 +160,7 @@ describe('findConnection', () => {
     expect((await findConnection({ env, clock })).server).toBe('https://10.96.0.1:443');
   });
 
-  it('says what to do when nothing is configured', async () => {
+  it('gives a hint when nothing is configured', async () => {
     await expect(findConnection({ env: { HOME: directory }, clock })).rejects.toMatchObject({
       code: 'not-found',
       message: 'no Kubernetes cluster is configured',

@@ -22,13 +22,13 @@ import {
 } from './kubeconfig-schema.ts';
 import { proxyFor } from '../client/proxy-environment.ts';
 
-/** An entry and the directory that relative paths in it start from. */
+/** An entry and the base directory of its relative paths. */
 interface Entry<T> {
   readonly value: T;
   readonly directory: string;
 }
 
-/** Several files read as one: whatever an earlier file names, a later one cannot change. */
+/** Several merged files: a later file can't change a name of an earlier one. */
 export interface Kubeconfig {
   readonly files: readonly string[];
   readonly currentContext: string | undefined;
@@ -37,7 +37,7 @@ export interface Kubeconfig {
   readonly contexts: ReadonlyMap<string, Entry<ContextEntry>>;
 }
 
-/** Reads kubeconfig files. Of several, those that are missing are skipped, as kubectl does. */
+/** Reads kubeconfig files. Missing ones of several are skipped, as by kubectl. */
 export async function loadKubeconfig(files: readonly string[]): Promise<Kubeconfig> {
   const clusters = new Map<string, Entry<ClusterEntry>>();
   const users = new Map<string, Entry<UserEntry>>();
@@ -81,7 +81,7 @@ function parseKubeconfig(file: string, text: string): z.infer<typeof kubeconfigS
   try {
     document = parseYaml(text) ?? {};
   } catch {
-    // Without the parser's message: it quotes the line, and the line may be a token.
+    // Without the parser's message: it quotes the line, which may be a token.
     throw new CausewayError('invalid', `the kubeconfig ${file} is not YAML`);
   }
   const result = kubeconfigSchema.safeParse(document);
@@ -99,7 +99,7 @@ export interface KubeconfigChoice {
   readonly clock: Clock;
 }
 
-/** The connection that a context of this configuration stands for. */
+/** The connection of a context of this configuration. */
 export function resolveKubeconfig(config: Kubeconfig, choice: KubeconfigChoice): Connection {
   const contextName = choice.context ?? config.currentContext;
   if (contextName === undefined) {
@@ -152,7 +152,7 @@ function known(entries: ReadonlyMap<string, unknown>): string {
   return entries.size === 0 ? '' : `; there are ${[...entries.keys()].join(', ')}`;
 }
 
-/** Data wins over a file, as in client-go. */
+/** Data overrides a file, as in client-go. */
 function material<T extends object>(
   entry: Entry<T>,
   fileKey: keyof T & string,
@@ -223,17 +223,17 @@ function execSource(
   if (!execVersions.includes(exec.apiVersion)) {
     throw new CausewayError(
       'unsupported',
-      `the credential plug-in ${exec.command} speaks ${exec.apiVersion}; we speak ${execVersions.join(' and ')}`,
+      `the credential plug-in ${exec.command} uses ${exec.apiVersion}; supported are ${execVersions.join(' and ')}`,
     );
   }
   if (exec.interactiveMode === 'Always') {
     throw new CausewayError(
       'unsupported',
-      `the credential plug-in ${exec.command} wants to ask its user something`,
-      { hint: 'Use an interactiveMode of Never or IfAvailable: nobody sits at a controller.' },
+      `the credential plug-in ${exec.command} requires user input`,
+      { hint: 'Use an interactiveMode of Never or IfAvailable: a controller has no terminal.' },
     );
   }
-  // A bare name is looked up in PATH; anything with a slash is a path beside the kubeconfig.
+  // A name without a slash is searched in PATH; anything else is a path relative to the kubeconfig.
   const command = exec.command.includes('/') ? path.resolve(directory, exec.command) : exec.command;
   return new ExecCredentialSource(
     {

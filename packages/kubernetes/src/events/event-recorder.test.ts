@@ -45,7 +45,7 @@ function setUp(log: Log = discardLog) {
 }
 
 describe('EventRecorder', () => {
-  it('writes what kubectl describe shows', async () => {
+  it('writes Events as kubectl describe shows them', async () => {
     const { recorder, written, stop } = setUp();
     recorder.record(services, web, taken);
     await settled();
@@ -72,7 +72,7 @@ describe('EventRecorder', () => {
     await stop();
   });
 
-  it('counts what repeats itself, and starts anew after a while or when the event is gone', async () => {
+  it('counts repetitions, and starts a new Event after a while or when the old one is deleted', async () => {
     const { api, clock, recorder, written, stop } = setUp();
     recorder.record(services, web, taken);
     recorder.record(services, web, taken);
@@ -96,7 +96,7 @@ describe('EventRecorder', () => {
     await stop();
   });
 
-  it('drops what is said too often about one object, and hears the others', async () => {
+  it('drops excess Events about one object, and keeps those about others', async () => {
     const { clock, recorder, written, stop } = setUp();
     for (let index = 0; index < 100; index += 1) {
       recorder.record(services, web, { ...taken, message: `try ${index}` });
@@ -112,7 +112,7 @@ describe('EventRecorder', () => {
     await stop();
   });
 
-  it('puts events about objects of the whole cluster where kubectl looks for them', async () => {
+  it('writes Events about cluster-scoped objects to the namespace where kubectl searches them', async () => {
     const { recorder, written, stop } = setUp();
     const node: Node = { metadata: { name: 'gateway-1', uid: 'n1' } };
     recorder.record(nodes, node, taken);
@@ -121,7 +121,7 @@ describe('EventRecorder', () => {
     await stop();
   });
 
-  it('neither fails nor waits when the server does, and goes on with the next', async () => {
+  it('neither fails nor waits when the server fails, and continues with the next', async () => {
     const { api, clock, recorder, written, stop } = setUp();
     let refusals = 4;
     api.fault = () => (refusals-- > 0 ? failure(500, 'InternalError') : undefined);
@@ -135,7 +135,7 @@ describe('EventRecorder', () => {
     await stop();
   });
 
-  it('warns of what is not written, unless the namespace is being deleted', async () => {
+  it('warns about Events that were not written, unless the namespace is being deleted', async () => {
     const warned: string[] = [];
     const log: Log = { ...discardLog, warn: (_, message) => void warned.push(message) };
     const { api, recorder, stop } = setUp(log);
@@ -151,7 +151,7 @@ describe('EventRecorder', () => {
     await stop();
   });
 
-  it('writes what is left when it is stopped', async () => {
+  it('writes pending Events when it is stopped', async () => {
     const { recorder, written, stop } = setUp();
     await settled();
     recorder.record(services, web, taken);
@@ -159,7 +159,7 @@ describe('EventRecorder', () => {
     expect(written()).toHaveLength(1);
   });
 
-  it('keeps messages within what the server takes', async () => {
+  it("keeps messages within the server's limit", async () => {
     const { recorder, written, stop } = setUp();
     recorder.record(services, web, { ...taken, message: 'x'.repeat(5_000) });
     await settled();
@@ -167,7 +167,7 @@ describe('EventRecorder', () => {
     await stop();
   });
 
-  it('drops notes before warnings when too much waits, writes warnings first, and says so', async () => {
+  it('drops Normal Events before Warnings when too many wait, writes Warnings first, and reports it', async () => {
     const { recorder, written, stop } = setUp();
     await settled();
     const about = (index: number) => ({ kind: 'Service', namespace: 'default', name: `s${index}` });

@@ -14,9 +14,9 @@ import { events } from '../objects/resources.ts';
 
 export interface EventRecorderOptions {
   readonly client: KubeClient;
-  /** Who speaks, as `kubectl describe` shows it: `causeway-controller`. */
+  /** The source that `kubectl describe` shows: `causeway-controller`. */
   readonly component: string;
-  /** Which of them: the host's or the pod's name. */
+  /** The instance: the name of the host or the pod. */
   readonly instance: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -25,7 +25,7 @@ export interface EventRecorderOptions {
 
 export interface EventContent {
   readonly type: 'Normal' | 'Warning';
-  /** One word in CamelCase that machines can match: `AddressTaken`. */
+  /** One CamelCase word that machines can match: `AddressTaken`. */
   readonly reason: string;
   /** A sentence for the user who owns the object. */
   readonly message: string;
@@ -47,10 +47,10 @@ interface Written {
 }
 
 const mostPending = 1_000;
-const mostRemembered = 4_096;
-/** The same thing said again within this time is counted on the event that is there. */
+const maxKept = 4_096;
+/** Repetitions within this time are counted on the existing Event. */
 const mergeWithinMs = 10 * 60_000;
-/** As client-go: a burst about one object, then one event in five minutes. */
+/** As in client-go: a burst about one object, then one Event in five minutes. */
 const perObject = { burst: 25, perSecond: 1 / 300 };
 const longestMessage = 1_000;
 const tries = 3;
@@ -58,13 +58,13 @@ const writeTimeoutMs = 10_000;
 const defaultFlushMs = 2_000;
 
 /**
- * Tells users what happens to their objects, as Events. Recording never waits and never fails; what
- * repeats itself is counted, what is said too often about one object is dropped.
+ * Records Events about objects for their users. Recording never waits and never fails; repetitions are
+ * counted, and excess Events about one object are dropped.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #counter;
-  /** By what makes two events the same; in the order of their first occurrence. */
+  /** By the identity of an Event; in the order of their first occurrence. */
   readonly #pending = new Map<string, Pending>();
   readonly #written = new Map<string, Written>();
   readonly #limits = new Map<string, RateLimit>();
@@ -76,7 +76,7 @@ export class EventRecorder {
     this.#counter = options.metrics.counter(eventsRecorded);
   }
 
-  /** About an object as it came from the API. Answers whether it was taken, and not dropped. */
+  /** Records an Event about an object from the API. Returns false if it was dropped. */
   record<T extends KubeObject>(resource: Resource<T>, object: T, content: EventContent): boolean {
     const { namespace, name, uid, resourceVersion } = object.metadata ?? {};
     return this.recordAbout(
@@ -116,7 +116,7 @@ export class EventRecorder {
     return true;
   }
 
-  /** A warning takes the place of something that is only good to know. */
+  /** A Warning replaces a Normal Event. */
   #makeRoom({ type }: EventContent): boolean {
     if (type !== 'Warning') return false;
     for (const [key, { content }] of this.#pending) {
@@ -128,7 +128,7 @@ export class EventRecorder {
     return false;
   }
 
-  /** Writes what was recorded, until the signal fires and so much longer for what is left. */
+  /** Writes recorded Events until the signal aborts, and pending ones for `flushMs` afterwards. */
   async run(signal: AbortSignal, flushMs = defaultFlushMs): Promise<void> {
     while (!signal.aborted) {
       await this.#writeAll(signal);
@@ -155,7 +155,7 @@ export class EventRecorder {
         }
         const error = CausewayError.from(thrown);
         this.#count('failed');
-        // Whose namespace is being deleted needs no Events any more.
+        // Objects in a namespace that is being deleted need no more Events.
         const isLate = error instanceof KubeError && error.isOfTerminatingNamespace;
         const { about, content } = pending;
         this.#options.log[isLate ? 'debug' : 'warn'](
@@ -166,7 +166,7 @@ export class EventRecorder {
     }
   }
 
-  /** Warnings first, and of the same kind the oldest. */
+  /** Warnings first, and within a type the oldest. */
   #next(): [string, Pending] | undefined {
     let oldest: [string, Pending] | undefined;
     for (const entry of this.#pending) {
@@ -198,18 +198,18 @@ export class EventRecorder {
       const patch = { count, lastTimestamp: seconds(pending.lastAt) };
       try {
         await client.patchMerge(events, known, patch, options);
-        this.#remember(key, { ...known, count, at: clock.monotonic() });
+        this.#keep(key, { ...known, count, at: clock.monotonic() });
         this.#count('merged');
         return;
       } catch (error) {
-        // It has run out meanwhile; then it is news again.
+        // The Event has expired in the meantime; create a new one.
         if (!isErrorCode(error, 'not-found')) throw error;
       }
     }
     const event = this.#compose(pending);
     await client.create(events, event, options);
     const { namespace = '', name = '' } = event.metadata ?? {};
-    this.#remember(key, { namespace, name, count: pending.count, at: clock.monotonic() });
+    this.#keep(key, { namespace, name, count: pending.count, at: clock.monotonic() });
     this.#count('written');
   }
 
@@ -219,7 +219,7 @@ export class EventRecorder {
     const unique = `${clock.wallTime().toString(16)}${this.#serial.toString(16).padStart(4, '0')}`;
     return {
       metadata: {
-        // Events about objects of the whole cluster live where kubectl looks for them.
+        // kubectl searches Events about cluster-scoped objects in this namespace.
         namespace: about.namespace ?? 'default',
         name: `${(about.name ?? 'unknown').slice(0, 220)}.${unique}`,
       },
@@ -236,27 +236,27 @@ export class EventRecorder {
     };
   }
 
-  /** Remembers the latest; the oldest are forgotten first. */
-  #remember(key: string, written: Written): void {
+  /** Keeps the latest; the oldest are dropped first. */
+  #keep(key: string, written: Written): void {
     this.#written.delete(key);
     this.#written.set(key, written);
     const [oldest] = this.#written.keys();
-    if (this.#written.size > mostRemembered && oldest !== undefined) this.#written.delete(oldest);
+    if (this.#written.size > maxKept && oldest !== undefined) this.#written.delete(oldest);
   }
 
   #limitFor(object: string): RateLimit {
     let limit = this.#limits.get(object);
     if (limit === undefined) {
-      if (this.#limits.size >= mostRemembered) this.#forgetLimits();
+      if (this.#limits.size >= maxKept) this.#dropFullLimits();
       limit = new RateLimit(perObject, this.#options.clock);
       this.#limits.set(object, limit);
     }
     return limit;
   }
 
-  #forgetLimits(): void {
+  #dropFullLimits(): void {
     for (const [object, limit] of this.#limits) if (limit.isFull) this.#limits.delete(object);
-    if (this.#limits.size >= mostRemembered) this.#limits.clear();
+    if (this.#limits.size >= maxKept) this.#limits.clear();
   }
 
   #count(outcome: 'written' | 'merged' | 'dropped' | 'failed'): void {

@@ -13,10 +13,10 @@ import type { Transport } from '../client/transport.ts';
 
 const candidates = 3;
 
-/** What happens to one candidate, and for how long it stays so. */
+/** What happens to one candidate, and for how long. */
 const happening = fc.record({
   who: fc.nat(candidates - 1),
-  what: fc.constantFrom('cut', 'lose answers', 'mend', 'stop', 'start'),
+  what: fc.constantFrom('cut', 'lose answers', 'repair', 'stop', 'start'),
   thenMs: fc.nat(8_000),
 });
 
@@ -54,7 +54,7 @@ class Candidate {
       },
       stop.signal,
     ).catch(() => {
-      // The lease was lost: a supervisor would start the process again.
+      // The lease was lost: a supervisor would restart the process.
       if (this.#stop === stop) this.#stop = undefined;
     });
   }
@@ -74,7 +74,7 @@ class Candidate {
       send: async (request, signal) => {
         if (this.link === 'cut') throw new Error('network is unreachable');
         const answer = await this.#api.send(request, signal);
-        // What was asked for has been done, but nobody hears of it.
+        // The request has taken effect, but its answer is lost.
         if (this.link === 'loses answers' && request.method !== 'GET') throw new Error('reset');
         return answer;
       },
@@ -83,7 +83,7 @@ class Candidate {
   }
 }
 
-describe('leader election, whatever happens', () => {
+describe('leader election, in any sequence of events', () => {
   it('never lets two write, and always finds a leader again', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(happening, { maxLength: 30 }), async (happenings) => {
@@ -104,7 +104,7 @@ describe('leader election, whatever happens', () => {
             if (candidate !== undefined) candidate.link = 'cut';
           } else if (what === 'lose answers' && candidate !== undefined) {
             candidate.link = 'loses answers';
-          } else if (what === 'mend' && candidate !== undefined) candidate.link = 'whole';
+          } else if (what === 'repair' && candidate !== undefined) candidate.link = 'whole';
           else if (what === 'start') candidate?.start();
           else if (what === 'stop') {
             const stopping = candidate?.stop();

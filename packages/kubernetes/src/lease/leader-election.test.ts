@@ -19,7 +19,7 @@ function setUp() {
   const clock = new SimulatedClock();
   const leaders: string[] = [];
 
-  /** A process that wants to lead. Its link to the server can be cut. */
+  /** A candidate process. Its link to the server can be cut. */
   function start(identity: string, work?: (signal: AbortSignal) => Promise<void>) {
     const link = { isCut: false, canWrite: true, readsHang: false };
     const transport: Transport = {
@@ -34,7 +34,7 @@ function setUp() {
     const client = new KubeClient({ transport, clock, random: () => 0 });
     const controller = new AbortController();
     const process = { leadership: undefined as Leadership | undefined };
-    let readiness: () => string | undefined = () => 'nobody answers';
+    let readiness: () => string | undefined = () => 'no answer';
     const addCheck = (_name: string, check: () => string | undefined) => {
       readiness = check;
     };
@@ -66,7 +66,7 @@ function setUp() {
 }
 
 describe('leader election', () => {
-  it('takes a lease that is not there, renews it and gives it back', async () => {
+  it('takes a missing lease, renews it and releases it', async () => {
     const { clock, leaders, start, stored } = setUp();
     const one = start('one');
     await clock.advance(0);
@@ -87,7 +87,7 @@ describe('leader election', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('hands over at once when the leader leaves in good order', async () => {
+  it('hands over immediately when the leader stops in good order', async () => {
     const { clock, leaders, start, stored } = setUp();
     const one = start('one');
     await clock.advance(0);
@@ -102,7 +102,7 @@ describe('leader election', () => {
     await two.ended;
   });
 
-  it('gives up work that does not end, so that another one can lead', async () => {
+  it('abandons work that does not end, so that another candidate can lead', async () => {
     const { clock, leaders, start, stored } = setUp();
     const one = start('one', () => new Promise(() => {}));
     await clock.advance(0);
@@ -111,7 +111,7 @@ describe('leader election', () => {
     one.stop();
     await clock.advance(10_000);
     expect(await one.ended).toBe('the work did not end within 10000 ms');
-    // It may have sent something that is still on its way: nobody leads before the lease has run out.
+    // A request of it may still be in transit: no candidate leads before the lease has expired.
     expect(stored()?.spec?.holderIdentity).toBe('one');
     expect(one.process.leadership?.isHeld).toBe(false);
     await clock.advance(16_000);
@@ -121,7 +121,7 @@ describe('leader election', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('does not look for longer than the lease lasts whether it is still its own', async () => {
+  it('does not check for longer than the lease lasts whether it still holds it', async () => {
     const { api, clock, start, stored } = setUp();
     const one = start('one');
     await clock.advance(0);
@@ -152,7 +152,7 @@ describe('leader election', () => {
     await two.ended;
   });
 
-  it('is ready when it leads or sees who does, and not when it can do neither', async () => {
+  it('is ready when it leads or knows the leader, and not when it can do neither', async () => {
     const { clock, start } = setUp();
     const blind = start('blind');
     blind.link.isCut = true;
@@ -170,7 +170,7 @@ describe('leader election', () => {
     await Promise.all([one.ended, blind.ended]);
   });
 
-  it('is not ready while it may not take a lease that nobody holds', async () => {
+  it('is not ready while it may not take a free lease', async () => {
     const { clock, start } = setUp();
     const one = start('one');
     one.link.canWrite = false;
@@ -183,9 +183,9 @@ describe('leader election', () => {
     await one.ended;
   });
 
-  it('does not let a leader write after its time, whatever it believes', async () => {
+  it('rejects writes of a leader after its time, even if it still believes it leads', async () => {
     const { clock, start } = setUp();
-    // A work that does not notice anything, as a process that was suspended would not.
+    // Work that notices nothing, like a suspended process.
     const one = start('one', () => new Promise(() => {}));
     await clock.advance(0);
     const { leadership } = one.process;
@@ -200,7 +200,7 @@ describe('leader election', () => {
     ).rejects.toMatchObject({ code: 'aborted' });
   });
 
-  it('survives short outages and others touching the lease', async () => {
+  it('survives short outages and foreign changes of the lease', async () => {
     const { api, clock, leaders, start, stored } = setUp();
     const one = start('one');
     await clock.advance(3_000);
@@ -218,7 +218,7 @@ describe('leader election', () => {
     await one.ended;
   });
 
-  it('gives up when someone else holds the lease all of a sudden', async () => {
+  it('stops when another holder suddenly has the lease', async () => {
     const { api, clock, leaders, start, stored } = setUp();
     const one = start('one');
     await clock.advance(0);
@@ -229,7 +229,7 @@ describe('leader election', () => {
     expect(stored()?.spec?.holderIdentity).toBe('thief');
   });
 
-  it('finds out that another one leads although its own clock has not noticed', async () => {
+  it('detects another leader although its own clock has not advanced', async () => {
     const { api, clock, start, stored } = setUp();
     const one = start('one');
     await clock.advance(0);
@@ -244,7 +244,7 @@ describe('leader election', () => {
     expect(await one.ended).toContain('the lease is lost');
   });
 
-  it('goes by its own clock, not by the times written in the lease', async () => {
+  it('uses its own clock, not the times in the lease', async () => {
     const { api, clock, leaders, start } = setUp();
     const spec = {
       holderIdentity: 'dead',
@@ -261,7 +261,7 @@ describe('leader election', () => {
     await one.ended;
   });
 
-  it('keeps the lease while the work winds up, and reports how it failed', async () => {
+  it('keeps the lease while the work shuts down, and reports its failure', async () => {
     const { clock, start, stored } = setUp();
     const windingUp = Promise.withResolvers<void>();
     const slow = start('slow', () => windingUp.promise);
@@ -277,7 +277,7 @@ describe('leader election', () => {
     expect(stored()?.spec?.holderIdentity).toBe('');
   });
 
-  it('ends quietly when it never got to lead', async () => {
+  it('ends without an error if it never led', async () => {
     const { clock, start } = setUp();
     const one = start('one');
     await clock.advance(0);

@@ -34,11 +34,14 @@ export interface ElectionOptions {
   readonly random?: Random;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Given, before anything else, what answers whether we know who leads: undefined, or why not. */
+  /**
+   * Receives the check, before anything else. The check returns undefined if the leader is known, else the
+   * reason.
+   */
   readonly addCheck?: (name: string, check: () => string | undefined) => void;
 }
 
-/** What a leader does. It must end soon after its signal fires; who does not is given up. */
+/** The work of a leader. It must end soon after its signal aborts, or it is abandoned. */
 export type LeaderWork = (leadership: Leadership, signal: AbortSignal) => Promise<void>;
 
 interface Held {
@@ -47,15 +50,15 @@ interface Held {
 }
 
 const releaseTimeoutMs = 3_000;
-/** Work that was told to end and goes on for longer is given up, so that another one can lead. */
+/** Work that continues for longer after its abort is abandoned, so that another candidate can lead. */
 const windUpMs = 10_000;
-/** After someone else was faster; grows to the time between renewals while the server is in trouble. */
+/** After another candidate was first; grows to the renewal interval while the server has problems. */
 const firstRetryMs = 100;
 
 /**
- * Waits for the lease, then works while holding it. When the signal fires the work is stopped and the
- * lease given back, so that the next one leads at once. When the lease is lost the work is stopped and
- * this throws: the process should end, because everything it believes may be out of date.
+ * Waits for the lease, then works while holding it. When the signal aborts, the work is stopped and the lease
+ * released, so that the next candidate leads immediately. When the lease is lost, the work is stopped and
+ * this throws: the process should end, because all its knowledge may be outdated.
  */
 export async function runAsLeader(
   options: ElectionOptions,
@@ -72,9 +75,9 @@ class Election {
   readonly #times: LeaseTimes;
   readonly #log: Log;
   readonly #gauge;
-  /** Who can neither lead nor see who does stands by for nothing. */
+  /** A candidate that can neither lead nor see the leader is not a useful standby. */
   #readiness: () => string | undefined = () => 'the lease has not been read yet';
-  /** Why a lease that nobody holds is not ours. */
+  /** Why a free lease could not be taken. */
   #refusal: string | undefined;
 
   constructor(options: ElectionOptions) {
@@ -82,7 +85,7 @@ class Election {
     if (!(times.retryMs < times.renewDeadlineMs && times.renewDeadlineMs < times.leaseMs)) {
       throw new CausewayError(
         'invalid',
-        'a lease must outlast its renewal deadline, and that the time between renewals',
+        'the lease duration must exceed the renewal deadline, and that the renewal interval',
       );
     }
     this.#options = options;
@@ -93,17 +96,17 @@ class Election {
     options.addCheck?.('lease', () => this.#readiness());
   }
 
-  /** Waits until the lease is ours; undefined when the signal fired first. */
+  /** Waits until the lease is ours; undefined if the signal aborted first. */
   async acquire(signal: AbortSignal): Promise<Held | undefined> {
     const { clock, identity } = this.#options;
     const watching = new AbortController();
-    const bell = new Bell(clock);
+    const changed = new ChangeSignal(clock);
     let observed: Observation | undefined;
     const store = new Store<Lease>({ log: this.#log });
     store.onChange((change) => {
       observed =
         change.type === 'deleted' ? undefined : observe(observed, change.after, clock.monotonic());
-      bell.ring();
+      changed.notify();
     });
     const reflector = this.#reflector(store);
     this.#readiness = () => reflector.readiness() ?? this.#refusal;
@@ -116,12 +119,12 @@ class Election {
         if (waitMs > 0) {
           this.#refusal = undefined;
           failures = 0;
-          await bell.wait(waitMs, signal);
+          await changed.wait(waitMs, signal);
           continue;
         }
         const held = await this.#take(observed?.lease, signal);
         if (held !== undefined) return held;
-        // Whatever news came meanwhile may be of our own doing, if only the answer was lost.
+        // A change in the meantime may be our own, with a lost answer.
         failures += 1;
         await sleep(clock, this.#delayAfter(failures), signal);
       }
@@ -142,11 +145,11 @@ class Election {
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
     leadership.renewedBy((inner) => this.#renewNow(held, inner));
-    // The work answers for itself.
+    // The work has its own readiness checks.
     this.#readiness = () => undefined;
     this.#report(true);
     this.#log.info({ identity: this.#options.identity }, 'leading');
-    // Renewed until the work has ended, so that it can still write while it winds up.
+    // Renewed until the work has ended, so that it can still write while it shuts down.
     const renewal = this.#keepRenewing(held, renewing.signal).then((lost) => {
       if (lost !== undefined) working.abort(lost);
       return lost;
@@ -157,13 +160,13 @@ class Election {
     const lost = await renewal;
     leadership.end();
     this.#report(false);
-    // What it has sent may still be on its way; the lease outlasts that.
+    // Its requests may still be in transit; the lease outlasts them.
     if (lost === undefined && end !== 'late') await this.#release(held.lease);
     const reason = lost ?? (end === 'late' ? endless : end);
     if (reason !== undefined && !(signal.aborted && reason.code === 'aborted')) throw reason;
   }
 
-  /** Why the work has ended, if for a reason, or that it has not although it was told to. */
+  /** The error of the work, if any, or `late` if it did not end after its abort. */
   async #ending(
     work: Promise<void>,
     signal: AbortSignal,
@@ -205,7 +208,7 @@ class Election {
     });
   }
 
-  /** Undefined when someone else was faster, or the server does not answer. */
+  /** Undefined if another candidate was first, or the server does not answer. */
   async #take(before: Lease | undefined, signal: AbortSignal): Promise<Held | undefined> {
     const { clock, lease } = this.#options;
     const started = clock.monotonic();
@@ -225,7 +228,7 @@ class Election {
     }
   }
 
-  /** Answers with undefined when told to stop, else with why the lease is lost. */
+  /** Returns undefined after an abort, else why the lease is lost. */
   async #keepRenewing(held: Held, signal: AbortSignal): Promise<CausewayError | undefined> {
     const { clock } = this.#options;
     for (;;) {
@@ -263,12 +266,12 @@ class Election {
     } catch (error) {
       if (!isErrorCode(error, 'conflict') && !isErrorCode(error, 'not-found')) throw error;
     }
-    // Someone has touched the lease: a label, a deletion, or the leadership itself.
+    // Another client has changed the lease: a label, a deletion, or the leadership itself.
     const timeoutMs = held.leadership.remainingMs();
     const current = await client.find(leases, lease, { signal, timeoutMs });
     const holder = current?.spec?.holderIdentity;
     if (current !== undefined && holder !== identity) {
-      throw new CausewayError('gone', `${holder || 'somebody'} has taken it over`);
+      throw new CausewayError('gone', `${holder || 'another client'} has taken it over`);
     }
     return this.#write(current, signal, held.leadership.remainingMs());
   }
@@ -287,10 +290,10 @@ class Election {
     try {
       const released = { ...lease, spec: leaseReleased(lease, clock.wallTime()) };
       await client.update(leases, released, { timeoutMs: releaseTimeoutMs });
-      this.#log.info({}, 'the lease is given back');
+      this.#log.info({}, 'the lease is released');
     } catch (thrown) {
       const error = CausewayError.from(thrown);
-      this.#log.warn({ error }, 'the lease could not be given back; it runs out by itself');
+      this.#log.warn({ error }, 'the lease could not be released; it expires on its own');
     }
   }
 
@@ -307,18 +310,18 @@ class Election {
 
 const endless = new CausewayError('internal', `the work did not end within ${windUpMs} ms`);
 
-/** Lets someone wait for a time or for news, whichever comes first. */
-class Bell {
+/** Waits for a delay or for a change, whichever comes first. */
+class ChangeSignal {
   readonly #clock: Clock;
   #wake: AbortController | undefined;
-  #hasRung = false;
+  #isNotified = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  ring(): void {
-    this.#hasRung = true;
+  notify(): void {
+    this.#isNotified = true;
     this.#wake?.abort();
   }
 
@@ -327,11 +330,11 @@ class Bell {
     this.#wake = wake;
     const isStopped = AbortSignal.any([signal, wake.signal]);
     try {
-      if (!this.#hasRung) await sleep(this.#clock, delayMs, isStopped);
+      if (!this.#isNotified) await sleep(this.#clock, delayMs, isStopped);
     } catch (error) {
       if (signal.aborted) throw error;
     } finally {
-      this.#hasRung = false;
+      this.#isNotified = false;
       this.#wake = undefined;
     }
   }

@@ -3,10 +3,10 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { LeaseGuard } from '@causeway/base/work/lease-guard';
 
 /**
- * The right to write, for as long as nobody else can have it. It ends by our own monotonic clock, well
- * before others may take the lease over, whether or not we notice anything: a process that was
- * suspended finds it expired when it wakes up. One whose whole machine was does not, since that clock stood
- * still, too; it has to `confirm` when something says that another one leads. Give it to `client.withFence`.
+ * The right to write, while no other process can have it. It ends by our own monotonic clock, well before
+ * others may take over the lease: a suspended process finds it expired when it resumes. After a suspension of
+ * the whole machine it does not, because that clock stopped too. The process then has to `confirm` when
+ * something indicates another leader. Pass it to `client.withFence`.
  */
 export class Leadership implements LeaseGuard {
   readonly #clock: Clock;
@@ -27,12 +27,16 @@ export class Leadership implements LeaseGuard {
   remainingMs(): number {
     const remaining = this.#validUntil - this.#clock.monotonic();
     if (remaining > 0) return remaining;
-    throw new CausewayError('aborted', `the lease ${this.#lease} is lost: another may lead now`, {
-      hint: 'The process should end and start again; it must not write any more.',
-    });
+    throw new CausewayError(
+      'aborted',
+      `the lease ${this.#lease} is lost: another process may lead now`,
+      {
+        hint: 'The process should restart; it must not write any more.',
+      },
+    );
   }
 
-  /** How the lease is renewed at once. */
+  /** Sets the function that renews the lease immediately. */
   renewedBy(renew: (signal: AbortSignal) => Promise<void>): void {
     this.#renew = renew;
   }

@@ -25,7 +25,7 @@ describe('waitBeforeTaking', () => {
     ['held by another, just seen', 'other', 1_000, 15_000],
     ['held by another, unchanged for a while', 'other', 11_000, 5_000],
     ['held by another, unchanged for too long', 'other', 16_000, 0],
-    ['given back', '', 1_000, 0],
+    ['released', '', 1_000, 0],
     ['never held', undefined, 1_000, 0],
     ['our own', 'me', 1_000, 0],
   ])('a lease that is %s', (_, holder, now, expected) => {
@@ -34,14 +34,14 @@ describe('waitBeforeTaking', () => {
 });
 
 describe('observe', () => {
-  it('counts from when the lease last changed in our eyes', () => {
+  it('counts from the last observed change of the lease', () => {
     const first = observe(undefined, seen('other'), 1_000);
     expect(observe(first, seen('other'), 9_000)).toBe(first);
     expect(observe(first, seen('other', '2'), 9_000).changedAt).toBe(9_000);
   });
 });
 
-describe('what is written into the lease', () => {
+describe('the contents of the lease', () => {
   it('counts a transition when the holder changes, and none when it renews', () => {
     expect(leaseHeldBy(seen('other'), 'me', defaultLeaseTimes, wallTime)).toEqual({
       holderIdentity: 'me',
@@ -57,7 +57,7 @@ describe('what is written into the lease', () => {
     expect(leaseHeldBy(undefined, 'me', defaultLeaseTimes, wallTime).leaseTransitions).toBe(0);
   });
 
-  it('fits whatever stood there before', () => {
+  it('stay valid after any previous contents', () => {
     const int32 = fc.integer({ min: 0, max: 2 ** 31 - 1 });
     const spec = fc.record(
       {
@@ -81,7 +81,7 @@ describe('what is written into the lease', () => {
     );
   });
 
-  it('names nobody when it is given back', () => {
+  it('have no holder after a release', () => {
     expect(leaseReleased(seen('me'), wallTime)).toMatchObject({
       holderIdentity: '',
       leaseDurationSeconds: 1,

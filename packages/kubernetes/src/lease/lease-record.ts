@@ -1,31 +1,31 @@
 import type { Lease } from '../objects/workload-objects.ts';
 
 export interface LeaseTimes {
-  /** Others wait this long after the last renewal that they have seen. */
+  /** Others wait this long after the last observed renewal. */
   readonly leaseMs: number;
   /** The holder stops this long after its last renewal began. Less than `leaseMs`. */
   readonly renewDeadlineMs: number;
-  /** The holder renews, and others look, this often. */
+  /** Interval in which the holder renews, and others check. */
   readonly retryMs: number;
 }
 
-/** Those of client-go. */
+/** The defaults of client-go. */
 export const defaultLeaseTimes: LeaseTimes = {
   leaseMs: 15_000,
   renewDeadlineMs: 10_000,
   retryMs: 2_000,
 };
 
-/** What the API server takes. A lease that somebody has filled up must not be nobody's for ever. */
+/** Maximum of the API server. A lease with a maximal counter must not become unusable. */
 const mostTransitions = 2 ** 31 - 1;
 
-/** A lease as someone has seen it, with the time by their own clock at which they saw it change. */
+/** An observed lease, with the time of its last change by our own clock. */
 export interface Observation {
   readonly lease: Lease;
   readonly changedAt: number;
 }
 
-/** Remembers when the lease last changed in our eyes; the times written in it are of foreign clocks. */
+/** Records when the lease last changed by our clock; the times in it come from foreign clocks. */
 export function observe(before: Observation | undefined, lease: Lease, nowMs: number): Observation {
   const isSame =
     before?.lease.metadata?.uid === lease.metadata?.uid &&
@@ -33,7 +33,7 @@ export function observe(before: Observation | undefined, lease: Lease, nowMs: nu
   return isSame && before !== undefined ? before : { lease, changedAt: nowMs };
 }
 
-/** How long we must still wait before we may take the lease; 0 for now. */
+/** Remaining time before we may take the lease; 0 for now. */
 export function waitBeforeTaking(observed: Observation, identity: string, nowMs: number): number {
   const { holderIdentity, leaseDurationSeconds = 0 } = observed.lease.spec ?? {};
   if (holderIdentity === undefined || holderIdentity === '' || holderIdentity === identity)
@@ -41,7 +41,7 @@ export function waitBeforeTaking(observed: Observation, identity: string, nowMs:
   return Math.max(0, observed.changedAt + leaseDurationSeconds * 1000 - nowMs);
 }
 
-/** What the lease says when we take it over or renew it. */
+/** Contents of the lease when we take it over or renew it. */
 export function leaseHeldBy(
   before: Lease | undefined,
   identity: string,
@@ -62,7 +62,7 @@ export function leaseHeldBy(
   };
 }
 
-/** What the lease says when its holder has left in good order: free for anyone at once. */
+/** Contents of the lease after its holder stopped in good order: immediately free. */
 export function leaseReleased(before: Lease, wallTime: number): NonNullable<Lease['spec']> {
   return {
     holderIdentity: '',

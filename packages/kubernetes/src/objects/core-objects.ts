@@ -201,7 +201,7 @@ export interface Node extends KubeObject {
   };
 }
 
-/** The values of `data` are base64; `stringData` is only ever written. Neither belongs in a log. */
+/** The values of `data` are base64; `stringData` is write-only. Neither belongs in a log. */
 export interface Secret extends KubeObject {
   readonly type?: string;
   readonly data?: StringMap;

@@ -20,7 +20,7 @@ const definition: CustomResourceDefinition = {
 };
 
 interface World {
-  /** What the server has before anything is installed. */
+  /** The server's definitions before the installation. */
   readonly present?: CustomResourceDefinition;
   readonly mayWrite?: boolean;
 }
@@ -69,7 +69,7 @@ describe('installCustomResources', () => {
   });
 
   const established: readonly Condition[] = [{ type: 'Established', status: 'True' }];
-  /** As the server keeps it: with defaults of its own. */
+  /** As the server stores it: with its own defaults. */
   const withDefaults: CustomResourceDefinition = {
     ...definition,
     spec: {
@@ -79,7 +79,7 @@ describe('installCustomResources', () => {
     },
   };
 
-  it('writes nothing where all is there, so that it need not be allowed to', async () => {
+  it('writes nothing if everything exists, so that it needs no permission', async () => {
     const world = { present: withDefaults, mayWrite: false };
     const { api, clock, installing } = setUp(() => established, world);
     await clock.advance(1_000);
@@ -91,7 +91,7 @@ describe('installCustomResources', () => {
   it.each<[string, CustomResourceDefinition | undefined]>([
     ['missing', undefined],
     ['old', { ...withDefaults, spec: { ...withDefaults.spec, versions: first ? [first] : [] } }],
-  ])('says what to do when one is %s and may not be written', async (_, present) => {
+  ])('gives a hint when one is %s and may not be written', async (_, present) => {
     const world = { mayWrite: false, ...(present === undefined ? {} : { present }) };
     const { clock, installing } = setUp(() => established, world);
     await clock.advance(1_000);
@@ -101,7 +101,7 @@ describe('installCustomResources', () => {
     });
   });
 
-  it('says when its names are taken', async () => {
+  it('reports names that are taken', async () => {
     const { clock, installing } = setUp(() => [
       { type: 'NamesAccepted', status: 'False', message: '"widgets" is already in use' },
     ]);
@@ -112,7 +112,7 @@ describe('installCustomResources', () => {
     });
   });
 
-  it('gives up after a while', async () => {
+  it('fails after a while', async () => {
     const { clock, installing } = setUp(() => []);
     await clock.advance(61_000);
     expect(await installing).toMatchObject({ code: 'timeout' });
@@ -120,7 +120,7 @@ describe('installCustomResources', () => {
 });
 
 describe('resourceOf', () => {
-  it('is the storage version unless another is named', () => {
+  it('is the storage version unless another is given', () => {
     expect(resourceOf(definition)).toEqual({
       group: 'causeway.dev',
       version: 'v1',

@@ -15,8 +15,8 @@ export interface InstallOptions {
 }
 
 /**
- * Installs or updates definitions and waits until the server serves them all. What is there as it should
- * be is not written: who installs definitions by other means need not let us write any.
+ * Installs or updates definitions and waits until the server serves them all. Matching definitions are not
+ * written: if they are installed by other means, no permission to write is needed.
  */
 export async function installCustomResources(
   client: KubeClient,
@@ -51,7 +51,7 @@ async function write(
     const name = definition.metadata?.name ?? '';
     throw new CausewayError(
       'forbidden',
-      `the definition ${name} is missing or old, and may not be written`,
+      `the definition ${name} is missing or outdated, and may not be written`,
       {
         cause: error,
         hint: 'Apply those of this version: kubectl apply --server-side -k deploy/kustomize/crds.',
@@ -60,7 +60,7 @@ async function write(
   }
 }
 
-/** Whether everything that is wanted is there; the server adds defaults of its own. */
+/** Whether all wanted fields are present; the server adds its own defaults. */
 function covers(present: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {
     return (
@@ -113,7 +113,7 @@ export function isTrue(conditions: readonly Condition[] | undefined, type: strin
   );
 }
 
-/** The resource that a definition makes; its storage version unless another is named. */
+/** The resource of a definition; of its storage version unless another is given. */
 export function resourceOf<T extends KubeObject>(
   definition: CustomResourceDefinition,
   version?: string,

@@ -17,7 +17,7 @@ function setUp(metadata: ObjectMeta = {}) {
 }
 
 describe('finalizers', () => {
-  it('are added once and removed without touching those of others', async () => {
+  it('are added once and removed without changing those of others', async () => {
     const { api, client, object, stored } = setUp({ finalizers: ['other/one'] });
     const added = await addFinalizer(client, services, object, ours);
     expect(stored()?.finalizers).toEqual(['other/one', ours]);
@@ -30,14 +30,14 @@ describe('finalizers', () => {
     expect(removed !== undefined && hasFinalizer(removed, ours)).toBe(false);
   });
 
-  it('look again when someone else was faster', async () => {
+  it('are retried after a conflict with another writer', async () => {
     const { api, client, object, stored } = setUp();
     api.put('services', { metadata: { ...object.metadata, finalizers: ['other/one'] } });
     await addFinalizer(client, services, object, ours);
     expect(stored()?.finalizers).toEqual(['other/one', ours]);
   });
 
-  it('are not put on an object that is being deleted, nor on another of the same name', async () => {
+  it('are not added to an object that is being deleted, nor to another of the same name', async () => {
     const dying = setUp({ deletionTimestamp: '2026-01-01T00:00:00Z' });
     expect(await addFinalizer(dying.client, services, dying.object, ours)).toBeUndefined();
     expect(dying.api.requests).toHaveLength(0);
@@ -49,13 +49,13 @@ describe('finalizers', () => {
     expect(replaced.stored()?.finalizers).toBeUndefined();
   });
 
-  it('need not be removed from an object that is gone', async () => {
+  it('need no removal from a deleted object', async () => {
     const { api, client, object } = setUp({ finalizers: [ours] });
     api.remove('services', 'n', 'web');
     expect(await removeFinalizer(client, services, object, ours)).toBeUndefined();
   });
 
-  it('give up after losing again and again', async () => {
+  it('give up after repeated conflicts', async () => {
     const { api, client, object } = setUp();
     api.fault = ({ method }) => (method === 'PATCH' ? failure(409, 'Conflict') : undefined);
     await expect(addFinalizer(client, services, object, ours)).rejects.toMatchObject({

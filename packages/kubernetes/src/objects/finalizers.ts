@@ -11,8 +11,8 @@ export function hasFinalizer(object: KubeObject, finalizer: string): boolean {
 }
 
 /**
- * Makes sure that the object carries our finalizer, so that it stays until we have cleaned up. Answers
- * with the object as it is now, or undefined when it is gone or on its way out: then it is too late.
+ * Ensures that the object has our finalizer, so that it stays until we have cleaned up. Returns the current
+ * object, or undefined if it is deleted or being deleted: then it is too late.
  */
 export function addFinalizer<T extends KubeObject>(
   client: KubeClient,
@@ -28,7 +28,7 @@ export function addFinalizer<T extends KubeObject>(
   });
 }
 
-/** Takes our finalizer off, which lets a deleted object go. Undefined when the object is gone already. */
+/** Removes our finalizer, so that a deleted object can disappear. Undefined if the object is already gone. */
 export function removeFinalizer<T extends KubeObject>(
   client: KubeClient,
   resource: Resource<T>,
@@ -45,7 +45,7 @@ export function removeFinalizer<T extends KubeObject>(
 
 type Decision = readonly string[] | 'nothing to do' | 'give up';
 
-/** Writes only onto the state that was decided on; when someone was faster, looks again. */
+/** Writes only to the state that the decision used; after a conflict, reads again. */
 async function change<T extends KubeObject>(
   client: KubeClient,
   resource: Resource<T>,
@@ -57,7 +57,7 @@ async function change<T extends KubeObject>(
   const target: ObjectName = namespace === undefined ? { name } : { namespace, name };
   let current: T | undefined = object;
   for (let tries = 1; current !== undefined; tries += 1) {
-    // Another object under the same name is none of ours.
+    // Another object under the same name is not ours.
     if (current.metadata?.uid !== uid) return undefined;
     const finalizers = decide(current);
     if (finalizers === 'nothing to do') return current;

@@ -3,7 +3,7 @@ import type { KubeClient } from '../client/client.ts';
 import type { KubeObject } from './object.ts';
 import type { Resource } from './resource.ts';
 
-/** Whether the cluster knows a resource. Only a clear no counts; anything else that goes wrong is thrown. */
+/** Whether the cluster serves a resource. Only a definite 404 counts as no; other errors are thrown. */
 export async function isServed<T extends KubeObject>(
   client: KubeClient,
   resource: Resource<T>,

@@ -22,6 +22,6 @@ test.each<[LabelSelector, boolean]>([
   [expression('app', 'DoesNotExist'), false],
   [expression('constructor', 'Exists'), false],
   [expression('toString', 'DoesNotExist'), true],
-])('%j chooses: %s', (selector, chosen) => {
+])('%j matches: %s', (selector, chosen) => {
   expect(selectorMatches(selector, labels)).toBe(chosen);
 });

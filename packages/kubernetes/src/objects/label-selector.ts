@@ -1,6 +1,6 @@
 import type { LabelSelector, LabelSelectorRequirement, StringMap } from './object.ts';
 
-/** Whether the selector chooses an object with these labels. An empty selector chooses all. */
+/** Whether the selector matches an object with these labels. An empty selector matches all. */
 export function selectorMatches(selector: LabelSelector, labels: StringMap = {}): boolean {
   for (const [key, value] of Object.entries(selector.matchLabels ?? {})) {
     if (labels[key] !== value) return false;
@@ -8,9 +8,9 @@ export function selectorMatches(selector: LabelSelector, labels: StringMap = {})
   return (selector.matchExpressions ?? []).every((requirement) => meets(labels, requirement));
 }
 
-/** As Kubernetes has it, `NotIn` also chooses objects without the label. */
+/** As in Kubernetes, `NotIn` also matches objects without the label. */
 function meets(labels: StringMap, { key, operator, values = [] }: LabelSelectorRequirement) {
-  // A label may be called `constructor`, which every object has.
+  // A label may be called `constructor`, which every JavaScript object has.
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   switch (operator) {
     case 'In':

@@ -1,6 +1,6 @@
 import type { Service, ServiceSpec } from './core-objects.ts';
 
-/** Networks of one address each that neither overlap nor touch, so that none can be joined with another. */
+/** Networks of one address each that neither overlap nor touch, so that they can't be merged. */
 export function manyRanges(count: number): string[] {
   return Array.from({ length: count }, (_, index) => {
     const value = index * 2;
@@ -8,7 +8,7 @@ export function manyRanges(count: number): string[] {
   });
 }
 
-/** A LoadBalancer Service of so many ports and source ranges, as the API server would take it. */
+/** A LoadBalancer Service with this number of ports and source ranges, as the API server accepts it. */
 export function largeService(ports: number, ranges: number, spec: ServiceSpec = {}): Service {
   return {
     metadata: { namespace: 'shop', name: 'large', uid: 'u-large' },

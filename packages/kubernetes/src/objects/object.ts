@@ -1,6 +1,6 @@
 /**
- * What every Kubernetes object has. The types in this folder list the fields that Causeway reads or
- * writes, not everything that the API knows; unknown fields pass through the client untouched.
+ * Common fields of Kubernetes objects. The types in this folder list the fields that Causeway reads or
+ * writes, not the whole API; unknown fields pass through the client unchanged.
  */
 
 export interface OwnerReference {
@@ -47,7 +47,7 @@ export interface KubeObject {
   readonly metadata?: ObjectMeta;
 }
 
-/** Names one object of a resource; `namespace` is left out for objects of the whole cluster. */
+/** Names one object of a resource; `namespace` is omitted for cluster-scoped objects. */
 export interface ObjectName {
   readonly namespace?: string;
   readonly name: string;
@@ -87,7 +87,7 @@ export interface LabelSelector {
   readonly matchExpressions?: readonly LabelSelectorRequirement[];
 }
 
-/** The shape of conditions since `meta/v1.Condition`; older objects leave some of it out. */
+/** The shape of conditions since `meta/v1.Condition`; older objects omit some fields. */
 export interface Condition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -103,7 +103,7 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-/** The API's answer when something failed, and to some deletions. */
+/** The API's answer to failures, and to some deletions. */
 export interface Status {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -125,7 +125,7 @@ export interface Status {
 /** A port by number or by name. */
 export type IntOrString = number | string;
 
-/** `namespace/name`, or the bare name of an object of the whole cluster: the key of stores and queues. */
+/** `namespace/name`, or the name of a cluster-scoped object: the key of stores and queues. */
 export function keyOf(object: KubeObject): string {
   const { namespace, name = '' } = object.metadata ?? {};
   return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;

@@ -26,17 +26,17 @@ describe('paths', () => {
   ])('%s', (actual, expected) => expect(actual).toBe(expected));
 
   it.each(['..', '.', '', 'a/b'])(
-    'refuses %j as a name, which would climb out of its segment',
+    'rejects %j as a name, which would leave its path segment',
     (name) =>
       expect(() => objectPath(services, { namespace: 'default', name })).toThrow(
         'cannot be the name of an object',
       ),
   );
 
-  it('insists on the scope of the resource', () => {
+  it('requires the scope of the resource', () => {
     expect(() => objectPath(services, { name: 'web' })).toThrow('needs a namespace');
     expect(() => objectPath(namespaces, { namespace: 'a', name: 'b' })).toThrow(
-      'do not live in a namespace',
+      'are not namespaced',
     );
   });
 });
@@ -50,7 +50,7 @@ describe('names', () => {
     ]);
   });
 
-  it('finds every built-in resource by what its objects carry', () => {
+  it('finds every built-in resource by the type of its objects', () => {
     for (const resource of builtInResources) {
       expect(findBuiltInResource(apiVersionOf(resource), resource.kind)).toBe(resource);
     }
@@ -58,7 +58,7 @@ describe('names', () => {
   });
 
   it.each([{ name: 'node-1' }, { namespace: 'default', name: 'web' }])(
-    'keys %j both ways',
+    'converts the key of %j in both directions',
     (name) => expect(nameFromKey(keyOf({ metadata: name }))).toEqual(name),
   );
 });

@@ -4,8 +4,8 @@ import type { KubeObject, ObjectName } from './object.ts';
 declare const objectType: unique symbol;
 
 /**
- * Where objects of one kind live in the API. The type parameter is known to the compiler only: it
- * makes `client.get(services, …)` answer with a Service.
+ * The API location of objects of one kind. The type parameter exists only for the compiler: with it
+ * `client.get(services, …)` returns a Service.
  */
 export interface Resource<T extends KubeObject = KubeObject> {
   /** Empty for the core group. */
@@ -23,7 +23,7 @@ export function defineResource<T extends KubeObject>(
   return Object.freeze({ ...descriptor });
 }
 
-/** `v1` or `apps/v1`, as objects carry it. */
+/** `v1` or `apps/v1`, as in objects. */
 export function apiVersionOf(resource: Resource): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }
@@ -33,7 +33,7 @@ export function resourceName(resource: Resource): string {
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
-/** The path of a collection: one namespace's, or with `undefined` the whole cluster's. */
+/** The path of a collection: of one namespace, or with `undefined` of the whole cluster. */
 export function collectionPath(resource: Resource, namespace: string | undefined): string {
   const root =
     resource.group === ''
@@ -41,7 +41,7 @@ export function collectionPath(resource: Resource, namespace: string | undefined
       : `/apis/${resource.group}/${resource.version}`;
   if (namespace === undefined || namespace === '') return `${root}/${resource.plural}`;
   if (!resource.namespaced) {
-    throw new CausewayError('invalid', `${resourceName(resource)} do not live in a namespace`);
+    throw new CausewayError('invalid', `${resourceName(resource)} are not namespaced`);
   }
   return `${root}/namespaces/${pathSegment(namespace)}/${resource.plural}`;
 }
@@ -51,14 +51,14 @@ export function objectPath(resource: Resource, name: ObjectName, subresource?: s
   if (resource.namespaced && (name.namespace === undefined || name.namespace === '')) {
     throw new CausewayError(
       'invalid',
-      `${resource.kind} ${name.name} needs a namespace: ${resourceName(resource)} live in one`,
+      `${resource.kind} ${name.name} needs a namespace: ${resourceName(resource)} are namespaced`,
     );
   }
   const path = `${collectionPath(resource, name.namespace)}/${pathSegment(name.name)}`;
   return subresource === undefined ? path : `${path}/${pathSegment(subresource)}`;
 }
 
-/** Names reach URLs from outside: nothing may climb out of its segment. */
+/** Names in URLs come from outside: none may leave its path segment. */
 function pathSegment(text: string): string {
   const climbs = text === '' || text === '.' || text === '..' || text.includes('/');
   if (climbs || !text.isWellFormed()) {

@@ -78,7 +78,7 @@ export const customResourceDefinitions = builtIn<CustomResourceDefinition>(
   'Cluster',
 );
 
-/** Every built-in resource that Causeway knows. */
+/** Every built-in resource that Causeway uses. */
 export const builtInResources: readonly Resource[] = [
   namespaces,
   nodes,
@@ -100,7 +100,7 @@ export const builtInResources: readonly Resource[] = [
   customResourceDefinitions,
 ];
 
-/** The built-in resource that objects of this `apiVersion` and `kind` belong to. */
+/** The built-in resource of this `apiVersion` and `kind`. */
 export function findBuiltInResource(apiVersion: string, kind: string): Resource | undefined {
   return builtInResources.find(
     (resource) => resource.kind === kind && apiVersionOf(resource) === apiVersion,

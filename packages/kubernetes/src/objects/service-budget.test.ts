@@ -64,7 +64,7 @@ test.each<[string, Service, readonly EndpointSlice[], string]>([
     'is longer than 64 characters',
   ],
   ['an address', { spec: { loadBalancerIP: '1'.repeat(90_000) } }, [], 'has 90000 characters'],
-])('a larger one is refused, with what to do: %s', (_, service, slices, expected) => {
+])('a larger one is rejected, with a remedy: %s', (_, service, slices, expected) => {
   const excess = budgetExcess(service, slices);
   expect(excess?.reason).toBe('OverBudget');
   expect(excess?.message).toContain(expected);

@@ -3,29 +3,29 @@ import type { Service } from './core-objects.ts';
 import type { EndpointSlice } from './network-objects.ts';
 
 /**
- * How large one Service may be. The API server takes more: a Service of 87 kB can ask for two million
- * pairs of a port and a source range. Every provider and the node proxy refuse a larger Service as a
- * whole, with an Event. docs/limits.md has these figures for users.
+ * Size limits of one Service. The API server accepts more: a Service of 87 kB can request two million pairs
+ * of a port and a source range. Every provider and the node proxy reject a larger Service entirely, with an
+ * Event. docs/limits.md has these figures for users.
  */
 export const serviceBudget = {
   ports: 1_000,
   sourceRanges: 2_000,
-  /** Octavia gets every source range once for each port. */
+  /** Octavia gets every source range once per port. */
   portsTimesRanges: 100_000,
   externalIps: 100,
   /** A node proxy serves every port at each address of the Service. */
   portsTimesAddresses: 10_000,
-  /** It leads each of those to every endpoint of the port and family. Counted for each address family. */
+  /** It forwards each of those to every endpoint of the port and family. Counted per address family. */
   endpointsTimesAddresses: 20_000,
 } as const;
 
-/** Why a Service is refused: one CamelCase word for the Event, and a message with the remedy. */
+/** Why a Service is rejected: one CamelCase word for the Event, and a message with the remedy. */
 export interface BudgetExcess {
   readonly reason: 'OverBudget';
   readonly message: string;
 }
 
-/** Annotations that Causeway reads. Others may be as long as Kubernetes lets them be. */
+/** Annotations that Causeway reads. Others may have any length that Kubernetes allows. */
 const readPrefixes = [
   'causeway.dev/',
   'loadbalancer.openstack.org/',
@@ -40,7 +40,7 @@ const readPrefixes = [
   'purelb.io/',
 ];
 
-/** Those among them whose value is JSON. */
+/** Annotations with a JSON value. */
 const records = new Set([
   'causeway.dev/load-balancer',
   'causeway.dev/gateway-ports',
@@ -49,8 +49,8 @@ const records = new Set([
 ]);
 
 /**
- * What makes the Service, with the endpoints that it has, larger than the budget; undefined where it
- * fits. Counts only and parses nothing, so the answer costs next to nothing for a Service of any size.
+ * The reason why the Service and its endpoints exceed the budget; undefined if they fit. Only counts and
+ * parses nothing, so the cost is low for a Service of any size.
  */
 export function budgetExcess(
   service: Service,
@@ -115,7 +115,7 @@ function sizeProblem({ spec, status }: Service, slices: readonly EndpointSlice[]
   );
 }
 
-/** An endpoint counts once for each port of its slice. */
+/** An endpoint counts once per port of its slice. */
 function endpointsOf(slices: readonly EndpointSlice[], family: 'IPv4' | 'IPv6'): number {
   let count = 0;
   for (const { addressType, ports, endpoints } of slices) {

@@ -69,7 +69,7 @@ export interface StatefulSet extends KubeObject {
   };
 }
 
-/** The `scale` subresource, the same for everything that has replicas. */
+/** The `scale` subresource, the same for all objects with replicas. */
 export interface Scale extends KubeObject {
   readonly spec?: { readonly replicas?: number };
   readonly status?: { readonly replicas: number; readonly selector?: string };
@@ -94,7 +94,7 @@ export interface HorizontalPodAutoscaler extends KubeObject {
   };
 }
 
-/** Times with microseconds, as the API's MicroTime. */
+/** Times with microseconds, like the API's MicroTime. */
 export interface Lease extends KubeObject {
   readonly spec?: {
     readonly holderIdentity?: string;

@@ -19,22 +19,25 @@ import type { LayoutSettings } from './virtual-service.ts';
 
 const rule = (...statements: Statement[]): Rule => ({ statements });
 
-/** Types of ICMP that an address must answer to: errors about its packets, neighbours; and echo where it is a machine's. */
+/**
+ * ICMP types that an address must accept: errors about its packets, neighbor discovery, and echo on an
+ * address of the machine.
+ */
 const icmpTypes = [3, 11, 12];
 const icmpv6Types = [1, 2, 3, 4, 135, 136];
 const icmpEcho = 8;
 const icmpv6Echo = 128;
 
 /**
- * What reaches a virtual address without having been sent on: little is let in, the rest refused. A
- * packet that conntrack cannot place may belong to a running connection; a reset would end it, so it
- * is dropped and the other side sends it again.
+ * Handles packets to a virtual address that were not forwarded: a few are accepted, the rest is rejected. A
+ * packet that conntrack can't assign may belong to a running connection. A reset would end it, so the packet
+ * is dropped and the sender repeats it.
  */
 export function addressChains({ dropsUnallocated = false }: LayoutSettings): Chain[] {
   const routed = families.map((family) =>
     rule(isFamily(family), isIn(target(family), setNames.routed(family)), accept),
   );
-  // A cluster address is nobody's: on a node an echo request would be sent on to who knows where.
+  // No machine has a cluster address: a node would forward an echo request to an unknown destination.
   const isMachines = !dropsUnallocated;
   const icmp = [...(isMachines ? [icmpEcho] : []), ...icmpTypes].map((type) =>
     rule(isFamily(4), equals(protocol, 1), equals({ kind: 'icmp-type' }, type), accept),

@@ -10,12 +10,12 @@ import {
 } from '../model/ruleset.ts';
 import type { Operation } from '../model/transaction.ts';
 
-/** Sets in which several fragments may hold the same element. It goes when the last one lets go. */
+/** Sets in which several fragments may have the same element. The element is deleted with its last owner. */
 const sharedSets = new Set([
   ...families.flatMap((f) => [setNames.addresses(f), setNames.hairpin(f)]),
   listeners,
 ]);
-/** Maps in which a key that is claimed for two values has none: nobody could tell which is right. */
+/** Maps in which a key with two claimed values has no element, because the correct value is unknown. */
 const unambiguousMaps = new Set(
   families.flatMap((f) => [setNames.reverse(f), setNames.reverseNodePorts(f)]),
 );
@@ -27,8 +27,8 @@ interface Claim<T> {
 type ClaimTable<T> = Map<string, Claim<T>>;
 
 /**
- * Who holds what of the things that fragments share. Everything else belongs to one fragment alone
- * and is not kept here: it follows from the fragment's source.
+ * Owners of the parts that several fragments share. Parts of a single fragment are not kept here: they follow
+ * from the fragment's source.
  */
 export class AddressOwners {
   readonly chains: ClaimTable<Chain> = new Map();
@@ -48,7 +48,10 @@ export class AddressOwners {
   }
 }
 
-/** Owners by value, or the element itself where it is claimed once: there are tens of thousands of those. */
+/**
+ * Owners by value. A key that is claimed once holds only its element, because there are tens of thousands of
+ * those.
+ */
 type Contest = ClaimTable<Element> | Element;
 
 function unpack(contest: Contest | undefined): ClaimTable<Element> {
@@ -73,13 +76,13 @@ interface ElementChange {
   readonly added: Element[];
 }
 
-/** The difference that replacing some fragments by others makes. Changes nothing until applied. */
+/** The difference between the old and the new fragments. Nothing changes until it is applied. */
 export class AddressOwnerChange {
   readonly #claims: AddressOwners;
   readonly #chains: Deltas<Chain> = new Map();
   readonly #sets: Deltas<SetDefinition> = new Map();
   readonly #filledSets: Deltas<FilledSet> = new Map();
-  /** Of sets whose elements belong to one fragment each. */
+  /** Changes of sets with elements that belong to one fragment each. */
   readonly #own = new Map<string, ElementChange>();
   readonly #shared = new Map<string, Deltas<Element>>();
   readonly #contested = new Map<string, Map<string, Deltas<Element>>>();
@@ -88,7 +91,7 @@ export class AddressOwnerChange {
     this.#claims = claims;
   }
 
-  /** Puts what a source contributes now in the place of what it contributed before. */
+  /** Replaces the old contribution of a source by its new one. */
   exchange(before: Fragment | undefined, after: Fragment | undefined): void {
     const same = before === undefined || after === undefined ? 0 : this.#inStep(before, after);
     const old =
@@ -106,8 +109,8 @@ export class AddressOwnerChange {
   }
 
   /**
-   * Deals with the elements that both fragments begin with, key by key, and answers how many those are. The
-   * slots of a service are among them as long as their number stays: sixteen thousand for a thousand endpoints.
+   * Replaces the leading elements that have the same keys in both fragments, and returns their number. If the
+   * number of slots is unchanged, they include a service's slots: sixteen thousand for a thousand endpoints.
    */
   #inStep(before: Fragment, after: Fragment): number {
     const most = Math.min(before.elements.length, after.elements.length);
@@ -121,7 +124,10 @@ export class AddressOwnerChange {
     return most;
   }
 
-  /** Lets go of a fragment from an element on; those it alone had are returned if something may take their place. */
+  /**
+   * Releases a fragment from the given element on. If the elements may be replaced, it returns those that no
+   * other fragment has.
+   */
   #withdraw(
     fragment: Fragment,
     from: number,
@@ -139,7 +145,7 @@ export class AddressOwnerChange {
     return mayBeReplaced ? own : undefined;
   }
 
-  /** Counts an element that several fragments may hold; false if it is not of that kind. */
+  /** Counts an element that several fragments may have; returns false for other elements. */
   #sharedElement({ set, element }: PlacedElement, change: 1 | -1): boolean {
     if (sharedSets.has(set)) {
       bump(entry(this.#shared, set), elementId(element), element, change);
@@ -164,7 +170,7 @@ export class AddressOwnerChange {
     if (added !== undefined) change.added.push(added);
   }
 
-  /** What has to be done to the kernel's table, in an order it accepts. */
+  /** The operations for the kernel's table, in an order that it accepts. */
   operations(): Operation[] {
     const before: Operation[] = [];
     const rules: Operation[] = [];
@@ -230,7 +236,7 @@ export class AddressOwnerChange {
     for (const [name, { removed, added }] of this.#elementChanges()) {
       const set = this.#sets.get(name)?.item ?? this.#claims.sets.get(name)?.item;
       if (set === undefined) throw new RangeError(`nothing defines the set ${name}`);
-      // The elements of a set that goes away as a whole go with it.
+      // The elements of a removed set are deleted with it.
       if (removed.length > 0 && !removedSets.has(name)) {
         removals.push({ op: 'remove-elements', set, elements: removed });
       }
@@ -281,7 +287,7 @@ function isShared(set: string): boolean {
   return sharedSets.has(set) || unambiguousMaps.has(set);
 }
 
-/** Field by field: a text for each would take longer than all the rest. */
+/** Compares field by field: building a text for each key would take longer than everything else. */
 function sameKey(left: PlacedElement, right: PlacedElement): boolean {
   return (
     left.set === right.set &&

@@ -4,7 +4,7 @@ import { addressFromInteger, addressToInteger } from '@causeway/base/address/add
 import { parsePrefix, prefixContains, prefixOf, type Prefix } from '@causeway/base/address/prefix';
 import { mergedRanges, rangesWithout, unionOfRanges, type AddressRange } from './address-ranges.ts';
 
-/** Prefixes crowded into 10.0.0.0/24, so that they meet. */
+/** Prefixes within 10.0.0.0/24, so that they overlap. */
 const prefixes = fc.array(
   fc
     .tuple(fc.integer({ min: 0, max: 255 }), fc.integer({ min: 24, max: 32 }))
@@ -22,7 +22,7 @@ function covers(list: readonly Prefix[], value: bigint): boolean {
   return list.some((prefix) => prefixContains(prefix, addressFromInteger(value, 4)));
 }
 
-test('ranges hold exactly the addresses of the prefixes, without the exceptions, and never touch', () => {
+test('ranges contain exactly the addresses of the prefixes, without the exceptions, and never touch', () => {
   fc.assert(
     fc.property(prefixes, prefixes, (allowed, except) => {
       const ranges = rangesWithout(allowed, except, 4);
@@ -41,7 +41,7 @@ test('ranges hold exactly the addresses of the prefixes, without the exceptions,
   );
 });
 
-test('the other family is left out, and the whole space is one range', () => {
+test('the other family is omitted, and the whole address space is one range', () => {
   const everything = [parsePrefix('0.0.0.0/0'), parsePrefix('::/0')];
   expect(mergedRanges(everything, 4)).toEqual([{ first: '0.0.0.0', last: '255.255.255.255' }]);
   expect(mergedRanges(everything, 6)).toEqual([

@@ -11,7 +11,7 @@ import {
   type Prefix,
 } from '@causeway/base/address/prefix';
 
-/** Addresses from the first to the last, both included. */
+/** Addresses from the first to the last, inclusive. */
 export interface AddressRange {
   readonly first: Address;
   readonly last: Address;
@@ -27,7 +27,7 @@ export function mergedRanges(prefixes: readonly Prefix[], family: Family): Addre
   return toRanges(mergeSpans(spansOf(prefixes, family)), family);
 }
 
-/** What is left of the prefixes of one family once the exceptions are taken out. */
+/** The prefixes of one family without the exceptions. */
 export function rangesWithout(
   prefixes: readonly Prefix[],
   exceptions: readonly Prefix[],
@@ -47,7 +47,7 @@ export function rangesWithout(
   return toRanges(left, family);
 }
 
-/** Ranges from several sources as ranges that neither overlap nor touch. */
+/** Merges ranges from several sources into ranges that neither overlap nor touch. */
 export function unionOfRanges(ranges: readonly AddressRange[], family: Family): AddressRange[] {
   const spans = ranges.map(({ first, last }) => ({
     first: addressToInteger(first),

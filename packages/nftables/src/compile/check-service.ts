@@ -7,7 +7,7 @@ const heaviest = 65_535;
 const longestAffinitySeconds = 86_400;
 const highestLogGroup = 65_535;
 
-/** Throws `invalid` if the kernel could not do what the service asks for. */
+/** Throws `invalid` if the kernel does not support the service. */
 export function checkService(service: VirtualService): void {
   const complaint = complaintAbout(service);
   if (complaint === undefined) return;
@@ -18,7 +18,7 @@ function complaintAbout(service: VirtualService): string | undefined {
   const family = familyOf(service.address);
   const { affinity, dispatch, sourceRanges } = service;
   if (affinity?.kind === 'client-timeout' && !isWhole(affinity.seconds, longestAffinitySeconds)) {
-    return `remembers clients for ${affinity.seconds} s: use 1 to ${longestAffinitySeconds}`;
+    return `has the affinity timeout ${affinity.seconds} s: use 1 to ${longestAffinitySeconds}`;
   }
   const foreign = sourceRanges?.find((range) => prefixFamily(range) !== family);
   if (foreign !== undefined) {
@@ -32,7 +32,7 @@ function complaintAbout(service: VirtualService): string | undefined {
     return other === undefined ? undefined : `is sent to the node ${other} of the other family`;
   }
   if (dispatch.kind !== 'slots') return undefined;
-  if (service.insideEndpoints?.length === 0) return 'has no endpoint for those inside';
+  if (service.insideEndpoints?.length === 0) return 'has no endpoint for clients from inside';
   const endpoints = [...dispatch.endpoints, ...(service.insideEndpoints ?? [])];
   for (const { address, weight = 1 } of endpoints) {
     if (familyOf(address) !== family) return `has the endpoint ${address} of the other family`;

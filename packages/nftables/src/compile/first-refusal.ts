@@ -21,14 +21,14 @@ import {
 } from '../model/operands.ts';
 import type { Chain, DataType, SetDefinition } from '../model/ruleset.ts';
 
-/** Longer than any client waits before it sends its first packet again. */
-const rememberedSeconds = 5;
+/** Longer than the retransmission timeout of any client's first packet. */
+const keptSeconds = 5;
 
 /**
- * A pod that ends closes its port before anybody hears that it is ending. What reaches it in between is
- * refused, although the service has other endpoints. So an endpoint's first refusal is dropped: the kernel
- * has forgotten the connection by then, and when the client sends its packet again, about a second later,
- * it is placed anew. If the same endpoint refuses it again, the client is told.
+ * A terminating pod closes its port before the proxy learns of it. Connections in between are refused,
+ * although the service has other endpoints. So the first refusal of an endpoint is dropped. By then the
+ * kernel has deleted the connection. The client repeats its packet about a second later, and the packet is
+ * dispatched again. If the same endpoint refuses it again, the client receives the refusal.
  */
 export const firstRefusal = {
   sets: families.map(
@@ -39,13 +39,13 @@ export const firstRefusal = {
     }),
   ),
   chain: { name: chainNames.refusals, rules: families.map(dropFirst) } satisfies Chain,
-  /** To stand before what lets packets of running connections pass. */
+  /** Must come before the rules that accept packets of running connections. */
   rule: rule(isEndingHere(), jump(chainNames.refusals)),
 };
 
 /**
- * The connection's destination was rewritten, and it ends with this very packet: a reset that is the first
- * answer makes the kernel forget it at once (IPS_DST_NAT, IPS_DYING).
+ * The connection's destination was rewritten, and this packet ends it: if the first answer is a reset, the
+ * kernel deletes the connection immediately (IPS_DST_NAT, IPS_DYING).
  */
 function isEndingHere(): Statement {
   const bits = 0x220;
@@ -59,9 +59,9 @@ function dropFirst(family: Family): Rule {
   return rule(
     ...[equals(protocol, protocolNumbers.TCP), isReset, isReply, isFamily(family)],
     isNotIn(key, set),
-    // What somebody else has rewritten is theirs. The count of the service goes up as by another try.
+    // Only connections that our rules rewrote. The repeated packet increases the service's counter once more.
     isIn(originalTarget(family), setNames.counts(family)),
-    { kind: 'remember', key, set, timeoutSeconds: rememberedSeconds },
+    { kind: 'remember', key, set, timeoutSeconds: keptSeconds },
     drop,
   );
 }

@@ -6,15 +6,18 @@ export interface PlacedElement {
   readonly element: Element;
 }
 
-/** A set with all of its elements. Its name stands for its content: sets of one name hold the same. */
+/**
+ * A set with all of its elements. Its name is derived from its content: sets of one name have the same
+ * elements.
+ */
 export interface FilledSet {
   readonly definition: SetDefinition;
   readonly elements: readonly Element[];
 }
 
 /**
- * What one source (a service, a policy, the skeleton) contributes to the ruleset. The ruleset is the
- * sum of all fragments; several may contribute the same chain, set or element.
+ * The contribution of one source (a service, a policy, the skeleton) to the ruleset. The ruleset is the sum
+ * of all fragments; several may contribute the same chain, set or element.
  */
 export interface Fragment {
   readonly chains: readonly Chain[];
@@ -23,7 +26,7 @@ export interface Fragment {
   readonly filledSets: readonly FilledSet[];
 }
 
-/** Collects a fragment piece by piece. */
+/** Builds a fragment. */
 export class FragmentBuilder {
   readonly chains: Chain[] = [];
   readonly sets: SetDefinition[] = [];

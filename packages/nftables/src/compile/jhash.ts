@@ -1,6 +1,7 @@
 /**
- * Bob Jenkins' lookup3 in the form the kernel's jhash() has, so that the packet tracer can tell which
- * slot the kernel picks. Byte order of the words is the machine's; every machine we run on is little-endian.
+ * Bob Jenkins' lookup3 in the form of the kernel's jhash(), so that the packet tracer can compute the
+ * kernel's slot. The byte order of the words is that of the machine; all supported machines are
+ * little-endian.
  */
 export function jhash(key: Uint8Array, seed: number): number {
   const view = new DataView(key.buffer, key.byteOffset, key.byteLength);
@@ -24,7 +25,7 @@ export function jhash(key: Uint8Array, seed: number): number {
   return state.c >>> 0;
 }
 
-/** The kernel's way to bring a 32-bit hash into 0 .. modulus - 1: by its high bits. */
+/** The kernel's mapping of a 32-bit hash to 0 .. modulus - 1, by its high bits. */
 export function scaleHash(hash: number, modulus: number): number {
   return Number((BigInt(hash) * BigInt(modulus)) >> 32n);
 }

@@ -37,7 +37,7 @@ function service(overrides: Partial<VirtualService> = {}): VirtualService {
   };
 }
 
-/** The ruleset in a form in which the order of chains, sets and elements does not show. */
+/** The ruleset in a form that is independent of the order of chains, sets and elements. */
 function fingerprint(ruleset: Ruleset): unknown {
   const chains = new Map(
     [...ruleset.chains.values()].map(({ name, base, rules }) => [
@@ -55,7 +55,7 @@ function fingerprint(ruleset: Ruleset): unknown {
 }
 
 describe('changes', () => {
-  test('one after another give what building from scratch gives', () => {
+  test('in sequence give the same result as building from scratch', () => {
     fc.assert(
       fc.property(fc.array(changes, { minLength: 1, maxLength: 6 }), (steps) => {
         const { layout, plan } = Layout.plan({ settings, services: [] });
@@ -72,7 +72,7 @@ describe('changes', () => {
     );
   });
 
-  test('that change nothing are empty', () => {
+  test('without a difference are empty', () => {
     const { layout, plan } = Layout.plan({ settings, services: [service()] });
     plan.accept();
     expect(isEmpty(layout.plan({ set: [service()] }).transaction)).toBe(true);
@@ -92,7 +92,7 @@ describe('changes', () => {
     }
   });
 
-  test('name the endpoints that were given up', () => {
+  test('list the removed endpoints', () => {
     const { layout, plan } = Layout.plan({ settings, services: [service()] });
     plan.accept();
     const rest = { kind: 'slots', endpoints: [{ address: address('10.0.0.1'), port: port(8080) }] };
@@ -103,7 +103,7 @@ describe('changes', () => {
     ]);
   });
 
-  test('name the nodes that a service with a node port was led to, when it is led elsewhere', () => {
+  test('list the nodes of a service with a node port when its dispatch changes', () => {
     const asleep = service({ dispatch: { kind: 'node-ports', nodePort: port(30_080) } });
     const nodes = ['10.0.0.1', '10.0.0.2', 'fd00::1'].map(address);
     const { layout, plan } = Layout.plan({ settings, services: [asleep], nodes });
@@ -130,7 +130,7 @@ describe('changes', () => {
     });
   });
 
-  test('name nodes and pods without mercy where nothing else ends the flow', () => {
+  test('list nodes and pods without isStillThere where nothing else ends the flow', () => {
     const datagrams = (dispatch: VirtualService['dispatch']) =>
       service({ protocol: 'UDP', dispatch });
     const asleep = datagrams({ kind: 'node-ports', nodePort: port(30_080) });
@@ -147,7 +147,7 @@ describe('changes', () => {
         ]);
     expect(left({ set: [moved] })).toEqual([['10.0.0.9', 30_080, false]]);
     expect(left({ remove: [serviceKey(asleep)] })).toEqual([['10.0.0.9', 30_080, false]]);
-    // Its node answers the datagram that it has kept.
+    // Its node answers the datagram that it has held.
     expect(left({ set: [awake] })).toEqual([['10.0.0.9', 30_080, true]]);
     layout.plan({ set: [awake] }).accept();
     expect(left({ set: [asleep] })).toEqual([
@@ -157,7 +157,7 @@ describe('changes', () => {
     ]);
   });
 
-  test('that cannot be expressed are refused with the name of the service', () => {
+  test('that are not supported are rejected with the name of the service', () => {
     const { layout } = Layout.plan({ settings, services: [] });
     const mixed = { kind: 'slots', endpoints: [{ address: address('fd00::1'), port: port(80) }] };
     expect(() =>

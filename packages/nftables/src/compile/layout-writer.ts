@@ -6,16 +6,16 @@ import { Layout } from './layout.ts';
 import { isEmpty, type Operation } from '../model/transaction.ts';
 import type { LayoutInput, LayoutSettings } from './virtual-service.ts';
 
-/** What a commit brought about. */
+/** Result of a commit. */
 export interface CommittedLayout {
-  /** False where there was nothing to write. */
+  /** False if there was nothing to write. */
   readonly wrote: boolean;
   readonly removedEndpoints: readonly RemovedEndpoint[];
-  /** From the layout as it was; after `replaceAll`, from nothing. */
+  /** Relative to the previous layout; after `replaceAll`, relative to an empty one. */
   readonly operations: readonly Operation[];
 }
 
-/** Keeps one table of the kernel as a layout says. Each change is one atomic commit. */
+/** Keeps one kernel table in the state of a layout. Each change is one atomic commit. */
 export class LayoutWriter {
   readonly #driver: Driver;
   readonly #settings: LayoutSettings;
@@ -26,15 +26,15 @@ export class LayoutWriter {
     this.#settings = settings;
   }
 
-  /** What is in force; undefined before the first `replaceAll`. */
+  /** The applied layout; undefined before the first `replaceAll`. */
   get layout(): Layout | undefined {
     return this.#layout;
   }
 
-  /** All or nothing. Throws with the kernel as it was. */
+  /** Atomic. If it throws, the kernel is unchanged. */
   async commit(change: LayoutChange, signal: AbortSignal): Promise<CommittedLayout> {
     if (this.#layout === undefined) {
-      throw new CausewayError('internal', 'a change was committed before there was a whole');
+      throw new CausewayError('internal', 'commit() called before replaceAll()');
     }
     const plan = this.#layout.plan(change);
     const { transaction, removedEndpoints } = plan;
@@ -44,7 +44,7 @@ export class LayoutWriter {
     return { wrote, removedEndpoints, operations: transaction.operations };
   }
 
-  /** Looks at what an earlier process left, once, and writes only what is different. */
+  /** Reads the table of an earlier process once, and writes only the differences. */
   async replaceAll(
     input: Omit<LayoutInput, 'settings'>,
     signal: AbortSignal,

@@ -76,7 +76,7 @@ describe('a connection to a virtual service', () => {
     for (const count of counts.values()) expect(count).toBeGreaterThan(600);
   });
 
-  test('from one client always goes to one endpoint with client-hash affinity', () => {
+  test('from one client always goes to the same endpoint with client-hash affinity', () => {
     const ruleset = withServices(service({ affinity: { kind: 'client-hash' } }));
     const seen = new Set<string>();
     for (let sourcePort = 1; sourcePort < 200; sourcePort += 1) {
@@ -85,7 +85,7 @@ describe('a connection to a virtual service', () => {
     expect(seen.size).toBe(1);
   });
 
-  test('is remembered with client-timeout affinity', () => {
+  test('is stored with client-timeout affinity', () => {
     const ruleset = withServices(service({ affinity: { kind: 'client-timeout', seconds: 30 } }));
     const first = tracePacket(ruleset, packet(), { ...gateway, random: () => 0.5 });
     expect(first.remembered).toHaveLength(1);
@@ -137,8 +137,8 @@ describe('a connection to a virtual service', () => {
   });
 });
 
-describe('what is refused', () => {
-  test('everything else on the virtual address, with a reset for TCP', () => {
+describe('refusals', () => {
+  test('reject everything else on the virtual address, with a reset for TCP', () => {
     const ruleset = withServices(service());
     const ssh = tracePacket(ruleset, packet({ destinationPort: 22 }), gateway);
     expect(ssh).toMatchObject({ outcome: 'rejected', rejectedWith: 'tcp-reset' });
@@ -146,7 +146,7 @@ describe('what is refused', () => {
     expect(dns).toMatchObject({ outcome: 'rejected', rejectedWith: 'port-unreachable' });
   });
 
-  test('not: ping, errors, and answers to what the machine itself asked', () => {
+  test("let ping, ICMP errors, and answers to the machine's own requests pass", () => {
     const ruleset = withServices(service());
     const ping = { source: address('198.51.100.7'), destination: virtual, protocol: 1 };
     expect(tracePacket(ruleset, { ...ping, icmpType: 8 }, gateway).outcome).toBe('delivered');
@@ -159,7 +159,7 @@ describe('what is refused', () => {
     expect(tracePacket(ruleset, answer, gateway).outcome).toBe('delivered');
   });
 
-  test('not with a reset: what conntrack cannot place is dropped, on both ways', () => {
+  test("drop packets that conntrack can't assign, in both directions", () => {
     const ruleset = withServices(service());
     const unplaced = { state: 'invalid' } as const;
     const request = packet({ tcpFlags: 0x10, connection: unplaced });
@@ -174,7 +174,7 @@ describe('what is refused', () => {
     expect(tracePacket(ruleset, passingBy, gateway).outcome).toBe('forwarded');
   });
 
-  test('a service without endpoints: rejected, or dropped if it says so', () => {
+  test('reject or drop connections to a service without endpoints, as configured', () => {
     const dispatch = { kind: 'slots', endpoints: [] } as const;
     const rejecting = withServices(service({ dispatch }));
     expect(tracePacket(rejecting, packet(), gateway).outcome).toBe('rejected');
@@ -182,7 +182,7 @@ describe('what is refused', () => {
     expect(tracePacket(dropping, packet(), gateway).outcome).toBe('dropped');
   });
 
-  test('a client outside the source ranges: dropped before anything is rewritten', () => {
+  test('drop a client outside the source ranges before anything is rewritten', () => {
     const ruleset = withServices(service({ sourceRanges: [prefix('198.51.100.0/25')] }));
     expect(tracePacket(ruleset, packet(), gateway).outcome).toBe('forwarded');
     const outside = tracePacket(ruleset, packet({ source: address('198.51.100.200') }), gateway);
@@ -190,12 +190,12 @@ describe('what is refused', () => {
     expect(outside.packet.destination).toBe(virtual);
   });
 
-  test('everybody, where the list of source ranges is empty', () => {
+  test('drop all clients if the list of source ranges is empty', () => {
     const ruleset = withServices(service({ sourceRanges: [] }));
     expect(tracePacket(ruleset, packet(), gateway).outcome).toBe('dropped');
   });
 
-  test('nothing else on an address that the machine uses itself', () => {
+  test('do not affect other ports of an address that the machine itself uses', () => {
     const ruleset = withServices(service({ exclusiveAddress: false }));
     expect(tracePacket(ruleset, packet({ destinationPort: 22 }), gateway).outcome).toBe(
       'delivered',
@@ -220,7 +220,7 @@ describe('the source of a connection', () => {
     expect(tracePacket(ruleset, packet(), gateway).masqueraded).toBe(remote);
   });
 
-  test('is rewritten for a pod that reaches itself, where hairpin is on', () => {
+  test('is rewritten for a pod that connects to itself, with hairpin enabled', () => {
     const ruleset = buildRuleset({
       settings: { ...settings, localSources: [], hairpin: true },
       services: [
@@ -238,7 +238,7 @@ describe('the source of a connection', () => {
   });
 });
 
-describe("a server's packet in mid-stream", () => {
+describe("a server's packet of an unknown connection", () => {
   const answer: Probe = {
     source: address('10.0.0.2'),
     destination: address('198.51.100.7'),
@@ -253,7 +253,7 @@ describe("a server's packet in mid-stream", () => {
     expect(trace.packet).toMatchObject({ source: virtual, sourcePort: 80 });
   });
 
-  test('does not if it is a plain SYN: the pod opens a connection of its own', () => {
+  test('does not if it is a plain SYN: the pod opens its own connection', () => {
     const trace = tracePacket(withServices(service()), { ...answer, tcpFlags: 0x02 }, gateway);
     expect(trace.packet.source).toBe('10.0.0.2');
   });
@@ -275,7 +275,7 @@ describe("a server's packet in mid-stream", () => {
     expect(tracePacket(layout.ruleset(), answer, gateway).packet.source).toBe(virtual);
   });
 
-  test('tells two protocols on one endpoint apart', () => {
+  test('distinguishes two protocols on one endpoint', () => {
     const ruleset = withServices(service(), service({ protocol: 'UDP', port: port(81) }));
     expect(tracePacket(ruleset, answer, gateway).packet.sourcePort).toBe(80);
   });
@@ -292,7 +292,7 @@ describe('node ports', () => {
     expect(trace.packet.destinationPort).toBe(30_080);
   });
 
-  test('come back to the virtual address', () => {
+  test('restore the virtual address in answers', () => {
     const answer: Probe = {
       source: address('10.7.0.3'),
       destination: address('198.51.100.7'),
@@ -305,12 +305,12 @@ describe('node ports', () => {
     expect(trace.packet).toMatchObject({ source: virtual, sourcePort: 80 });
   });
 
-  test('are refused without nodes', () => {
+  test('reject connections without nodes', () => {
     const trace = tracePacket(buildRuleset({ ...input, nodes: [] }), packet(), gateway);
     expect(trace.outcome).toBe('rejected');
   });
 
-  test('cost three elements for each service, however many nodes there are', () => {
+  test('cost three elements per service, for any number of nodes', () => {
     const { layout, plan } = Layout.plan({ settings, services: [], nodes });
     plan.accept();
     const { operations } = layout.plan({ set: [nodePort] }).transaction;
@@ -319,14 +319,14 @@ describe('node ports', () => {
   });
 });
 
-test('a service that is routed unchanged is let through and not rewritten', () => {
+test('a service that is routed unchanged is forwarded and not rewritten', () => {
   const ruleset = withServices(service({ dispatch: { kind: 'route-unchanged' } }));
   const trace = tracePacket(ruleset, packet(), { from: 'network', localAddresses: [] });
   expect(trace.outcome).toBe('forwarded');
   expect(trace.packet.destination).toBe(virtual);
 });
 
-test('a service on hold logs the packet and drops it', () => {
+test('a held service logs the packet and drops it', () => {
   const ruleset = withServices(service({ dispatch: { kind: 'hold', logGroup: 9 } }));
   const trace = tracePacket(ruleset, packet(), gateway);
   expect(trace.outcome).toBe('dropped');
@@ -359,7 +359,7 @@ describe('ingress policies', () => {
     })),
   };
 
-  test('admit what one rule allows, and nothing else', () => {
+  test('admit only connections that a rule allows', () => {
     const ruleset = buildRuleset(input);
     const outcome = (probe: Partial<Probe>) => tracePacket(ruleset, packet(probe), gateway).outcome;
     expect(outcome({})).toBe('forwarded');
@@ -367,11 +367,11 @@ describe('ingress policies', () => {
     expect(outcome({ source: address('203.0.113.1') })).toBe('dropped');
   });
 
-  test('never let text of a name into a name of ours', () => {
+  test("never use a policy's name in the name of a chain", () => {
     for (const name of buildRuleset(input).chains.keys()) expect(name).toMatch(/^[a-z][a-z0-9-]*$/);
   });
 
-  test('of the same name in two namespaces are two', () => {
+  test('of the same name in two namespaces are separate', () => {
     const open: LayoutInput = {
       ...input,
       pods: [{ address: address('10.0.0.1'), policies: ['other/x; flush ruleset'] }],

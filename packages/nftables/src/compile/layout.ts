@@ -40,9 +40,9 @@ export function buildRuleset(input: LayoutInput): Ruleset {
 }
 
 /**
- * The ruleset as it should be, held in a form in which a change costs what the change is worth and
- * not what the ruleset is worth. Planning changes nothing; accept() does, once the kernel has
- * followed. However the changes came, the result is that of buildRuleset on the sum of them.
+ * The desired ruleset, in a form in which the cost of a change depends on the change and not on the ruleset.
+ * Planning changes nothing; accept() does, after the kernel has applied the plan. The result equals
+ * buildRuleset on the sum of all changes, in any order.
  */
 export class Layout {
   readonly settings: LayoutSettings;
@@ -58,7 +58,7 @@ export class Layout {
     this.settings = settings;
   }
 
-  /** A layout with nothing in it yet, and the plan that creates the table with all of the input. */
+  /** An empty layout, and the plan that creates the table with the whole input. */
   static plan(input: LayoutInput): { layout: Layout; plan: LayoutPlan } {
     const { settings, services, ...rest } = input;
     const layout = new Layout(settings);
@@ -73,12 +73,12 @@ export class Layout {
     return this.#services;
   }
 
-  /** Throws `invalid` and changes nothing if a service cannot be expressed. */
+  /** Throws `invalid` and changes nothing if a service is not supported. */
   plan(change: LayoutChange): LayoutPlan {
     return this.#planWith(change, []);
   }
 
-  /** Everything accepted so far, as a whole. Costs what the ruleset is worth. */
+  /** The whole accepted ruleset. The cost grows with the ruleset. */
   ruleset(): Ruleset {
     return buildRuleset({
       settings: this.settings,
@@ -90,7 +90,10 @@ export class Layout {
     });
   }
 
-  /** Endpoints whose connections may not survive a move to another gateway, and why. */
+  /**
+   * Endpoints that may lose connections in a failover to another gateway, and the services that cause
+   * it.
+   */
   ambiguousEndpoints(): AmbiguousEndpoint[] {
     const found: AmbiguousEndpoint[] = [];
     for (const family of families) {
@@ -139,7 +142,7 @@ export class Layout {
     }
     const accept = () => {
       if (version !== this.#version) {
-        throw new CausewayError('internal', 'a plan was accepted after the layout had moved on');
+        throw new CausewayError('internal', 'a plan was accepted after the layout had changed');
       }
       this.#version += 1;
       claimChange.apply();
@@ -212,7 +215,7 @@ export class Layout {
   }
 }
 
-/** What each source contributed before and contributes now. */
+/** Pairs the old and the new contribution of each source. */
 function paired<K, V>(
   before: ReadonlyMap<K, V>,
   after: ReadonlyMap<K, V>,
@@ -249,7 +252,10 @@ function protocolNamed(number: Field | undefined): Protocol | undefined {
   return protocols.find((name) => protocolNumbers[name] === number);
 }
 
-/** What a service's connections were led to, and are not any more; they would go on as they were. */
+/**
+ * Endpoints that a service's connections used and may no longer use; without deletion these connections would
+ * continue.
+ */
 function* removedFromServices(
   changes: Iterable<ServiceChange>,
   nodes: readonly Address[],
@@ -257,7 +263,8 @@ function* removedFromServices(
   for (const { before, after } of changes) {
     if (before === undefined) continue;
     const kept = new Set(ledTo(after, nodes).map(({ address, port }) => `${address} ${port}`));
-    // A service that is gone is on its nodes, too: they refuse by themselves, unless nobody would hear it.
+    // A removed service is removed on its nodes too: they refuse TCP connections themselves. Clients of other
+    // protocols would not notice.
     const isHeard = after === undefined && before.protocol === 'TCP';
     const isStillThere = after !== undefined && servesOn(before, after);
     for (const { address, port } of isHeard ? serviceEndpoints(before) : ledTo(before, nodes)) {
@@ -271,9 +278,9 @@ function* removedFromServices(
 }
 
 /**
- * Whether a service was put to sleep or woken, so that the other side still serves whom it has answered:
- * nodes their node ports, pods until they have ended. Without an end, a client would stay on a pod's
- * address for ever.
+ * Whether the service became idle or woke up, so that the previous side still serves the connections that it
+ * has answered: nodes through their node ports, pods until they terminate. A flow without an end would stay
+ * on a pod's address for good.
  */
 function servesOn(before: VirtualService, after: VirtualService): boolean {
   const [was, is] = [before, after].map(({ dispatch }) => dispatch.kind === 'node-ports');

@@ -37,7 +37,7 @@ function packet(overrides: Partial<Probe> = {}): Probe {
   };
 }
 
-describe('a listener that accepts for a service', () => {
+describe('the listener of a service', () => {
   const ruleset = buildRuleset({
     settings,
     services: [
@@ -62,30 +62,30 @@ describe('a listener that accepts for a service', () => {
     expect(trace.packet.destinationPort).toBe(listener);
   });
 
-  test('is not there for those who come to its port, and so pass by the source ranges', () => {
+  test('rejects connections to its own port, which would bypass the source ranges', () => {
     const own = { destination: address('192.0.2.1'), destinationPort: listener };
     expect(outcome(packet({ destination: address('203.0.113.5') }))).toBe('delivered');
-    const stranger = { source: address('203.0.113.77') };
-    expect(outcome(packet({ ...stranger, destination: address('203.0.113.5') }))).toBe('dropped');
-    expect(outcome(packet({ ...stranger, ...own }))).toBe('rejected');
+    const outsider = { source: address('203.0.113.77') };
+    expect(outcome(packet({ ...outsider, destination: address('203.0.113.5') }))).toBe('dropped');
+    expect(outcome(packet({ ...outsider, ...own }))).toBe('rejected');
   });
 
-  test('is not there for a service of somebody else whose endpoint is the port', () => {
-    // Dropped like what was led here a moment ago: nothing tells the two apart.
+  test('drops connections of another service with the port as its endpoint', () => {
+    // Dropped like a packet that a previous rule sent here: the two can't be distinguished.
     expect(outcome(packet({ destination: address('10.96.0.11') }))).toBe('dropped');
   });
 
-  test('refuses nobody while no process listens', () => {
+  test('drops packets while no process listens', () => {
     expect(outcome(packet({ hasSocket: false }))).toBe('dropped');
   });
 
-  test('is left alone in connections that are up', () => {
+  test('does not affect established connections', () => {
     const connection = { state: 'established' } as const;
     const own = { destination: address('192.0.2.1'), destinationPort: listener };
     expect(outcome(packet({ ...own, connection, hasSocket: false }))).toBe('delivered');
   });
 
-  test('goes with the last service that it accepts for', () => {
+  test('is removed with the last service that uses it', () => {
     const services = [accepted('10.96.0.10'), accepted('203.0.113.5')];
     const { layout, plan } = Layout.plan({ settings, services });
     plan.accept();
@@ -96,7 +96,7 @@ describe('a listener that accepts for a service', () => {
     expect(layout.ruleset()).toEqual(buildRuleset({ settings, services: [] }));
   });
 
-  test('refuses nobody whose first try went to a listener of before, while packets are held', () => {
+  test('drops a repeated packet after its first attempt went to a previous listener, while packets are held', () => {
     const held = buildRuleset({
       settings,
       services: [accepted('10.96.0.10', { dispatch: { kind: 'hold', logGroup: 7 } })],

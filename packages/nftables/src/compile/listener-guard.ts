@@ -26,10 +26,10 @@ import type { VirtualService } from './virtual-service.ts';
 const rule = (...statements: Statement[]): Rule => ({ statements });
 
 /**
- * Keeps everybody from a listener who was not led there by the service that it accepts for: who connects
- * to its port would pass by the service's source ranges. And while nobody listens, as after the process
- * has died, nothing is refused: the kernel's reset would tell the client that the service is not there.
- * It is here only while some service needs it, so kernels without `nft_socket` miss nothing else.
+ * Protects a listener from connections that its service did not send there: a direct connection to its port
+ * would bypass the service's source ranges. While no process listens, for example after a crash, packets are
+ * dropped and not rejected: the kernel's reset would end the client's attempt. The guard exists only while a
+ * service needs it, so kernels without `nft_socket` lose nothing else.
  */
 export function guardListener(
   fragment: FragmentBuilder,
@@ -45,9 +45,9 @@ export function guardListener(
 }
 
 /**
- * A connection that a process of this machine has tried to open is remembered although the listener, or a
- * pod in the machine's own network, is no more. Until it is forgotten its next try leads there past the
- * rules that hold, and would be refused.
+ * The kernel keeps a connection attempt of a local process although the listener, or a pod in the host
+ * network, no longer exists. Until the kernel deletes it, a repeated packet bypasses the hold rules and would
+ * be refused.
  */
 export function dropToListeners(
   fragment: FragmentBuilder,
@@ -58,7 +58,7 @@ export function dropToListeners(
   fragment.element(setNames.held(familyOf(address)), [address, protocolNumbers[name], port]);
 }
 
-/** What a kernel has to know for it. */
+/** The kernel must support this rule. */
 export const guardRule: Rule = rule(hasSocket, accept);
 
 const sets: readonly SetDefinition[] = [
@@ -78,7 +78,7 @@ const heldSets = families.map(
   }),
 );
 
-/** Whose connection was opened to a service in a set. nft wants the protocol to be known. */
+/** The connection was opened to a service in the set. nft requires a match on the protocol. */
 function openedTo(
   set: (family: Family) => string,
   ...further: readonly Operand[]
@@ -105,7 +105,7 @@ const chains: readonly Chain[] = [
       rule(isUnderWay, accept),
       ...ledHere.map((conditions) => rule(...conditions, hasSocket, accept)),
       ...ledHere.map((conditions) => rule(...conditions, drop)),
-      // Led here by rules that were in force a moment ago.
+      // Sent here by the previous rules.
       rule(isDestinationRewritten, drop),
       rule(goto(chainNames.refuse)),
     ],

@@ -17,19 +17,19 @@ import { buildSlotTable } from './slot-table.ts';
 import type { LayoutSettings } from './virtual-service.ts';
 
 /**
- * The nodes that all node-port services share: one slot table for all of them, so that the number of
- * elements is nodes plus services and not nodes times services.
+ * The nodes that all node-port services share: one slot table for all, so the number of elements is nodes
+ * plus services and not nodes times services.
  */
 export function nodesFragment(
   nodes: readonly Address[],
   { hashSeed: seed, insiders }: Pick<LayoutSettings, 'hashSeed' | 'insiders'>,
 ): Fragment {
-  // Who tells insiders from others is a node itself, and sends to none.
+  // A layout with insiders runs on a node, which dispatches to no nodes.
   const needsNodes = insiders === undefined;
   const fragment = new FragmentBuilder();
   for (const family of families) {
     const members = nodes.filter((node) => familyOf(node) === family);
-    // The port takes no part: it only gives a node the form of an endpoint.
+    // The port has no effect: it only gives a node the form of an endpoint.
     const port = parsePort(1);
     const table = buildSlotTable(
       members.map((address) => ({ address, port })),
@@ -53,7 +53,7 @@ export function nodesFragment(
   return fragment;
 }
 
-/** Without nodes the chain is empty, so connections fall through and are refused. */
+/** Without nodes the chain is empty, so connections fall through and are rejected. */
 function chainOver(family: Family, by: HashBy, slots: number, seed: number): Chain {
   const name = nodesChain(family, by);
   if (slots === 0) return { name, rules: [] };
@@ -68,7 +68,7 @@ function chainOver(family: Family, by: HashBy, slots: number, seed: number): Cha
       portKey: target(family),
     },
   };
-  // One rule for each protocol: nft takes no set of protocols for a match where the port has its own map.
+  // One rule per protocol: nft accepts no set of protocols for a match where the port has its own map.
   const numbers = Object.values(protocolNumbers);
   return {
     name,

@@ -13,10 +13,10 @@ import {
 } from '../model/operands.ts';
 
 /**
- * A transaction takes effect at once, but a packet that is on its way through the rules then sees the
- * old ones at one lookup and the new ones at the next: it may find that a service has slots, and the
- * slot it wants gone. It comes here as it was sent, and would be refused, or answered by the machine
- * itself. It is dropped: the client sends it again, and the new rules have it.
+ * A transaction is atomic, but a packet in transit may see the old rules at one lookup and the new ones at
+ * the next: for example, the service has slots and the slot of the packet is missing. Such a packet arrives
+ * here unchanged, and would be refused, or answered by the machine itself. It is dropped: the client repeats
+ * it, and the new rules handle it.
  */
 export function overtakenRule(family: Family): Rule {
   return {

@@ -26,12 +26,12 @@ import type {
   PortRange,
 } from './virtual-service.ts';
 
-/** `namespace/name`, the one way to name a policy. */
+/** `namespace/name`, the key of a policy. */
 export function policyKey(policy: Pick<IngressPolicy, 'namespace' | 'name'>): string {
   return `${policy.namespace}/${policy.name}`;
 }
 
-/** A policy's own chain: accepts what one of its rules allows and otherwise returns. */
+/** A policy's own chain: accepts connections that one of its rules allows and otherwise returns. */
 export function policyFragment(policy: IngressPolicy): Fragment {
   const fragment = new FragmentBuilder();
   const name = policyChain(policyKey(policy));
@@ -42,7 +42,7 @@ export function policyFragment(policy: IngressPolicy): Fragment {
   return fragment;
 }
 
-/** Sends a pod's traffic through all policies that select it. Pods selected alike share a chain. */
+/** Sends a pod's traffic through all policies that select it. Pods with the same policies share a chain. */
 export function podFragment(pod: PodPolicies, known: (policy: string) => boolean): Fragment {
   const fragment = new FragmentBuilder();
   const policies = [...new Set(pod.policies)].filter(known).sort();
@@ -71,7 +71,9 @@ function compileRule(fragment: FragmentBuilder, prefix: string, allowed: Ingress
   return sources.flatMap((from) => ports.map((to) => ({ statements: [...from, ...to, accept] })));
 }
 
-/** One list of statements for each family that has sources; a single empty one when all are allowed. */
+/**
+ * One list of statements for each family that has sources; a single empty list if all sources are allowed.
+ */
 function compileSources(
   fragment: FragmentBuilder,
   prefix: string,

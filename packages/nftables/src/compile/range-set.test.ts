@@ -50,7 +50,7 @@ function elementCount({ operations }: Transaction): number {
 const rangeSets = (ruleset: Ruleset) =>
   [...ruleset.sets.values()].filter(({ definition }) => definition.name.startsWith('ranges-'));
 
-test('the kernel holds the ranges of a Service once, however many ports it has', () => {
+test('the kernel stores the ranges of a Service once, for any number of ports', () => {
   const services = ports(1000, ranges(2000));
   const restricted = Layout.plan({ settings, services }).plan;
   const open = Layout.plan({ settings, services: ports(1000, undefined) }).plan;
@@ -60,12 +60,12 @@ test('the kernel holds the ranges of a Service once, however many ports it has',
   expect(extra).toBeLessThanOrEqual(4);
 });
 
-test('lists that are equal are one set, whoever wrote them', () => {
+test('equal lists share one set, across Services', () => {
   const services = [...ports(2, ranges(5)), ...ports(4, ranges(5)).slice(2)];
   expect(rangeSets(buildRuleset({ settings, services }))).toHaveLength(1);
 });
 
-test('a set goes with the last port that uses it', () => {
+test('a set is removed with the last port that uses it', () => {
   const services = ports(2, ranges(5));
   const { layout, plan } = Layout.plan({ settings, services });
   plan.accept();
@@ -79,7 +79,7 @@ test('a set goes with the last port that uses it', () => {
   expect(two.transaction.operations.map(({ op }) => op)).toContain('remove-set');
 });
 
-test('other ranges come as another set in the same transaction, and the result is the same', () => {
+test('changed ranges create another set in the same transaction, with the same result', () => {
   const { layout, plan } = Layout.plan({ settings, services: ports(3, ranges(5)) });
   plan.accept();
   const before = layout.ruleset();
@@ -91,7 +91,7 @@ test('other ranges come as another set in the same transaction, and the result i
   expect(changed.sets).toEqual(built.sets);
 });
 
-test('the table that routes packets unchanged shares the ranges, too', () => {
+test('the table that routes packets unchanged shares the ranges too', () => {
   const nodes = [parseAddress('10.0.0.1'), parseAddress('10.0.0.2')];
   const services = ports(1000, ranges(2000), { kind: 'nodes-unchanged' }).filter(isRouted);
   const ruleset = routedRuleset(4, settings, services, nodes);

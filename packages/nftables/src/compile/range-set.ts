@@ -8,9 +8,9 @@ import { addressType } from './skeleton.ts';
 const kept = new WeakMap<RangeList, FilledSet>();
 
 /**
- * The set that holds source ranges. Its name is a digest of its content, so all services with the same
- * ranges share one set: the kernel holds the ranges of a Service once, however many ports it has. A set
- * never changes; other ranges are another set.
+ * The set that holds source ranges. Its name is a digest of its content, so all services with the same ranges
+ * share one set. The kernel stores the ranges of a Service once, for any number of ports. A set never
+ * changes; other ranges are another set.
  */
 export function rangeSet(ranges: RangeList, family: Family): FilledSet {
   const known = kept.get(ranges);

@@ -33,30 +33,30 @@ function trace(services: RoutedService[], sourcePort = 40_000, among = nodes) {
 const targets = (services: RoutedService[], among = nodes) =>
   Array.from({ length: 64 }, (_, index) => trace(services, 40_000 + index, among).sentTo);
 
-test('a packet goes to a node as it came, and nowhere else', () => {
+test('a packet is forwarded unchanged, to one node only', () => {
   const { outcome, packet, sentTo } = trace([service()]);
   expect(outcome).toBe('dropped');
   expect(packet).toMatchObject({ destination: virtual, destinationPort: 80 });
   expect(nodes).toContain(sentTo);
 });
 
-test('connections are spread over all nodes, in whatever order those are listed', () => {
+test('connections are distributed over all nodes, independently of their order', () => {
   const sent = targets([service()]);
   expect(new Set(sent)).toEqual(new Set(nodes));
   expect(targets([service()], nodes.toReversed())).toEqual(sent);
 });
 
-test('a client with affinity stays with one node', () => {
+test('a client with affinity stays on one node', () => {
   expect(new Set(targets([service({ affinity: { kind: 'client-hash' } })])).size).toBe(1);
 });
 
-test('a service may name nodes of its own', () => {
+test('a service may have its own nodes', () => {
   const own = service({ dispatch: { kind: 'nodes-unchanged', nodes: nodes.slice(1) } });
   expect(new Set(targets([own]))).toEqual(new Set(nodes.slice(1)));
 });
 
 test.each([1, 2, 5])(
-  'what goes to a node stays there when a service is led to fewer: %i of 9',
+  'connections stay on their node when the service has fewer nodes: %i of 9',
   (count) => {
     const many = Array.from({ length: 9 }, (_, index) => address(`10.0.0.${index + 1}`));
     const few = many.slice(0, count);
@@ -71,14 +71,14 @@ test.each([1, 2, 5])(
   },
 );
 
-test('whoever is outside the source ranges is turned away', () => {
+test('a client outside the source ranges is dropped', () => {
   const closed = trace([service({ sourceRanges: [prefix('203.0.113.0/24')] })]);
   expect([closed.outcome, closed.sentTo]).toEqual(['dropped', undefined]);
   const open = trace([service({ sourceRanges: [prefix('198.51.100.0/24')] })]);
   expect(nodes).toContain(open.sentTo);
 });
 
-test('without nodes a packet goes on, and is refused by the main table', () => {
+test('without nodes the main table rejects the packet', () => {
   const { outcome, sentTo } = trace([service()], 40_000, []);
   expect([outcome, sentTo]).toEqual(['delivered', undefined]);
   const main = buildRuleset({
@@ -90,7 +90,7 @@ test('without nodes a packet goes on, and is refused by the main table', () => {
   expect(tracePacket(main, probe, gateway).outcome).toBe('rejected');
 });
 
-test('there is no table for a family that nothing is routed in', () => {
+test('a family without routed services has no table', () => {
   expect(routedRuleset(6, settings, [service()], nodes)).toBeUndefined();
 });
 

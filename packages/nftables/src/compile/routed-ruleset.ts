@@ -32,7 +32,7 @@ import { addressType, hashed } from './skeleton.ts';
 import { buildSlotTable } from './slot-table.ts';
 import type { LayoutSettings, VirtualService } from './virtual-service.ts';
 
-/** A service whose packets go to a node as they came. */
+/** A service with packets that are forwarded to a node unchanged. */
 export type RoutedService = VirtualService & {
   readonly dispatch: Extract<VirtualService['dispatch'], { kind: 'nodes-unchanged' }>;
 };
@@ -41,17 +41,17 @@ export function isRouted(service: VirtualService): service is RoutedService {
   return service.dispatch.kind === 'nodes-unchanged';
 }
 
-/** The table beside the main one. nftables sends packets on in tables of one family only. */
+/** The table beside the main one. nftables supports `dup` in tables of one family only. */
 export function routedTable(table: string, family: Family): string {
   return `${table}-routed${family}`;
 }
 
-/** Before connections are tracked: what is sent on is none of this machine's connections. */
+/** Before connection tracking: forwarded packets do not belong to connections of this machine. */
 const beforeTracking = -300;
 
 /**
- * What came to each service. Nothing is tracked here, so connections can be told apart by their first
- * packet where they have one, in TCP; of others every packet is counted.
+ * Counters per service. Nothing is tracked here, so TCP connections are counted by their first packet; for
+ * other protocols every packet counts.
  */
 export const routedCounts = 'counts';
 
@@ -66,9 +66,9 @@ const names = {
 } as const;
 
 /**
- * The table that sends packets of one family to nodes with nothing rewritten: a copy goes to the node
- * that the hash names, the same on every gateway, and the packet itself ends here. Undefined where no
- * service wants it. A service without nodes has no route: its packets go on and are refused.
+ * The table that forwards packets of one family to nodes without rewriting. A copy goes to the node that the
+ * hash selects, the same on every gateway; the packet itself is dropped. Undefined if no service uses it. A
+ * service without nodes has no route: the main table rejects its packets.
  */
 export function routedRuleset(
   family: Family,
@@ -106,7 +106,7 @@ class RoutedCompiler {
     );
   }
 
-  /** The nodes for services that name none of their own. */
+  /** The nodes for services without their own. */
   shared(nodes: readonly Address[]): void {
     const table = this.#table(nodes);
     for (const [slot, node] of table.entries()) {
@@ -133,7 +133,7 @@ class RoutedCompiler {
       { statements: [equals(protocol, protocolNumbers.TCP), isPlainSyn, count] },
       { statements: [differs(protocol, protocolNumbers.TCP), count] },
       { statements: [{ kind: 'dispatch', key: target(family), map: names.routes }] },
-      // The connection is not known here, so its answers could only be taken for something wrong.
+      // The connection is unknown here, so conntrack would treat its answers as invalid.
       { statements: [isIn(answers, names.answers), { kind: 'notrack' }] },
     ];
     const base = { type: 'filter', hook: 'prerouting', priority: beforeTracking } as const;
@@ -208,8 +208,8 @@ class RoutedCompiler {
   }
 
   /**
-   * As if all nodes took part, but for the slots of those that don't. Nothing is tracked here, so what a
-   * node has of a service that wakes, and is led to fewer nodes then, must stay with that node.
+   * The slot table of all nodes, with the slots of excluded nodes reassigned. Nothing is tracked here, so
+   * when a service wakes and uses fewer nodes, the remaining nodes must keep their connections.
    */
   #narrowed(nodes: readonly Address[]): readonly Address[] {
     const own = this.#table(nodes);
@@ -225,7 +225,7 @@ class RoutedCompiler {
   }
 
   #table(nodes: readonly Address[]): Address[] {
-    // The port takes no part: it only gives a node the form of an endpoint.
+    // The port has no effect: it only gives a node the form of an endpoint.
     const port = parsePort(1);
     const members = nodes.filter((node) => familyOf(node) === this.#family);
     const endpoints = members.map((address) => ({ address, port }));

@@ -30,7 +30,7 @@ async function routes({ tables }: ReturnType<typeof memoryRouting>) {
   return (await Promise.all(present)).map((sets) => sets?.get('routes')?.elements.size);
 }
 
-test('tables are there while something is routed, and only then', async () => {
+test('tables exist only while a service is routed', async () => {
   const machine = memoryRouting('causeway');
   const writer = await started(machine, other('192.0.2.9'));
   expect(await routes(machine)).toEqual([undefined, undefined]);
@@ -47,7 +47,7 @@ test('tables are there while something is routed, and only then', async () => {
   expect(await routes(machine)).toEqual([undefined, undefined]);
 });
 
-test('the next process takes over what it finds', async () => {
+test('the next process adopts the existing tables', async () => {
   const machine = memoryRouting('causeway');
   await started(machine, routed('192.0.2.1'), routed('192.0.2.2'));
   const next = new RoutedWriter(machine, settings);
@@ -57,7 +57,7 @@ test('the next process takes over what it finds', async () => {
   expect(await routes(machine)).toEqual([undefined, undefined]);
 });
 
-test('a commit that failed half way is taken back by the way back', async () => {
+test('after a partially failed commit, the opposite change restores the tables', async () => {
   const machine = memoryRouting('causeway');
   const writer = await started(machine);
   const six = await machine.open(6);

@@ -13,10 +13,12 @@ import {
   type VirtualService,
 } from './virtual-service.ts';
 
-/** What the tables need of the machine. */
+/** The functions of the machine that the tables need. */
 export interface RoutingMachine {
   open(family: Family): Promise<Driver>;
-  /** Called before packets are sent on: their answers will have an address of this machine. */
+  /**
+   * Called before packets are forwarded: their answers will have an address of this machine as their source.
+   */
   prepare(): Promise<void>;
 }
 
@@ -27,14 +29,14 @@ interface RoutedState {
 
 interface OpenTable {
   readonly driver: Driver;
-  /** What the kernel holds, as far as we know. */
+  /** The known state of the kernel. */
   present: PresentRuleset | undefined;
 }
 
 /**
- * Keeps the two tables that send packets to nodes unchanged, one for each family. They are there only
- * while a service wants them. Each table changes in one step; the two of them, and the main table, in
- * one after another, so whoever commits must go back when this fails.
+ * Keeps the two tables that forward packets to nodes unchanged, one per family. A table exists only while a
+ * service needs it. Each table changes atomically, but the two and the main table change one after another.
+ * The caller of a failed commit must commit the opposite change.
  */
 export class RoutedWriter {
   readonly #machine: RoutingMachine;
@@ -42,10 +44,10 @@ export class RoutedWriter {
   readonly #listen: (driver: Driver) => Promise<void>;
   readonly #tables = new Map<Family, OpenTable>();
   #state: RoutedState = { services: new Map(), nodes: [] };
-  /** A commit failed half way: the tables may be ahead of the state. */
+  /** A commit failed between two tables: the tables may be ahead of the state. */
   #isTorn = false;
 
-  /** The callback comes before a table that is wanted is read or written, so that it can be watched. */
+  /** The callback runs before a wanted table is read or written, so that the table can be watched. */
   constructor(
     machine: RoutingMachine,
     settings: Pick<LayoutSettings, 'table' | 'hashSeed'>,
@@ -61,12 +63,12 @@ export class RoutedWriter {
     return this.#state.services.size > 0;
   }
 
-  /** The tables that are there now. */
+  /** The existing tables. */
   drivers(): Driver[] {
     return [...this.#tables.values()].map(({ driver }) => driver);
   }
 
-  /** True where something had to be written. */
+  /** True if something was written. */
   async commit(change: LayoutChange, signal: AbortSignal): Promise<boolean> {
     const next = stateAfter(this.#state, change);
     const isTouched =
@@ -80,7 +82,7 @@ export class RoutedWriter {
     return this.#write(next, signal);
   }
 
-  /** Looks at what an earlier process left, and brings it to exactly this. */
+  /** Reads the tables of an earlier process, and replaces them by exactly this state. */
   async replaceAll(
     services: readonly VirtualService[],
     nodes: readonly Address[],
@@ -97,7 +99,7 @@ export class RoutedWriter {
     return this.#write({ services: byKey, nodes }, signal);
   }
 
-  /** What came to each routed service, by the key of its element. */
+  /** Counters of each routed service, by the key of its element. */
   async counts(signal: AbortSignal): Promise<ReadonlyMap<string, ElementCount>> {
     const counts = new Map<string, ElementCount>();
     for (const { driver, present } of this.#tables.values()) {
@@ -153,7 +155,7 @@ export class RoutedWriter {
   }
 }
 
-/** The same services, by identity, where none of them is touched. */
+/** Returns the same services object if none of them changes. */
 function stateAfter(state: RoutedState, { set, remove, nodes }: LayoutChange): RoutedState {
   const removed = (remove ?? []).filter((key) => state.services.has(key));
   const touched = (set ?? []).filter(

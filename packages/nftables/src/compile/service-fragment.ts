@@ -43,7 +43,7 @@ import {
   type VirtualService,
 } from './virtual-service.ts';
 
-/** What one service adds to the ruleset. Depends on nothing but the service and the settings. */
+/** The contribution of one service to the ruleset. Depends only on the service and the settings. */
 export function serviceFragment(service: VirtualService, settings: LayoutSettings): Fragment {
   return new ServiceCompiler(service, settings).compile();
 }
@@ -90,11 +90,11 @@ class ServiceCompiler {
     if (!distinguishes || this.#settings.insiders !== undefined) return;
     throw new CausewayError(
       'invalid',
-      `the service ${serviceKey(this.#service)} tells insiders from others, but nothing says who is inside`,
+      `the service ${serviceKey(this.#service)} distinguishes insiders, but the settings define none`,
     );
   }
 
-  /** Where an admitted connection goes; undefined where it is to fall through and be refused. */
+  /** Destination of an admitted connection; undefined if it must fall through and be rejected. */
   #dispatch(): Verdict | undefined {
     const { dispatch } = this.#service;
     switch (dispatch.kind) {
@@ -113,7 +113,8 @@ class ServiceCompiler {
         this.#fragment.element(setNames.unchanged(this.#family), this.#key);
         return undefined;
       case 'nodes-unchanged':
-        // Whoever comes here although there are nodes was overtaken: this table changes before the routed ones.
+        // A packet arrives here in spite of nodes only during a change: this table changes before the routed
+        // ones.
         if (dispatch.nodes?.length === 0) {
           this.#fragment.element(setNames.refused(this.#family), this.#key);
         }
@@ -127,7 +128,9 @@ class ServiceCompiler {
     }
   }
 
-  /** Clients from inside may have endpoints of their own. Services with the same two ways share the chain. */
+  /**
+   * Clients from inside may have their own endpoints. Services with the same two verdicts share the chain.
+   */
   #bySide(
     forAll: readonly Endpoint[],
     forInside: readonly Endpoint[] | undefined,
@@ -149,7 +152,7 @@ class ServiceCompiler {
 
   #toEndpoints(endpoints: readonly Endpoint[], side: Side): Verdict {
     return this.#service.affinity?.kind === 'client-timeout'
-      ? this.#remembering(endpoints, side)
+      ? this.#stickyDispatch(endpoints, side)
       : this.#slots(endpoints, side);
   }
 
@@ -195,8 +198,8 @@ class ServiceCompiler {
     }
   }
 
-  /** A set for each endpoint holds the clients it has served lately; they are asked first. */
-  #remembering(endpoints: readonly Endpoint[], side: Side): Verdict {
+  /** A set per endpoint holds its recent clients; these sets are checked first. */
+  #stickyDispatch(endpoints: readonly Endpoint[], side: Side): Verdict {
     const family = this.#family;
     const offset = firstSlot[side];
     const table = buildSlotTable(endpoints, this.#settings.hashSeed);
@@ -212,12 +215,12 @@ class ServiceCompiler {
     }
     for (const [slot, endpoint] of table.entries()) {
       const chain = chains.get(endpoint) ?? '';
-      this.#fragment.element(setNames.serialQueue(family), [...this.#key, offset + slot], {
+      this.#fragment.element(setNames.stickySlots(family), [...this.#key, offset + slot], {
         kind: 'goto',
         chain,
       });
     }
-    const turn: Operand = {
+    const randomSlot: Operand = {
       kind: 'random',
       modulus: table.length,
       ...(offset === 0 ? {} : { offset }),
@@ -225,7 +228,11 @@ class ServiceCompiler {
     rules.push({
       statements: [
         isFamily(family),
-        { kind: 'dispatch', key: [...target(family), turn], map: setNames.serialQueue(family) },
+        {
+          kind: 'dispatch',
+          key: [...target(family), randomSlot],
+          map: setNames.stickySlots(family),
+        },
       ],
     });
     const name = derivedName('sticky', serviceKey(this.#service), side);
@@ -281,7 +288,8 @@ class ServiceCompiler {
   #hold(group: number): Verdict {
     const name = holdChain(group);
     const log = (to: number): Statement => ({ kind: 'log', group: to });
-    // Who is inside by the interface must be so when the packet is put back, which is through another.
+    // A client that is inside by its interface must be inside when the packet is replayed, which uses another
+    // interface.
     const fromInside = (this.#settings.insiders?.interfaces ?? []).flatMap((link) => [
       { statements: [comesThrough(link), log(insideLogGroup(group))] },
       { statements: [comesThrough(link), drop] },
@@ -294,7 +302,10 @@ class ServiceCompiler {
     return { kind: 'goto', chain: name };
   }
 
-  /** A small chain drops the packets of clients outside the source ranges. Services with the same ranges and the same verdict share it. */
+  /**
+   * A small chain drops packets of clients outside the source ranges. Services with the same ranges and the
+   * same verdict share it.
+   */
   #guarded(verdict: Verdict | undefined): Verdict | undefined {
     const { sourceRanges } = this.#service;
     if (sourceRanges === undefined) return verdict;

@@ -45,8 +45,8 @@ import type { Insiders, LayoutSettings } from './virtual-service.ts';
 import { addVrrpFilter, vrrpRules } from './vrrp-filter.ts';
 
 /**
- * The chains, rules and sets that are always there, however many services there are. What differs
- * between services is in the elements of these sets. docs/nftables.md draws it.
+ * The chains, rules and sets that exist independently of services. The elements of these sets hold what
+ * differs between services. docs/nftables.md has a diagram.
  */
 export function skeleton(settings: LayoutSettings): Fragment {
   const fragment = new FragmentBuilder();
@@ -77,7 +77,7 @@ export function skeleton(settings: LayoutSettings): Fragment {
   return fragment;
 }
 
-/** The networks of which every address belongs to a service or to nobody. */
+/** Networks in which every address belongs to a service or is unused. */
 export function virtualNetworksFragment(networks: readonly Prefix[]): Fragment {
   const fragment = new FragmentBuilder();
   addNetworks(fragment, setNames.virtualNetworks, networks);
@@ -92,14 +92,14 @@ export function addressType(family: Family): DataType {
   return family === 4 ? 'ipv4_addr' : 'ipv6_addr';
 }
 
-/** What the hash looks at: all connections of a client alike, or each on its own. */
+/** Input of the hash: the client's address alone, or each connection. */
 export function hashed(family: Family, by: HashBy): Operand[] {
   return by === 'client' ? [source(family)] : [source(family), sourcePort];
 }
 
 const rule = (...statements: Statement[]): Rule => ({ statements });
 
-/** nft wants to know that there are ports before it rewrites one. */
+/** nft requires a match on protocols with ports before a port is rewritten. */
 const hasPorts: Statement = isIn([protocol], portProtocols);
 
 function familySets(family: Family): SetDefinition[] {
@@ -110,7 +110,7 @@ function familySets(family: Family): SetDefinition[] {
     { name: setNames.services(family), key, value: 'verdict' },
     { name: setNames.counts(family), key, counter: true },
     { name: setNames.slots(family), key: [...key, 'slot'], value: endpoint },
-    { name: setNames.serialQueue(family), key: [...key, 'slot'], value: 'verdict' },
+    { name: setNames.stickySlots(family), key: [...key, 'slot'], value: 'verdict' },
     { name: setNames.reverse(family), key, value: endpoint },
     {
       name: setNames.reverseNodePorts(family),
@@ -132,7 +132,7 @@ function familySets(family: Family): SetDefinition[] {
   ];
 }
 
-/** One chain for each table size: the hash stands in the lookup itself, no packet mark is spent. */
+/** One chain per table size: the lookup contains the hash, so no packet mark is needed. */
 function slotChains(family: Family, seed: number, side: Side): Chain[] {
   const offset = firstSlot[side];
   const chains: Chain[] = [];
@@ -199,18 +199,20 @@ function natChains(settings: LayoutSettings): Chain[] {
   ];
 }
 
-/** Ways to tell that a packet comes from inside the cluster; any of them will do. */
+/** Conditions for a packet from inside the cluster; one of them is enough. */
 export function insideConditions({ interfaces }: Insiders, family: Family): Statement[] {
   return [isIn([source(family)], setNames.insiders(family)), ...interfaces.map(comesThrough)];
 }
 
-/** An interface by its name, or by how the name begins. */
+/** An interface by its name, or by a prefix of it. */
 export function comesThrough(name: string): Statement {
   const isPrefix = name.endsWith('*');
   return { kind: 'input-interface', name: isPrefix ? name.slice(0, -1) : name, isPrefix };
 }
 
-/** For services that masquerade by who the client is. A pod that reaches itself is always rewritten. */
+/**
+ * For services that masquerade depending on the client. A pod that connects to itself is always rewritten.
+ */
 function insiderChains(settings: LayoutSettings, insiders: Insiders): Chain[] {
   const hairpin = settings.hairpin ? families.map(hairpinRule) : [];
   const leave = families.flatMap((family) =>
@@ -218,7 +220,7 @@ function insiderChains(settings: LayoutSettings, insiders: Insiders): Chain[] {
       rule(isFamily(family), condition, verdict({ kind: 'return' })),
     ),
   );
-  // Where nothing says who is inside, nobody is known to be outside.
+  // Without settings for insiders, no client counts as outside.
   const others = families
     .filter((family) => knowsInsiders(insiders, family))
     .map((family) => rule(isFamily(family), { kind: 'masquerade' }));
@@ -247,8 +249,8 @@ function hairpinRule(family: Family): Rule {
 }
 
 /**
- * A server's packet of a connection that this machine has never seen: it gets its virtual address
- * back. Never a plain SYN, which is a pod's own outgoing connection.
+ * A server's packet of a connection that this machine has never seen: its virtual address is restored. Never
+ * for a plain SYN, which opens a pod's own connection.
  */
 function resumeRules(family: Family): Rule[] {
   const from = [source(family), protocol, sourcePort];
@@ -268,7 +270,7 @@ function resumeRules(family: Family): Rule[] {
   ];
 }
 
-/** Services that say always or never first, then the clients that would be answered directly. */
+/** First the services with `always` or `never`, then the clients that would be answered directly. */
 function sourceRules(settings: LayoutSettings): (family: Family) => Rule[] {
   return (family) => [
     ...Object.values(protocolNumbers).map((number) =>
@@ -288,10 +290,10 @@ function sourceRules(settings: LayoutSettings): (family: Family) => Rule[] {
   ];
 }
 
-/** All packets of a connection but its first: one rule is all they meet. */
+/** All packets of a connection except the first: they match this rule only. */
 const underWay = rule(isUnderWay, accept);
 
-/** After those for addresses that services have: nobody has this one. */
+/** After the rules for addresses of services: this address is unused. */
 function unallocatedRule(family: Family): Rule {
   return rule(
     isFamily(family),
@@ -300,7 +302,7 @@ function unallocatedRule(family: Family): Rule {
   );
 }
 
-/** What was not led elsewhere, although a service has its address. */
+/** Packets to a service's address that were not forwarded. */
 function virtualRules(family: Family): Rule[] {
   return [
     overtakenRule(family),
@@ -315,7 +317,8 @@ function virtualRules(family: Family): Rule[] {
 
 function filterChains(settings: LayoutSettings): Chain[] {
   const virtual = families.flatMap(virtualRules);
-  // A server's packet that was not rewritten would reach the client from a stranger: it would be reset.
+  // A server's packet without rewriting would reach the client from an unknown address, and the client would
+  // reset the connection.
   const unplaced =
     settings.dropsUnplaced === true
       ? [rule(isInvalid, drop)]
@@ -335,7 +338,8 @@ function filterChains(settings: LayoutSettings): Chain[] {
     }),
   );
   const unallocated = settings.dropsUnallocated === true ? families.map(unallocatedRule) : [];
-  // A copy on its way to a node. The routed tables change after this one, so no set of ours knows which those are.
+  // A copy on its way to a node. The routed tables change after this one, so the sets of this table can't
+  // identify the nodes.
   const copies = families.map((family) =>
     rule(
       isUntracked,

@@ -12,7 +12,7 @@ function endpoint(number: number, weight?: number): Endpoint {
   return weight === undefined ? { address, port } : { address, port, weight };
 }
 
-/** Endpoints with addresses scattered over 10.0.0.0/8, as pods and nodes have them. */
+/** Endpoints with addresses all over 10.0.0.0/8, like those of pods and nodes. */
 const endpointSets = (minLength: number, maxLength: number) =>
   fc
     .uniqueArray(fc.integer({ min: 1, max: 0xffffff }), { minLength, maxLength })
@@ -20,7 +20,7 @@ const endpointSets = (minLength: number, maxLength: number) =>
 
 const seeds = fc.integer({ min: 0, max: 0xffffffff });
 
-/** The share of all clients that another endpoint answers afterwards. Tables may differ in size. */
+/** The share of all clients that get another endpoint. Tables may differ in size. */
 function movedShare(before: readonly Endpoint[], after: readonly Endpoint[]): number {
   const slots = Math.max(before.length, after.length);
   let moved = 0;
@@ -48,7 +48,7 @@ function checkMovement(endpoints: readonly Endpoint[], removed: number, seed: nu
 }
 
 describe('the slot table', () => {
-  test('is empty without endpoints and a single slot for a single endpoint', () => {
+  test('is empty without endpoints and has a single slot for a single endpoint', () => {
     expect(buildSlotTable([], 1)).toEqual([]);
     expect(buildSlotTable([endpoint(1)], 1)).toEqual([endpoint(1)]);
   });
@@ -69,7 +69,7 @@ describe('the slot table', () => {
     expect(buildSlotTable(endpoints, 7)).toHaveLength(slots);
   });
 
-  test('does not depend on the order of the endpoints, nor on doubles', () => {
+  test('does not depend on the order of the endpoints, nor on duplicates', () => {
     fc.assert(
       fc.property(endpointSets(1, 40), seeds, (endpoints, seed) => {
         const table = buildSlotTable(endpoints, seed);
@@ -90,7 +90,7 @@ describe('the slot table', () => {
     );
   });
 
-  test('moves at most 1/N + 15 % when one of N leaves, 2/N + 15 % where the size changes', () => {
+  test('moves at most 1/N + 15 % when one of N is removed, 2/N + 15 % where the size changes', () => {
     fc.assert(
       fc.property(endpointSets(2, 140), fc.nat(), seeds, (endpoints, which, seed) => {
         checkMovement(endpoints, which % endpoints.length, seed);
@@ -100,7 +100,7 @@ describe('the slot table', () => {
   });
 
   test.each([2, 3, 4, 5, 9, 17, 33, 65, 129, 257, 513])(
-    'keeps that across the change of size at %i endpoints, whichever leaves',
+    'keeps that across the change of size at %i endpoints, for any removed endpoint',
     (count) => {
       for (let draw = 0; draw < (count < 20 ? 40 : 2); draw += 1) {
         const endpoints = Array.from({ length: count }, (_, i) => endpoint(draw * 977 + i * 13));
@@ -120,14 +120,14 @@ describe('the slot table', () => {
     expect([share(1), share(2), share(3)]).toEqual([1 / 8, 2 / 8, 5 / 8]);
   });
 
-  test('copes with one heavy endpoint among many light ones', () => {
+  test('handles one heavy endpoint among many light ones', () => {
     const light = Array.from({ length: 100 }, (_, index) => endpoint(index * 7919 + 1, 1));
     const table = buildSlotTable([endpoint(0, 1000), ...light], 9);
     const heavy = load(table).get(endpoint(0).address) ?? 0;
     expect(heavy / table.length).toBeCloseTo(1000 / 1100, 3);
   });
 
-  test('lets no weighted endpoint have more than its allowance, nor starve', () => {
+  test('gives each weighted endpoint at most its allowance, and at least one slot', () => {
     const weighted = fc.uniqueArray(
       fc.record({
         number: fc.integer({ min: 1, max: 5000 }),

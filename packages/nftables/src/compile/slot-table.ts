@@ -1,16 +1,15 @@
 import type { Endpoint } from './virtual-service.ts';
 
 /**
- * Which endpoint answers for which slot. A client is hashed to a slot, so this table decides who
- * serves whom. It is a pure function of the set of endpoints, their weights and the seed, never of
- * history: every gateway computes the same one.
+ * Maps slots to endpoints. A client is hashed to a slot, so this table decides which endpoint serves it. It
+ * is a pure function of the set of endpoints, their weights and the seed, never of history: every gateway
+ * computes the same one.
  *
- * Each endpoint has a few tokens on a circle, one in each equal sector of it. All tokens grow to
- * both sides at the pace of their endpoint's weight, taking the slots they reach first, until their
- * endpoint has its share and a little more. What a token takes depends on the circle, hardly on the
- * number of slots it is cut into; so when the table doubles, slot s becomes 2s and 2s + 1 and nearly
- * all keep their endpoint. The allowance over the exact share is what keeps a change local.
- * docs/decisions/0050-slot-tables.md has the figures.
+ * Each endpoint has a few tokens on a ring, one in each equal sector. All tokens grow in both directions, at
+ * the pace of their endpoint's weight. They take the slots that they reach first, until their endpoint has
+ * its share and a little more. The slots of a token depend on its position on the ring, hardly on the number
+ * of slots. So when the table doubles, slot s becomes 2s and 2s + 1 and nearly all keep their endpoint. The
+ * allowance over the exact share keeps a change local. docs/decisions/0050-slot-tables.md has the figures.
  */
 export function buildSlotTable(endpoints: readonly Endpoint[], seed: number): readonly Endpoint[] {
   const parties = canonicalOrder(endpoints, seed);
@@ -24,14 +23,14 @@ export function buildSlotTable(endpoints: readonly Endpoint[], seed: number): re
 /** Sizes for up to four endpoints; from then on sixteen slots for each, rounded up to a power of two. */
 const smallTables = [0, 1, 8, 32, 64] as const;
 
-/** Every size a table can have. */
+/** All table sizes. */
 export const tableSizes: readonly number[] = [
   1,
   8,
   ...Array.from({ length: 13 }, (_, doublings) => 32 * 2 ** doublings),
 ];
 
-/** How many slots a table has: a power of two, few for few endpoints. */
+/** Number of slots of a table: a power of two, small for few endpoints. */
 export function slotCount(endpoints: readonly Endpoint[]): number {
   const shares = effectiveShares(endpoints);
   return smallTables[shares] ?? Math.min(nextPowerOfTwo(shares) * slotsPerEndpoint, largestTable);
@@ -40,9 +39,12 @@ export function slotCount(endpoints: readonly Endpoint[]): number {
 const tokensPerEndpoint = 5;
 const slotsPerEndpoint = 16;
 const largestTable = 131_072;
-/** No endpoint gets more than this multiple of its exact share. More room means fewer slots that move. */
+/**
+ * No endpoint gets more than this multiple of its exact share. A larger allowance means that fewer slots
+ * move.
+ */
 const allowance = 1.15;
-/** Among unequal endpoints a heavy one's allowance would come out of the light ones' shares. */
+/** Among unequal endpoints, the allowance of a heavy one would reduce the shares of the light ones. */
 const weightedAllowance = 1;
 
 interface Party {
@@ -53,8 +55,8 @@ interface Party {
 }
 
 /**
- * Both sides of every token, on their way around the circle. In plain arrays, side by side: a thousand
- * endpoints have ten thousand of them.
+ * Both growth fronts of every token. Stored in parallel arrays: a thousand endpoints have ten thousand of
+ * them.
  */
 interface Fronts {
   readonly party: Int32Array;
@@ -65,7 +67,7 @@ interface Fronts {
   readonly travelled: Int32Array;
 }
 
-/** The table while it is being filled. The arrays beside the owners of slots go by party. */
+/** The table while it is filled. The arrays beside `owner` are indexed by party. */
 interface Ring {
   readonly fronts: Fronts;
   readonly owner: Int32Array;
@@ -100,7 +102,7 @@ function fill(parties: readonly Party[], size: number): Endpoint[] {
   };
   let growing = arrivals(ring);
   let free = size;
-  // Time passes in steps in which the fastest that are still growing advance by one slot.
+  // Time advances in steps in which the fastest growing fronts advance by one slot.
   for (let time = 1; free > 0; time += 1 / fastestPace(growing, ring)) {
     free -= advance(growing, time, ring);
     growing = stillGrowing(growing, ring);
@@ -108,11 +110,14 @@ function fill(parties: readonly Party[], size: number): Endpoint[] {
   return Array.from(ring.owner, (index) => endpointAt(parties, index));
 }
 
-/** Moves all fronts as far as they reach by now; they take what is free on their way. Answers how much that was. */
+/**
+ * Advances all fronts to the given time; they take free slots on their way. Returns the number of slots
+ * taken.
+ */
 function advance(growing: Int32Array, time: number, ring: Ring): number {
   const { owner, held, caps, paces } = ring;
   const { party, step, start, distance, travelled } = ring.fronts;
-  // Sizes are powers of two, so this leads around the circle in both directions.
+  // Sizes are powers of two, so this mask wraps around in both directions.
   const around = owner.length - 1;
   let taken = 0;
   for (const front of growing) {
@@ -136,7 +141,7 @@ function advance(growing: Int32Array, time: number, ring: Ring): number {
   return taken;
 }
 
-/** The fronts whose endpoints have room left, moved together in place. */
+/** The fronts of endpoints that have room left, compacted in place. */
 function stillGrowing(growing: Int32Array, { fronts, held, caps }: Ring): Int32Array {
   let kept = 0;
   for (const front of growing) {
@@ -152,7 +157,7 @@ function fastestPace(growing: Int32Array, { fronts, paces }: Ring): number {
   let fastest = Number.MIN_VALUE;
   for (const front of growing) {
     fastest = Math.max(fastest, paces[fronts.party[front] ?? 0] ?? 0);
-    // Nobody is faster than the heaviest.
+    // The heaviest endpoint has the highest pace.
     if (fastest === 1) break;
   }
   return fastest;
@@ -203,7 +208,7 @@ function arrivals({ fronts: { party, distance }, paces }: Ring): Int32Array {
   return order.sort((a, b) => (first[a] ?? 0) - (first[b] ?? 0) || a - b);
 }
 
-/** How many equal endpoints it would take to express the weights, within reason. */
+/** Number of equal endpoints that would express the weights, within limits. */
 function effectiveShares(endpoints: readonly Endpoint[]): number {
   const count = endpoints.length;
   if (count < 2) return count;

@@ -35,16 +35,16 @@ describe('VRRP', () => {
     ['from a peer on its link', '10.1.1.1', 'ext', 255, 'delivered'],
     ['from a peer on its link in IPv6', 'fd00:1::1', 'ext', 255, 'delivered'],
     ['from a peer on the other link', '10.2.2.1', 'int', 255, 'delivered'],
-    ['that a router sent on', '10.1.1.1', 'ext', 254, 'dropped'],
-    ['that a router sent on in IPv6', 'fd00:1::1', 'ext', 254, 'dropped'],
+    ['that a router forwarded', '10.1.1.1', 'ext', 254, 'dropped'],
+    ['that a router forwarded in IPv6', 'fd00:1::1', 'ext', 254, 'dropped'],
     ['from a peer of another link', '10.1.1.1', 'int', 255, 'dropped'],
     ['on an interface without VRRP', '10.1.1.1', 'pods', 255, 'dropped'],
-    ['from a machine that is no peer', '10.1.1.3', 'ext', 255, 'dropped'],
+    ['from a machine that is not a peer', '10.1.1.3', 'ext', 255, 'dropped'],
   ] as const)('%s', (_, source, link, ttl, outcome) => {
     expect(trace(source, link, ttl).outcome).toBe(outcome);
   });
 
-  test('that is dropped is remembered by its source if its router id is of this gateway', () => {
+  test('that is dropped is recorded by its source if its router ID belongs to this gateway', () => {
     expect(trace('10.1.1.3', 'ext', 255).remembered).toEqual([
       { set: 'vrrp-strangers4', key: '10.1.1.3' },
     ]);

@@ -19,17 +19,17 @@ import {
 import type { Chain } from '../model/ruleset.ts';
 import type { VrrpFilter } from './virtual-service.ts';
 
-/** A router takes one off, so a packet that has it was sent on this link. */
+/** A router decrements the TTL, so a packet with this TTL was sent on this link. */
 const linkTtl = 255;
-/** How long the source of a dropped advert is remembered. */
-const rememberedSeconds = 60;
+/** How long the source of a dropped advert is kept. */
+const keptSeconds = 60;
 
 const rule = (...statements: Statement[]): Rule => ({ statements });
 const isVrrp = equals(protocol, vrrp);
 
 /**
- * Rules for the input chain. Each peer's adverts are counted: adverts that go on while this machine is
- * master mean a second master.
+ * Rules for the input chain. Each peer's adverts are counted: adverts that continue while this machine is
+ * master indicate a second master.
  */
 export function vrrpRules(filter: VrrpFilter | undefined): Rule[] {
   if (filter === undefined) return [];
@@ -72,7 +72,7 @@ export function addVrrpFilter(fragment: FragmentBuilder, filter: VrrpFilter | un
   fragment.chains.push(forgedAdverts);
 }
 
-/** Counts the advert, remembers its source and drops it. A full set of sources keeps no advert alive. */
+/** Counts the advert, records its source and drops it. A full set of sources does not stop the drop. */
 const forgedAdverts: Chain = {
   name: chainNames.forgedAdverts,
   rules: [
@@ -82,7 +82,7 @@ const forgedAdverts: Chain = {
         kind: 'remember',
         key: [source(family)],
         set: setNames.vrrpStrangers(family),
-        timeoutSeconds: rememberedSeconds,
+        timeoutSeconds: keptSeconds,
       }),
     ),
     rule(drop),

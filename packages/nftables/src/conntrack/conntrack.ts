@@ -27,10 +27,10 @@ import {
 } from './tracked-connection.ts';
 
 const errnoNoEntry = 2;
-/** Deletions that go to the kernel in one datagram. */
+/** Deletions per datagram to the kernel. */
 const deletionsAtOnce = 500;
 
-/** The kernel's table of connections, as far as our rewriting is concerned. */
+/** The kernel's conntrack table, limited to the connections that we rewrite. */
 export class Conntrack {
   readonly #socket: ExchangeSocket;
 
@@ -43,10 +43,10 @@ export class Conntrack {
   }
 
   /**
-   * Deletes the connections to endpoints that are gone and answers how many there were; to one that is
-   * still there, only those that it has not answered. One picked up from the server's side is stored
-   * the other way round; both ways are looked for. What goes to a node as a whole counts when it was
-   * opened to one of the virtual addresses: its own connections may be rewritten by somebody else.
+   * Deletes the connections to removed endpoints and returns their number; for an endpoint with
+   * `isStillThere`, only unanswered ones. A connection that was picked up from the server's side is stored
+   * reversed; both directions are searched. For a whole node, only connections to the virtual addresses
+   * count: another program may rewrite the node's own connections.
    */
   async forget(
     removed: readonly RemovedEndpoint[],
@@ -68,8 +68,8 @@ export class Conntrack {
   }
 
   /**
-   * Deletes every rewritten connection to these addresses: when another gateway takes over, what is
-   * remembered here goes out of date and would be in the way on the connections' return.
+   * Deletes every rewritten connection to these addresses. When another gateway takes over, these entries
+   * become stale and would break the connections when they return.
    */
   forgetRewritten(virtual: ReadonlySet<Address>, signal?: AbortSignal): Promise<number> {
     const addresses = new VirtualAddresses(virtual);
@@ -78,9 +78,9 @@ export class Conntrack {
   }
 
   /**
-   * Deletes connections to a service that lead to none of its endpoints: to one that is gone, or past
-   * the rules because there were none when the first packet came. Needed for UDP, which has no end; of TCP
-   * only what nobody has answered, for which the client tries again.
+   * Deletes connections to a service that go to none of its endpoints: to a removed one, or unrewritten
+   * because there were no rules at the first packet. Needed for UDP, which has no end. TCP connections are
+   * deleted only if unanswered: the client tries again.
    */
   async deleteStaleEntries(
     services: readonly VirtualService[],
@@ -95,7 +95,7 @@ export class Conntrack {
     return this.#socket.close();
   }
 
-  /** Which of these services anything is connected to, or was until a moment ago. */
+  /** The services that have a connection, or had one until a moment ago. */
   async connected(
     services: readonly VirtualService[],
     signal?: AbortSignal,
@@ -143,8 +143,8 @@ export class Conntrack {
   }
 
   /**
-   * Those of them that are still without an answer, as far as the kernel can be asked to look itself:
-   * between our look and our word lies some time, and who is answered meanwhile must not be forgotten.
+   * Deletes the unanswered ones. If possible, the kernel checks this itself: a connection that is answered
+   * between our listing and the deletion must not be deleted.
    */
   async #deleteUnanswered(
     entries: readonly Tracked[],
@@ -158,7 +158,7 @@ export class Conntrack {
       const bytes = unansweredDeletionRequest(one, sequence);
       const answer = await this.#socket.exchange(bytes, sequence, sequence, signal);
       const [error] = kernelErrors(answer);
-      // Those that were answered meanwhile are counted as well.
+      // Connections that were answered in the meantime are counted as well.
       if (error === undefined) deleted += alike.length;
       else deleted += await this.#deleteAll(alike, signal);
     }
@@ -196,7 +196,7 @@ export class Conntrack {
   }
 }
 
-/** Each family with each protocol, once. */
+/** Each combination of family and protocol, once. */
 function queriesFor(
   ids: Iterable<{ readonly address: Address; readonly protocol: Protocol | undefined }>,
 ): Query[] {
@@ -209,20 +209,24 @@ function queriesFor(
   return [...queries.values()];
 }
 
-/** What was opened to a rewritten address, and what was picked up from the server's side. */
+/**
+ * Connections that were opened to a rewritten address, and those that were picked up from the server's side.
+ */
 function rewritten(queries: readonly Query[]): Query[] {
   return queries.flatMap((query) =>
     [destinationRewritten, sourceRewritten].map((status) => ({ ...query, status })),
   );
 }
 
-/** Of those, what nobody has answered: none is picked up from a server that has said nothing. */
+/**
+ * The unanswered ones of them. A connection that was picked up from the server's side always has an answer.
+ */
 function unanswered(queries: readonly Query[]): Query[] {
   const opened = queries.filter(({ status }) => status !== sourceRewritten);
   return opened.map((query) => ({ ...query, isUnanswered: true }));
 }
 
-/** Recognises connections that were opened to a virtual address, in either orientation. */
+/** Matches connections that were opened to a virtual address, in either direction. */
 class VirtualAddresses {
   readonly #addresses: ReadonlySet<string>;
 
@@ -235,7 +239,7 @@ class VirtualAddresses {
   }
 }
 
-/** Recognises connections to endpoints that are gone, in either orientation. */
+/** Matches connections to removed endpoints, in either direction. */
 class RemovedConnections {
   readonly #virtual: VirtualAddresses;
   readonly #endpoints = new Set<string>();
@@ -279,16 +283,16 @@ class RemovedConnections {
     return this.#endpoints.has(forwards) || this.#endpoints.has(backwards);
   }
 
-  /** It goes only if nobody has answered it. */
+  /** It is deleted only if unanswered. */
   isGivenUp(tracked: Tracked): boolean {
     return this.#stillThere.has(pathOf(tracked));
   }
 }
 
-/** Recognises connections that were opened to a service and are served by none of its endpoints. */
+/** Matches connections that were opened to a service and use none of its endpoints. */
 class StaleConnections {
   readonly #endpoints = new Map<string, Set<string>>();
-  /** The port of this machine, on whichever address, that a service leads to. */
+  /** The port of this machine, on any address, that a service is redirected to. */
   readonly #listeners = new Map<string, number>();
   readonly queries: readonly Query[];
 
@@ -313,7 +317,7 @@ class StaleConnections {
   }
 }
 
-/** What it was opened to, and who serves it. */
+/** Virtual address and endpoint of a connection, as a key. */
 function pathOf({ original, reply }: Tracked): string {
   const { protocol, destination, destinationPort } = original;
   return identity(protocol, reply.source, reply.sourcePort, destination, destinationPort);

@@ -20,7 +20,7 @@ const attribute = {
 } as const;
 const tupleAttribute = { addresses: 1, protocol: 2 } as const;
 const filterAttribute = { original: 1, reply: 2 } as const;
-/** What of the tuple that comes along a connection is to be like. */
+/** The parts of the tuple in a request that a connection must match. */
 const likeIn = {
   source: 1 << 0,
   destination: 1 << 1,
@@ -42,7 +42,7 @@ interface Tuple {
   readonly destinationPort: number;
 }
 
-/** A connection as conntrack stores it: how it was opened, and how its answers look. */
+/** A connection as conntrack stores it: the original tuple and the reply tuple. */
 export interface Tracked {
   readonly original: Tuple;
   readonly reply: Tuple;
@@ -52,19 +52,19 @@ export interface Tracked {
   readonly isAnswered: boolean;
 }
 
-/** What the kernel is to look for in its table. */
+/** A search in the kernel's conntrack table. */
 export interface Query {
   readonly family: Family;
-  /** Any where left out. */
+  /** Defaults to all. */
   readonly protocol?: number | undefined;
   readonly status?: number | undefined;
-  /** Only what nobody has answered. */
+  /** Only unanswered connections. */
   readonly isUnanswered?: boolean | undefined;
 }
 
 /**
- * The kernel filters where it can, and what it lets through is looked at again. A node may have hundreds
- * of thousands of connections, most of them TCP; whoever wants flows of UDP is spared the rest.
+ * The kernel filters where it can, and its results are filtered again here. A node may have hundreds of
+ * thousands of connections, most of them TCP; a search for UDP flows does not list those.
  */
 export function listRequest(query: Query, sequence: number): Buffer {
   const { family, protocol, status, isUnanswered = false } = query;
@@ -87,15 +87,15 @@ export function listRequest(query: Query, sequence: number): Buffer {
   return writer.bytes();
 }
 
-/** Unlike all other numbers in the byte order of the machine. */
+/** Unlike all other numbers, in the byte order of the machine. */
 function writeLikeness(writer: MessageWriter, type: number, flags: number): void {
   writer.raw(type, 4, (buffer, at) => buffer.writeUInt32LE(flags, at));
 }
 
 /**
- * Deletes this connection if it has no answer when the kernel comes to it, and in IPv4 all that were opened to
- * the same address and lead to the same endpoint ({@link deletedTogether}). Kernels before 6.8 take it for the
- * deletion of one connection that there is not.
+ * Deletes this connection if it is unanswered when the kernel processes the request. In IPv4 it deletes all
+ * connections to the same address and endpoint ({@link deletedTogether}). Kernels before 6.8 treat it as the
+ * deletion of a single connection that does not exist.
  */
 export function unansweredDeletionRequest(tracked: Tracked, sequence: number): Buffer {
   const { family, original, reply } = tracked;
@@ -116,8 +116,8 @@ export function unansweredDeletionRequest(tracked: Tracked, sequence: number): B
 }
 
 /**
- * What a deletion goes by. The kernel compares addresses of IPv6 the wrong way round, and deletes all but those
- * that are meant (seen in 6.18); there the ports of both sides have to be enough.
+ * Criteria of a deletion. The kernel inverts the comparison of IPv6 addresses, and deletes all other
+ * connections (seen in 6.18); there the ports of both sides must suffice.
  */
 const likenesses = {
   4: {
@@ -130,7 +130,7 @@ const likenesses = {
   },
 } as const;
 
-/** Those that one request deletes have the same. */
+/** Connections with the same key are deleted by one request. */
 export function deletedTogether({ family, original, reply }: Tracked): string {
   const { protocol, destination, sourcePort, destinationPort } = original;
   const ports = `${protocol} ${destinationPort} ${reply.sourcePort}`;
@@ -153,7 +153,7 @@ function writeTuple(writer: MessageWriter, direction: number, tuple: Tuple, fami
   });
 }
 
-/** Asks for one answer, to the last of them. */
+/** Requests one answer, to the last message. */
 export function deletionRequest(entries: readonly Tracked[], first: number): Buffer {
   const writer = new MessageWriter(entries.length * 100);
   const type = (subsystemConntrack << 8) | deleteMessage;
@@ -161,14 +161,14 @@ export function deletionRequest(entries: readonly Tracked[], first: number): Buf
     const flags = index === entries.length - 1 ? netlinkRequest | netlinkAck : netlinkRequest;
     writer.message(type, flags, first + index, familyNumber(family));
     writer.bytesAttribute(attribute.original | nestedFlag, rawOriginal);
-    // With its number, a connection that has taken the place of the one we saw stays.
+    // The ID protects a newer connection with the same tuple.
     if (rawId !== undefined) writer.bytesAttribute(attribute.id, rawId);
     writer.endMessage();
   }
   return writer.bytes();
 }
 
-/** A connection of the answer; undefined if it is not what was asked for. */
+/** A connection of the answer; undefined if the query does not match it. */
 export function decodeConnection(attributes: Attributes, query: Query): Tracked | undefined {
   const { family, protocol, status: wanted = 0 } = query;
   const status = attributes.u32(attribute.status) ?? 0;

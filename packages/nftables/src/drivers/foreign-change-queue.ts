@@ -2,8 +2,8 @@ import { WakeUp } from '@causeway/base/work/wake-up';
 import type { ForeignChange } from './driver.ts';
 
 /**
- * Foreign changes on their way to whoever repairs the table. Changes that pile up while nobody takes
- * them become one: a single repair answers them all.
+ * A queue of foreign changes for the repair. Changes that accumulate become one: a single repair handles them
+ * all.
  */
 export class ForeignChangeQueue {
   #pending: ForeignChange | undefined;
@@ -15,7 +15,7 @@ export class ForeignChangeQueue {
     this.#pushed.call();
   }
 
-  /** Whoever takes the changes is told: none can be heard of any more. */
+  /** Reports to the consumer that no more changes can be received. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.#pushed.call();

@@ -13,17 +13,17 @@ const state = (op: string, right: unknown) => ({
 const text = (...items: object[]) => JSON.stringify({ nftables: items });
 
 test.each([
-  ['nothing foreign', text(chain('ours', 'drop')), []],
+  ['no foreign chain', text(chain('ours', 'drop')), []],
   ['an open chain', text(chain('theirs', 'accept')), []],
   ['a chain of another hook', text(chain('theirs', 'drop', 'input')), []],
   ['a policy of drop', text(chain('theirs', 'drop')), ['its policy is drop']],
   [
-    'a policy of drop that a rule lifts',
+    'a policy of drop with a rule that accepts',
     text(chain('theirs', 'drop'), rule('theirs', { accept: null })),
     [],
   ],
   [
-    'a rule that drops what is invalid or new',
+    'a rule that drops invalid or new connections',
     text(
       chain('theirs', 'accept'),
       rule('theirs', state('in', ['invalid', 'new']), { drop: null }),
@@ -31,7 +31,7 @@ test.each([
     ['a rule drops unknown connections'],
   ],
   [
-    'a rule that accepts what is established',
+    'a rule that accepts established connections',
     text(chain('theirs', 'accept'), rule('theirs', state('in', ['established']), { accept: null })),
     [],
   ],

@@ -3,7 +3,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { runProgram } from '@causeway/base/process/run-program';
 import { listingItems } from './nft-listing.ts';
 
-/** A chain of somebody else's that may stop connections which move here from another gateway. */
+/** A foreign chain that may block connections that move here from another gateway. */
 export interface StrictChain {
   /** `inet filter forward` */
   readonly chain: string;
@@ -25,9 +25,9 @@ const ruleSchema = z.object({
 });
 
 /**
- * Foreign forward chains that let through only connections they know: established ones, or ones whose
- * destination was rewritten here. A connection that was opened through another gateway is neither when
- * its first packet arrives in mid-stream. Lists chains and rules without elements.
+ * Foreign forward chains that accept only known connections: established ones, or ones with a destination that was
+ * rewritten here. A connection that was opened through another gateway is neither when its first packet
+ * arrives here. Lists chains and rules without elements.
  */
 export async function findStrictForwardChains(
   ours: string,
@@ -46,7 +46,7 @@ export async function findStrictForwardChains(
   return strictChains(ours, result.stdout);
 }
 
-/** The decision behind it, on what `nft -j -t list ruleset` prints. */
+/** The pure decision, on the output of `nft -j -t list ruleset`. */
 export function strictChains(ours: string, text: string): StrictChain[] {
   const found: StrictChain[] = [];
   const open = new Set<string>();

@@ -10,7 +10,7 @@ import { tracePacket, type Probe, type Trace, type TraceOptions } from '../trace
 import { emptyRuleset, ruleDigest, type PresentRuleset, type Ruleset } from '../model/ruleset.ts';
 import { TransactionError, type Operation, type Transaction } from '../model/transaction.ts';
 
-/** Keeps the ruleset in memory, for tests, the playground and questions about packets. */
+/** Keeps the ruleset in memory, for tests, the playground and packet traces. */
 export class MemoryDriver implements Driver {
   readonly table: string;
   readonly isOwned = false;
@@ -55,7 +55,7 @@ export class MemoryDriver implements Driver {
     return Promise.resolve();
   }
 
-  /** Changes the table the way a stranger would. */
+  /** Changes the table like another program. */
   interfere(operations: readonly Operation[]): void {
     this.#ruleset = applyOperations(this.#ruleset ?? emptyRuleset(this.table), operations);
     if (operations.some(({ op }) => op === 'remove-table')) this.#ruleset = undefined;
@@ -63,7 +63,7 @@ export class MemoryDriver implements Driver {
     this.#changes.push({ table: this.table, what: 'changed by another process' });
   }
 
-  /** Where does this packet end up? */
+  /** Traces this packet. */
   trace(probe: Probe, options: TraceOptions): Trace {
     return tracePacket(this.#ruleset ?? emptyRuleset(this.table), probe, options);
   }
@@ -71,7 +71,11 @@ export class MemoryDriver implements Driver {
   #commit(transaction: Transaction): void {
     if (transaction.operations.length === 0) return;
     if (transaction.basedOn !== undefined && transaction.basedOn !== this.#generation) {
-      throw new TransactionError('the ruleset has changed meanwhile', {}, { code: 'conflict' });
+      throw new TransactionError(
+        'the ruleset has changed in the meantime',
+        {},
+        { code: 'conflict' },
+      );
     }
     const creates = transaction.operations.some(({ op }) => op === 'add-table');
     if (this.#ruleset === undefined && !creates) {
@@ -85,7 +89,7 @@ export class MemoryDriver implements Driver {
   }
 }
 
-/** Tables beside the main one, kept in memory too. */
+/** Tables beside the main one, in memory too. */
 export function memoryRouting(table: string): RoutingMachine & {
   readonly tables: ReadonlyMap<Family, MemoryDriver>;
 } {

@@ -12,17 +12,16 @@ import { TransactionError, type Operation, type Transaction } from '../model/tra
 
 export interface NftDriverOptions {
   readonly table: string;
-  /** `inet` when left out. */
+  /** Defaults to `inet`. */
   readonly family?: TableFamily;
   readonly networkNamespace?: string;
 }
 
-/** Child processes whose changes are remembered as ours; their announcements come shortly after. */
-const rememberedChildren = 64;
+/** Number of child processes with changes that count as ours; the kernel's notifications arrive shortly after. */
+const maxKeptChildren = 64;
 
 /**
- * Hands transactions to the program `nft`. Slower by far than speaking netlink, but the reference:
- * the other driver is held to what this one does.
+ * Passes transactions to the program `nft`. Much slower than netlink, but the reference for the other driver.
  */
 export class NftDriver implements Driver {
   readonly table: string;
@@ -74,7 +73,7 @@ export class NftDriver implements Driver {
       },
       {
         onEvents: (bytes) => {
-          // nft's netlink port is its process id.
+          // nft's netlink port is its process ID.
           const isOurs = (port: number) => this.#children.includes(port);
           for (const change of foreignChanges(bytes, this.table, isOurs)) queue.push(change);
         },
@@ -108,7 +107,7 @@ export class NftDriver implements Driver {
       input,
       onStart: (processId) => {
         this.#children.push(processId);
-        if (this.#children.length > rememberedChildren) this.#children.shift();
+        if (this.#children.length > maxKeptChildren) this.#children.shift();
       },
     });
   }
@@ -119,7 +118,7 @@ function readError(result: ProgramOutcome): CausewayError {
   return new CausewayError('unavailable', `nftables could not be read: ${line}`);
 }
 
-/** A transaction as text that remembers which operation each line stands for. */
+/** A transaction as text, with the operation of each line. */
 class Script {
   readonly text: string;
   readonly #lines: { text: string; operation: Operation }[] = [];
@@ -133,7 +132,7 @@ class Script {
     this.text = `${this.#lines.map(({ text }) => text).join('\n')}\n`;
   }
 
-  /** nft names the line and the columns; the first complaint is the cause. */
+  /** nft names the line and the columns; the first error is the cause. */
   explain(stderr: string): TransactionError {
     const found = /:(\d+):(\d+)-(\d+): Error: ([^\n]*)/.exec(stderr);
     if (found === null) {

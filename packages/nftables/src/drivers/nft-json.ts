@@ -16,7 +16,7 @@ import {
   type SetDefinition,
 } from '../model/ruleset.ts';
 
-/** What `nft -j -nn -y list table` prints, as far as it says something about our tables. */
+/** Output of `nft -j -nn -y list table`, limited to the parts that our tables use. */
 const value: z.ZodType<JsonValue> = z.lazy(() =>
   z.union([
     z.string(),
@@ -130,7 +130,7 @@ function toNamedSet(set: z.infer<typeof setSchema>): NamedSet {
   return { definition, elements };
 }
 
-/** The type of a slot is called an integer, or a mark where we made the set ourselves. */
+/** nft lists the type of a slot as an integer, or as a mark in sets that we made. */
 function toType(name: string): DataType {
   return name === 'integer' || name === 'mark' ? 'slot' : (name as DataType);
 }

@@ -19,13 +19,13 @@ test('elements are written with their values, and removed without', () => {
   ]);
 });
 
-test('long lists are cut into lines', () => {
+test('long lists are split into lines', () => {
   const set = { name: 's', key: ['inet_service'] } as const;
   const elements = Array.from({ length: 2500 }, (_, index) => ({ key: [index + 1] }));
   expect(text({ op: 'add-elements', set, elements })).toHaveLength(3);
 });
 
-test('a rule reads as one would write it', () => {
+test('a rule has the usual nft syntax', () => {
   const rule = {
     statements: [
       { kind: 'compare', operand: { kind: 'tcp-flags' }, mask: 23, equal: false, value: 2 },
@@ -40,7 +40,7 @@ test('a rule reads as one would write it', () => {
 });
 
 test.each(['x; flush ruleset', 'a b', '', 'A', '1', 'a"', 'a\nb', '-a'])(
-  'a name that is not of ours never becomes text: %j',
+  'rejects a foreign name in the text: %j',
   (chain) => {
     expect(() => text({ op: 'add-chain', chain })).toThrow(RangeError);
     expect(() => text({ op: 'flush-set', set: chain })).toThrow(RangeError);

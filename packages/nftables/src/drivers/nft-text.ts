@@ -9,8 +9,8 @@ import {
 import type { ElementsOperation, Operation } from '../model/transaction.ts';
 
 /**
- * Operations as text for `nft -f -`. All that goes in is parsed values, numbers and names of ours, so
- * there is nothing to quote; `checkedName` makes sure of it all the same.
+ * Operations as text for `nft -f -`. The input is parsed values, numbers and our own names, so nothing needs
+ * quoting; `checkedName` verifies it.
  */
 export function* operationsText(
   table: string,
@@ -40,14 +40,15 @@ export function elementText(element: Element): string {
 const nameForm = /^[a-z][a-z0-9-]{0,100}$/;
 
 function checkedName(name: string): string {
-  if (!nameForm.test(name)) throw new RangeError(`${JSON.stringify(name)} is not a name of ours`);
+  if (!nameForm.test(name)) throw new RangeError(`${JSON.stringify(name)} is not a valid name`);
   return name;
 }
 
 const interfaceForm = /^[\w.@-]{1,15}$/;
 
 function checkedInterface(name: string): string {
-  if (!interfaceForm.test(name)) throw new RangeError(`${JSON.stringify(name)} is no interface`);
+  if (!interfaceForm.test(name))
+    throw new RangeError(`${JSON.stringify(name)} is not a valid interface name`);
   return name;
 }
 
@@ -58,7 +59,7 @@ function* operationText(table: string, operation: Operation): Iterable<string> {
       yield `add table ${table}`;
       return;
     case 'remove-table':
-      // Adding it first makes the removal of a table that is not there no mistake.
+      // The preceding add makes the removal of a missing table succeed.
       yield `add table ${table}\ndelete table ${table}`;
       return;
     case 'add-chain':
@@ -93,7 +94,7 @@ function* operationText(table: string, operation: Operation): Iterable<string> {
 const elementsPerLine = 1000;
 
 function* elementsText(place: string, operation: ElementsOperation): Iterable<string> {
-  // `create` refuses an element that is there already, but nft 1.0.6 takes every range for such a one.
+  // `create` rejects an existing element, but nft 1.0.6 rejects every range as existing.
   const isRange = operation.elements[0]?.keyEnd !== undefined;
   const verb = operation.op === 'remove-elements' ? 'delete' : isRange ? 'add' : 'create';
   for (let start = 0; start < operation.elements.length; start += elementsPerLine) {
@@ -114,7 +115,7 @@ function hookText({ base }: Extract<Operation, { op: 'add-chain' }>): string {
   return ` { type ${base.type} hook ${base.hook} priority ${base.priority} ; policy accept ; }`;
 }
 
-/** `typeof` is the only way to name a slot's type; numgen's is the one that `nft list` survives. */
+/** Only `typeof` can name the type of a slot; numgen is the expression that `nft list` can print. */
 const typeofTexts: Readonly<Record<DataType, string>> = {
   ipv4_addr: 'ip daddr',
   ipv6_addr: 'ip6 daddr',
@@ -127,7 +128,7 @@ function setText(place: string, definition: SetDefinition): string {
   const { key, value, interval = false, dynamic = false, counter = false } = definition;
   const byExample = key.includes('slot');
   const name = (type: DataType) => (byExample ? typeofTexts[type] : type);
-  // A verdict has no example to name it by, so a verdict map over slots cannot use typeof.
+  // A verdict has no `typeof` expression, so a verdict map over slots can't use typeof.
   const keyText = key.map(name).join(' . ');
   const valueText = typeof value === 'string' ? value : value?.map(name).join(' . ');
   const type = valueText === undefined ? keyText : `${keyText} : ${valueText}`;

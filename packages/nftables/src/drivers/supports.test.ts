@@ -13,19 +13,21 @@ class PoorDriver extends MemoryDriver {
 
 class BusyDriver extends MemoryDriver {
   override apply(): Promise<void> {
-    return Promise.reject(new TransactionError('changed meanwhile', {}, { code: 'conflict' }));
+    return Promise.reject(
+      new TransactionError('changed in the meantime', {}, { code: 'conflict' }),
+    );
   }
 }
 
-test('a kernel that can do it is left as it was', async () => {
+test('a supported rule leaves the table unchanged', async () => {
   const driver = new MemoryDriver('causeway');
   expect(await supports(driver, guardRule)).toBe(true);
   expect((await driver.read())?.chains.size).toBe(0);
 });
 
 test.each([
-  ['a kernel that refuses the rule cannot', PoorDriver, false],
-  ['another failure says nothing', BusyDriver, true],
+  ['a kernel that rejects the rule does not support it', PoorDriver, false],
+  ['another failure counts as support', BusyDriver, true],
 ])('%s', async (_, Kind, answer) => {
   expect(await supports(new Kind('causeway'), guardRule)).toBe(answer);
 });

@@ -5,8 +5,8 @@ import { TransactionError } from '../model/transaction.ts';
 const chain = 'probe';
 
 /**
- * Whether the kernel can do what a rule asks for. It is tried within a transaction that takes it back, so
- * nothing changes. What fails for another reason says nothing about the rule.
+ * Whether the kernel supports a rule. The check runs in a transaction that reverts itself, so nothing
+ * changes. Other failures count as support.
  */
 export async function supports(driver: Driver, rule: Rule, signal?: AbortSignal): Promise<boolean> {
   try {

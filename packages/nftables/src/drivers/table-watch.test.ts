@@ -11,7 +11,7 @@ const first = async (
   return undefined;
 };
 
-/** Answers how often it was watched, and fails as often as it is told. */
+/** Counts the watches, and fails the given number of times. */
 function driverThat(parts: { isOwned: boolean; failures: number }) {
   const memory = new MemoryDriver('causeway');
   const state = { ...parts, watched: 0 };
@@ -33,7 +33,7 @@ function driverThat(parts: { isOwned: boolean; failures: number }) {
   return { driver, memory, state };
 }
 
-test('a table that the kernel keeps for us is not watched until it does no longer', async () => {
+test('a table that we own is not watched until ownership is lost', async () => {
   const { driver, memory, state } = driverThat({ isOwned: true, failures: 0 });
   const watch = new TableWatch();
   const stop = new AbortController();
@@ -47,19 +47,19 @@ test('a table that the kernel keeps for us is not watched until it does no longe
   await expect(seen).resolves.toMatchObject({ table: 'causeway' });
 });
 
-test('a table that cannot be watched is told, and watched at the next attempt', async () => {
+test('a failed watch is reported, and started again at the next attempt', async () => {
   const { driver, state } = driverThat({ isOwned: false, failures: 1 });
   const watch = new TableWatch();
   const stop = new AbortController();
   watch.setTables([driver]);
   await expect(first(watch, stop.signal)).rejects.toThrow('no socket');
-  // Nobody knows what happened meanwhile.
+  // Changes in the meantime are unknown.
   const notice = { table: 'causeway', what: 'it was not watched for a while' };
   await expect(first(watch, stop.signal)).resolves.toEqual(notice);
   expect(state.watched).toBe(2);
 });
 
-test('a table that is listened to before it is written is watched without a gap, and says nothing of one', async () => {
+test('a table that is watched before its first write has no gap, and reports none', async () => {
   const { driver, memory, state } = driverThat({ isOwned: false, failures: 0 });
   const watch = new TableWatch();
   await watch.listen(driver);
@@ -71,14 +71,14 @@ test('a table that is listened to before it is written is watched without a gap,
   expect(state.watched).toBe(1);
 });
 
-test('whoever listens to a table that can not be watched is not held up', async () => {
+test("listen() returns for a table that can't be watched", async () => {
   const { driver } = driverThat({ isOwned: false, failures: 1 });
   const watch = new TableWatch();
   await watch.listen(driver);
   await expect(first(watch, new AbortController().signal)).rejects.toThrow('no socket');
 });
 
-test('ends with its signal, and watches nothing any more', async () => {
+test('ends with its signal, and watches nothing afterwards', async () => {
   const { driver, memory } = driverThat({ isOwned: false, failures: 0 });
   const watch = new TableWatch();
   const stop = new AbortController();
@@ -86,7 +86,7 @@ test('ends with its signal, and watches nothing any more', async () => {
   const seen = first(watch, stop.signal);
   stop.abort();
   await expect(seen).resolves.toBeUndefined();
-  // What happens meanwhile is for whoever watches next.
+  // The next watch reports changes in between.
   memory.interfere([{ op: 'add-table' }]);
   await expect(first(watch, new AbortController().signal)).resolves.toMatchObject({
     table: 'causeway',

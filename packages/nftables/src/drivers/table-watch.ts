@@ -2,26 +2,29 @@ import type { Driver, ForeignChange } from './driver.ts';
 import { ForeignChangeQueue } from './foreign-change-queue.ts';
 
 /**
- * Follows what others do to our tables, some of which come and go. Where the kernel keeps others from a
- * table, the only changes to hear of would be our own.
+ * Watches our tables for foreign changes; tables may be added and removed. A table that we own is not
+ * watched: all its changes would be our own.
  */
 export class TableWatch {
   readonly #queue = new ForeignChangeQueue();
   readonly #watched = new Map<Driver, AbortController>();
   #tables: ReadonlySet<Driver> = new Set();
 
-  /** Call it before a table is read or written for the first time: what happens after it shows. */
+  /** Call it before a table is read or written for the first time: all later changes are reported. */
   async listen(driver: Driver): Promise<void> {
     if (!driver.isOwned && !this.#watched.has(driver)) await this.#begin(driver);
   }
 
-  /** The tables that are there now. Call it after each write: it tells whether the kernel owns them. */
+  /**
+   * Sets the existing tables. Call it after each write: only then is it known whether the kernel lets us own
+   * them.
+   */
   setTables(tables: Iterable<Driver>): void {
     this.#tables = new Set(tables);
     this.#watchTables();
   }
 
-  /** Changes of any of the tables, until the signal fires. Throws when one of them can't be watched. */
+  /** Changes of any of the tables, until the signal aborts. Throws if one of them can't be watched. */
   async *until(signal: AbortSignal): AsyncGenerator<ForeignChange> {
     this.#watchTables();
     try {
@@ -41,21 +44,23 @@ export class TableWatch {
     for (const driver of wanted) {
       if (this.#watched.has(driver)) continue;
       void this.#begin(driver).then((isHeard) => {
-        // Nobody listened for a while, so there is no telling what has happened.
+        // The table was not watched for a while, so its changes are unknown.
         const what = 'it was not watched for a while';
         if (isHeard) this.#queue.push({ table: driver.table, what });
       });
     }
   }
 
-  /** Answers when the table is listened to, or false if it can't be, which whoever follows is told. */
+  /**
+   * Resolves when the table is watched, or with false if it can't be; the consumer of `until` gets the error.
+   */
   #begin(driver: Driver): Promise<boolean> {
     const stop = new AbortController();
     this.#watched.set(driver, stop);
     const listening = Promise.withResolvers<boolean>();
     const follow = async () => {
       for await (const change of driver.watch(stop.signal, () => listening.resolve(true))) {
-        // What is still on its way when a table goes is of no concern.
+        // Changes that arrive after the end of a watch are ignored.
         if (!stop.signal.aborted) this.#queue.push(change);
       }
     };

@@ -1,7 +1,7 @@
 import type { Address, Family } from '@causeway/base/address/address';
 import type { Port } from '@causeway/base/address/port';
 
-/** A part of a packet, or of its connection, that a rule can look at. */
+/** A part of a packet, or of its connection, that a rule can match. */
 export type Operand =
   | { readonly kind: 'source' | 'destination'; readonly family: Family }
   | { readonly kind: 'original-destination'; readonly family: Family }
@@ -15,9 +15,9 @@ export type Operand =
   | { readonly kind: 'vrrp-router-id' }
   | { readonly kind: 'icmp-type' | 'icmpv6-type' }
   | { readonly kind: 'connection-state' | 'connection-status' | 'connection-direction' }
-  /** What the routes make of the source: 2 for an address of this machine. */
+  /** Type of the source by the routing table: 2 for an address of this machine. */
   | { readonly kind: 'source-type' }
-  /** 0 where a process of this machine has a socket for the packet; without one no rule matches it. */
+  /** 0 if a process of this machine has a socket for the packet; without one no rule matches it. */
   | { readonly kind: 'socket' }
   | HashOperand
   | { readonly kind: 'random'; readonly modulus: number; readonly offset?: number };
@@ -35,9 +35,9 @@ export type Verdict =
   | { readonly kind: 'accept' | 'drop' | 'return' }
   | { readonly kind: 'jump' | 'goto'; readonly chain: string };
 
-/** Where a packet's address is rewritten to. */
+/** New destination of a packet. */
 export type NatTarget =
-  /** A map whose value is an address and a port. */
+  /** A map with an address and a port as its value. */
   | { readonly kind: 'endpoint-map'; readonly map: string; readonly key: readonly Operand[] }
   /** One map for the address, another for the port: many services share the same nodes. */
   | {
@@ -51,12 +51,12 @@ export type NatTarget =
 
 export type RejectReason = 'tcp-reset' | 'port-unreachable';
 
-/** One step of a rule. A rule's steps run in order until one does not match. */
+/** One step of a rule. The steps run in order until one does not match. */
 export type Statement =
   | {
       readonly kind: 'compare';
       readonly operand: Operand;
-      /** Bits of the operand to look at; all of them when left out. */
+      /** Bits of the operand to compare; defaults to all. */
       readonly mask?: number;
       readonly equal: boolean;
       readonly value: number;
@@ -67,27 +67,27 @@ export type Statement =
       readonly set: string;
       readonly present: boolean;
     }
-  /** The packet came in through this interface, or one whose name begins so. */
+  /** The packet arrived through this interface, or one with this prefix in its name. */
   | { readonly kind: 'input-interface'; readonly name: string; readonly isPrefix: boolean }
-  /** Continues with the verdict that the map holds for the key; without an element, goes on. */
+  /** Continues with the map's verdict for the key; without an element, the rule does not match. */
   | { readonly kind: 'dispatch'; readonly key: readonly Operand[]; readonly map: string }
   | { readonly kind: 'dnat' | 'snat'; readonly family: Family; readonly to: NatTarget }
   | { readonly kind: 'masquerade' }
-  /** To a port of this machine, on the address that the packet came in at. */
+  /** To a port of this machine, on the address of the input interface. */
   | { readonly kind: 'redirect'; readonly port: Port }
   | { readonly kind: 'reject'; readonly reason: RejectReason }
-  /** Puts the key into a dynamic set, or renews it there. */
+  /** Adds the key to a dynamic set, or renews it there. */
   | {
       readonly kind: 'remember';
       readonly key: readonly Operand[];
       readonly set: string;
       readonly timeoutSeconds: number;
     }
-  /** Hands a copy of the packet to whoever listens on the NFLOG group. */
+  /** Sends a copy of the packet to the listener of the NFLOG group. */
   | { readonly kind: 'log'; readonly group: number }
-  /** Sends a copy, with nothing rewritten, to the machine whose address the map holds for the key. */
+  /** Sends an unchanged copy to the machine at the map's address for the key. */
   | { readonly kind: 'send-to'; readonly key: readonly Operand[]; readonly map: string }
-  /** Conntrack is not to see the packet. */
+  /** Excludes the packet from connection tracking. */
   | { readonly kind: 'notrack' }
   | { readonly kind: 'verdict'; readonly verdict: Verdict };
 

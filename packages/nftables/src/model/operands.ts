@@ -2,7 +2,7 @@ import type { Family } from '@causeway/base/address/address';
 import type { Protocol } from '@causeway/base/address/port';
 import type { Operand, Statement, Verdict } from './expression.ts';
 
-/** Short words for what rules are made of, so that the layout reads like the rules it stands for. */
+/** Short names for the parts of rules, so that the layout reads like its rules. */
 
 export const protocolNumbers: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };
 export const vrrp = 112;
@@ -17,14 +17,14 @@ export const protocol: Operand = { kind: 'protocol' };
 export const sourcePort: Operand = { kind: 'source-port' };
 export const destinationPort: Operand = { kind: 'destination-port' };
 
-/** What a packet is sent to: the key of most maps. */
+/** Destination of a packet: the key of most maps. */
 export const target = (family: Family): Operand[] => [
   destination(family),
   protocol,
   destinationPort,
 ];
 
-/** What the connection was opened to, before its destination was rewritten. */
+/** Original destination of the connection, before rewriting. */
 export const originalTarget = (family: Family): Operand[] => [
   { kind: 'original-destination', family },
   protocol,
@@ -77,7 +77,7 @@ export const isDestinationRewritten: Statement = {
   value: 0x20,
 };
 
-/** It was not, or to what it was before: the kernel does not tell them apart. */
+/** It was not rewritten, or to the same value: the kernel does not distinguish them. */
 export const isDestinationAsItWas: Statement = {
   kind: 'compare',
   operand: { kind: 'connection-status' },
@@ -86,7 +86,7 @@ export const isDestinationAsItWas: Statement = {
   value: 0,
 };
 
-/** The first packet of a connection, or another one before there was an answer. */
+/** The first packet of a connection, or a repeated one before an answer. */
 export const isNew: Statement = {
   kind: 'compare',
   operand: { kind: 'connection-state' },
@@ -104,7 +104,7 @@ export const isUnderWay: Statement = {
   value: 0,
 };
 
-/** Conntrack cannot place the packet, so nothing was rewritten in it. */
+/** Conntrack can't assign the packet, so nothing was rewritten in it. */
 export const isInvalid: Statement = {
   kind: 'compare',
   operand: { kind: 'connection-state' },
@@ -113,7 +113,7 @@ export const isInvalid: Statement = {
   value: 0,
 };
 
-/** Nobody keeps track of it, as of a copy that `dup` sends on. */
+/** Not tracked, like a copy that `dup` sends. */
 export const isUntracked: Statement = {
   kind: 'compare',
   operand: { kind: 'connection-state' },
@@ -125,7 +125,7 @@ export const isUntracked: Statement = {
 /** The source is an address of this machine (RTN_LOCAL). */
 export const isFromMachine = equals({ kind: 'source-type' }, 2);
 
-/** A process of this machine takes the packet. It would be refused by the kernel otherwise. */
+/** A process of this machine receives the packet. Otherwise the kernel would refuse it. */
 export const hasSocket = equals({ kind: 'socket' }, 0);
 
 export const isReply = equals({ kind: 'connection-direction' }, 1);

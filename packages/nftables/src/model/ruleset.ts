@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Address } from '@causeway/base/address/address';
 import type { Rule, Verdict } from './expression.ts';
 
-/** The types a set's key or a map's value is made of. `slot` is a number in the machine's byte order. */
+/** The types of a set's key or a map's value. `slot` is a number in the machine's byte order. */
 export type DataType = 'ipv4_addr' | 'ipv6_addr' | 'inet_proto' | 'inet_service' | 'slot';
 
 /** One field of a key or a value: an address, or a number (protocol, port, slot). */
@@ -10,14 +10,14 @@ export type Field = Address | number;
 
 export type Hook = 'prerouting' | 'input' | 'forward' | 'output' | 'postrouting';
 
-/** Where the kernel calls a chain from. A chain without it is reached only by a jump or a goto. */
+/** The kernel's hook of a chain. A chain without one is reached only by a jump or a goto. */
 export interface BaseHook {
   readonly type: 'filter' | 'nat';
   readonly hook: Hook;
   readonly priority: number;
 }
 
-/** A base chain's policy is always accept: what is not ours is none of our business. */
+/** A base chain's policy is always accept: foreign traffic is not affected. */
 export interface Chain {
   readonly name: string;
   readonly base?: BaseHook;
@@ -27,13 +27,13 @@ export interface Chain {
 export interface SetDefinition {
   readonly name: string;
   readonly key: readonly DataType[];
-  /** What a map maps to; a plain set has none. */
+  /** Value type of a map; a plain set has none. */
   readonly value?: readonly DataType[] | 'verdict';
   /** The elements are ranges of a single field. */
   readonly interval?: boolean;
   /** The kernel itself adds elements, each with a timeout. They are never part of a ruleset. */
   readonly dynamic?: boolean;
-  /** Each element counts what it matches. */
+  /** Each element has a counter. */
   readonly counter?: boolean;
 }
 
@@ -50,10 +50,10 @@ export interface NamedSet {
   readonly elements: ReadonlyMap<string, Element>;
 }
 
-/** Which packets a table sees: those of both families, or those of one. */
+/** The packets of a table: of both families, or of one. */
 export type TableFamily = 'inet' | 'ip' | 'ip6';
 
-/** All of one table: the whole state that this process answers for, as data. */
+/** One complete table: the whole state of this process, as data. */
 export interface Ruleset {
   readonly table: string;
   readonly chains: ReadonlyMap<string, Chain>;
@@ -61,12 +61,12 @@ export interface Ruleset {
 }
 
 /**
- * A table as it was found. Rules are known by their digests, which their comments carry: what was
- * asked for can be compared without translating the kernel's form back.
+ * A table as read from the kernel. Rules are identified by the digests in their comments, so they can be
+ * compared without decoding the kernel's form.
  */
 export interface PresentRuleset {
   readonly table: string;
-  /** Names this state of the kernel; a transaction can insist that nothing has happened since. */
+  /** Identifies this state of the kernel; a transaction can require that nothing has changed since. */
   readonly generation?: number;
   readonly chains: ReadonlyMap<string, PresentChain>;
   readonly sets: ReadonlyMap<string, NamedSet>;
@@ -80,7 +80,7 @@ export interface PresentChain {
 
 const digests = new WeakMap<Rule, string>();
 
-/** Equal exactly when the rules are. */
+/** Equal exactly if the rules are equal. */
 export function ruleDigest(rule: Rule): string {
   const known = digests.get(rule);
   if (known !== undefined) return known;
@@ -90,13 +90,13 @@ export function ruleDigest(rule: Rule): string {
   return digest;
 }
 
-/** What makes two elements of a set the same one: their key. */
+/** Identity of an element in its set: its key. */
 export function elementId(element: Pick<Element, 'key' | 'keyEnd'>): string {
   const start = element.key.length === 1 ? String(element.key[0]) : element.key.join(' . ');
   return element.keyEnd === undefined ? start : `${start}-${element.keyEnd.join(' . ')}`;
 }
 
-/** A value as text, equal exactly when the values are. */
+/** A value as text, equal exactly if the values are equal. */
 export function valueId(value: Element['value']): string {
   if (value === undefined) return '';
   if (!('kind' in value)) return value.join(' . ');

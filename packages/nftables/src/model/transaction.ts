@@ -2,10 +2,10 @@ import { CausewayError, type ErrorOptions } from '@causeway/base/error/causeway-
 import type { Rule } from './expression.ts';
 import type { BaseHook, Element, SetDefinition } from './ruleset.ts';
 
-/** One step of a transaction. The order counts: what is referred to comes first. */
+/** One step of a transaction. The order matters: an object comes before its references. */
 export type Operation =
   | { readonly op: 'add-table' }
-  /** Removes the table with all that is in it; nothing happens when there is none. */
+  /** Removes the table with its contents; does nothing if there is none. */
   | { readonly op: 'remove-table' }
   | { readonly op: 'add-chain'; readonly chain: string; readonly base?: BaseHook }
   | { readonly op: 'remove-chain'; readonly chain: string }
@@ -22,11 +22,11 @@ export type Operation =
 
 export type ElementsOperation = Extract<Operation, { elements: readonly Element[] }>;
 
-/** Changes to one table that take effect together or not at all. */
+/** Changes to one table that take effect atomically. */
 export interface Transaction {
   readonly table: string;
   readonly operations: readonly Operation[];
-  /** Refuse with `conflict` if anything has changed since this generation was read. */
+  /** Fail with `conflict` if anything has changed since this generation was read. */
   readonly basedOn?: number;
 }
 
@@ -34,11 +34,11 @@ export function isEmpty(transaction: Transaction): boolean {
   return transaction.operations.length === 0;
 }
 
-/** Why a transaction was refused. Nothing of it has taken effect. */
+/** Reason for a rejected transaction. None of it has taken effect. */
 export class TransactionError extends CausewayError {
-  /** The operation at fault, where the kernel says. */
+  /** The faulty operation, if the kernel reports it. */
   readonly operation: Operation | undefined;
-  /** The element at fault, where the operation is about elements. */
+  /** The faulty element, if the operation has elements. */
   readonly element: Element | undefined;
 
   constructor(

@@ -14,8 +14,8 @@ interface MutableSet {
 }
 
 /**
- * What a ruleset becomes. Refuses what the kernel refuses: things that are added twice, missing, or
- * still in use. The ruleset handed in stays as it was.
+ * The ruleset after the operations. Rejects what the kernel rejects: objects that are added twice, missing,
+ * or still in use. The input is not modified.
  */
 export function applyOperations(ruleset: Ruleset, operations: readonly Operation[]): Ruleset {
   const work = new Workspace(ruleset);
@@ -27,7 +27,7 @@ class Workspace {
   readonly #table: string;
   #chains: Map<string, Chain>;
   #sets: Map<string, NamedSet | MutableSet>;
-  /** Sets that have been copied and may be written to. */
+  /** Sets that were copied and may be modified. */
   readonly #owned = new Map<string, MutableSet>();
 
   constructor(ruleset: Ruleset) {

@@ -12,9 +12,8 @@ import {
 import type { Operation, Transaction } from '../model/transaction.ts';
 
 /**
- * The smallest transaction that makes what is present into what is wanted. Where a chain's hook or a
- * set's type differs, which the kernel cannot change in place, the table is replaced as a whole, still
- * in one step.
+ * The smallest transaction from the present to the wanted state. If a chain's hook or a set's type differs,
+ * which the kernel can't change in place, the whole table is replaced, still atomically.
  */
 export function diff(present: PresentRuleset | undefined, wanted: Ruleset): Transaction {
   if (present === undefined) {
@@ -25,7 +24,7 @@ export function diff(present: PresentRuleset | undefined, wanted: Ruleset): Tran
   return { table: wanted.table, operations: changes(present, wanted), ...based };
 }
 
-/** Puts the wanted table in the place of whatever is there, in one step and without looking at it. */
+/** Replaces the whole table by the wanted one, atomically and without reading it. */
 export function replacement(wanted: Ruleset): Transaction {
   return {
     table: wanted.table,
@@ -38,7 +37,7 @@ function creation(wanted: Ruleset): Operation[] {
   return changes(nothing, wanted);
 }
 
-/** In an order the kernel accepts: what is referred to is added first and removed last. */
+/** In an order that the kernel accepts: referenced objects are added first and removed last. */
 function changes(present: PresentRuleset, wanted: Ruleset): Operation[] {
   const added: Operation[] = [];
   const rules: Operation[] = [];

@@ -5,24 +5,24 @@ import { ruleText } from '../drivers/nft-text.ts';
 import { evaluate, type Connection, type Packet } from './packet.ts';
 import type { Chain, Element, Field, Hook, Ruleset } from '../model/ruleset.ts';
 
-/** A packet to ask about. What is left out is as for the first packet of a connection. */
+/** A packet to trace. Omitted fields default to those of the first packet of a connection. */
 export type Probe = Omit<Packet, 'connection'> & { readonly connection?: Partial<Connection> };
 
 export interface TraceOptions {
-  /** Where the packet comes from: another machine, or a process on this one. */
+  /** Origin of the packet: another machine, or a process on this one. */
   readonly from: 'network' | 'local';
-  /** Addresses of this machine: packets to them are delivered here, all others forwarded. */
+  /** Addresses of this machine: packets to them are delivered here, all others are forwarded. */
   readonly localAddresses: readonly Address[];
-  /** Stands in for the kernel's random numbers, 0 to just under 1. */
+  /** Replaces the kernel's random numbers, 0 to just under 1. */
   readonly random?: () => number;
-  /** Take the ruleset's place while the packet is under way, one after the other. */
+  /** Rulesets that replace the current one during the trace, in order. */
   readonly overtakenBy?: readonly Overtaking[];
 }
 
-/** The kernel looks which ruleset is in force at each hook, and again at each lookup in a set. */
+/** The kernel determines the current ruleset at each hook, and again at each set lookup. */
 export interface Overtaking {
   readonly ruleset: Ruleset;
-  /** How many looks find what was before it. */
+  /** Number of evaluations that see the previous ruleset. */
   readonly afterEvaluations: number;
 }
 
@@ -30,35 +30,35 @@ export interface Trace {
   readonly outcome: 'delivered' | 'forwarded' | 'dropped' | 'rejected';
   /** The packet as it leaves, rewritten. */
   readonly packet: Packet;
-  /** The source is rewritten to an address of the machine's own choice. */
+  /** The source is rewritten to an address that the machine selects. */
   readonly masqueraded: boolean;
   readonly rejectedWith?: 'tcp-reset' | 'port-unreachable';
-  /** The machine that a copy was sent to as it came. */
+  /** The machine that an unchanged copy was sent to. */
   readonly sentTo?: Address;
-  /** Clients that dynamic sets have learned. */
+  /** Clients that were added to dynamic sets. */
   readonly remembered: readonly { readonly set: string; readonly key: string }[];
   readonly steps: readonly TraceStep[];
 }
 
-/** A rule that matched, in the words of nft. */
+/** A rule that matched, in nft syntax. */
 export interface TraceStep {
   readonly chain: string;
   readonly rule: string;
 }
 
-/** Where does this packet end up? Walks the ruleset the way the kernel does. */
+/** Traces a packet through the ruleset as the kernel does. */
 export function tracePacket(ruleset: Ruleset, probe: Probe, options: TraceOptions): Trace {
   return new Tracer(ruleset, probe, options).run();
 }
 
-/** What can become of a packet while one ruleset takes the other's place, wherever the packet is then. */
+/** All possible outcomes for a packet while one ruleset replaces the other, for every point of the change. */
 export function traceDuringChange(
   [first, ...next]: readonly [Ruleset, ...Ruleset[]],
   probe: Probe,
   options: TraceOptions,
 ): Trace[] {
   const traces: Trace[] = [];
-  /** Answers with how many looks the longest way took. */
+  /** Returns the largest number of evaluations. */
   const walk = (
     overtakenBy: readonly Overtaking[],
     [ruleset, ...rest]: readonly Ruleset[],
@@ -85,10 +85,10 @@ type Ending = 'accept' | 'drop' | 'rejected';
 const deepestJump = 16;
 
 class Tracer {
-  /** How often it was asked which ruleset is in force. */
+  /** How often the current ruleset was determined. */
   evaluations = 0;
   readonly #ruleset: Ruleset;
-  /** Whose rules the packet walks until the end of the hook. */
+  /** The ruleset that the packet traverses until the end of the hook. */
   #walked: Ruleset;
   readonly #options: TraceOptions;
   readonly #random: () => number;
@@ -148,7 +148,7 @@ class Tracer {
   #hook(hook: Hook): Ending {
     for (const chain of this.#chainsAt(hook)) {
       this.#walked = this.#inForce();
-      // Only the first packet of a connection is shown to chains that rewrite.
+      // Chains of type nat see only the first packet of a connection.
       if (chain.base?.type === 'nat' && !this.#isNew) continue;
       const ending = this.#chain(this.#chainNamed(chain.name), 0);
       if (ending === 'drop' || ending === 'rejected') return ending;
@@ -173,7 +173,7 @@ class Tracer {
     return past?.at(-1)?.ruleset ?? this.#ruleset;
   }
 
-  /** Undefined when the end of the chain is reached or a rule returns. */
+  /** Undefined at the end of the chain or at a return. */
   #chain(chain: Chain, depth: number): Ending | undefined {
     if (depth > deepestJump) throw new RangeError(`chains jump too deep at ${chain.name}`);
     for (const rule of chain.rules) {
@@ -264,7 +264,7 @@ class Tracer {
     const to = this.#target(target);
     if (to === undefined) return 'no-match';
     const { connection, destination, destinationPort } = this.#packet;
-    // The kernel notes nothing where everything stays as it was.
+    // The kernel records no rewriting if nothing changes.
     const isOther = to.address !== destination || to.port !== destinationPort;
     const destinationRewritten = connection.destinationRewritten || isOther;
     this.#packet =
@@ -279,7 +279,7 @@ class Tracer {
     return 'accept';
   }
 
-  /** To the machine's first address of the family: which one the kernel takes depends on the interface. */
+  /** To the machine's first address of the family: the kernel's choice depends on the interface. */
   #redirect(port: Port): 'accept' | 'no-match' {
     const family = familyOf(this.#packet.destination);
     const address = this.#options.localAddresses.find((own) => familyOf(own) === family);
@@ -338,7 +338,9 @@ class Tracer {
     return this.#walked.chains.get(name) ?? this.#missing(name, { name, rules: [] });
   }
 
-  /** A chain that is new has no rules for a packet that walks the old ones, and a set that goes no elements. */
+  /**
+   * A new chain has no rules for a packet that traverses the old ruleset, and a removed set has no elements.
+   */
   #missing<T>(name: string, instead: T): T {
     if (this.#options.overtakenBy !== undefined) return instead;
     throw new RangeError(`a rule refers to ${name}, which is not there`);

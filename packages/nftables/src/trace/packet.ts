@@ -3,26 +3,26 @@ import type { Operand } from '../model/expression.ts';
 import { jhash, scaleHash } from '../compile/jhash.ts';
 import type { Field } from '../model/ruleset.ts';
 
-/** A packet as the tracer sees it, with what conntrack knows of its connection. */
+/** A packet in the tracer, with conntrack's state of its connection. */
 export interface Packet {
   readonly source: Address;
   readonly destination: Address;
-  /** The number that stands in the packet: 6 for TCP. */
+  /** The protocol number in the packet: 6 for TCP. */
   readonly protocol: number;
   readonly sourcePort?: number;
   readonly destinationPort?: number;
-  /** A plain SYN when left out. */
+  /** Defaults to a plain SYN. */
   readonly tcpFlags?: number;
   readonly icmpType?: number;
-  /** TTL or hop limit; 64 when left out. */
+  /** TTL or hop limit; defaults to 64. */
   readonly ttl?: number;
   /** Of a VRRP packet. */
   readonly vrrpRouterId?: number;
-  /** The interface it came in through; none for the machine's own. */
+  /** The input interface; none for the machine's own packets. */
   readonly inputInterface?: string;
   /** The source is an address of this machine. */
   readonly isFromMachine?: boolean;
-  /** A process of this machine takes it; so when left out. */
+  /** A process of this machine receives it. Defaults to true. */
   readonly hasSocket?: boolean;
   readonly connection: Connection;
 }
@@ -31,7 +31,7 @@ export interface Connection {
   readonly state: 'new' | 'established' | 'related' | 'invalid' | 'untracked';
   readonly reply: boolean;
   readonly destinationRewritten: boolean;
-  /** It ends with this packet, the first answer, which is a refusal. */
+  /** The connection ends with this packet, the first answer, which is a refusal. */
   readonly isRefused?: boolean;
   readonly originalDestination: Address;
   readonly originalDestinationPort?: number;
@@ -46,7 +46,7 @@ const usualTtl = 64;
 const destinationRewrittenBit = 0x20;
 const dyingBit = 0x200;
 
-/** The operand's value for the packet; undefined where the packet has no such thing. */
+/** The operand's value for the packet; undefined if the packet has none. */
 export function evaluate(
   operand: Operand,
   packet: Packet,
@@ -133,7 +133,7 @@ function ofFamily(address: Address, family: 4 | 6): Address | undefined {
   return familyOf(address) === family ? address : undefined;
 }
 
-/** Lays the operands out as the kernel's registers hold them: each on a boundary of four bytes. */
+/** Arranges the operands as in the kernel's registers: each on a four-byte boundary. */
 function hashOf(
   operands: readonly Operand[],
   packet: Packet,

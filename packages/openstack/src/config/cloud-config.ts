@@ -1,7 +1,7 @@
 import type { ServiceName } from '../error.ts';
 import type { Secret } from '../secret.ts';
 
-/** A domain, user or project: by id, or by name (within a domain where names are unique only there). */
+/** A domain, user or project: by ID, or by name (within a domain where names are unique only there). */
 export type DomainRef = { readonly id: string } | { readonly name: string };
 export type InDomain =
   | { readonly id: string }
@@ -11,7 +11,7 @@ export type Credentials =
   | { readonly method: 'password'; readonly user: InDomain; readonly password: Secret }
   | {
       readonly method: 'application-credential';
-      /** By its id, or by its name and whose it is. */
+      /** By ID, or by name and owner. */
       readonly credential:
         | { readonly id: string }
         | { readonly name: string; readonly user: InDomain };
@@ -19,7 +19,7 @@ export type Credentials =
     }
   | { readonly method: 'token'; readonly token: Secret };
 
-/** What a token is good for. Application credentials carry their own scope: `as-issued`. */
+/** Scope of a token. Application credentials carry their own scope: `as-issued`. */
 export type Scope =
   | { readonly kind: 'unscoped' }
   | { readonly kind: 'as-issued' }
@@ -29,9 +29,9 @@ export type Scope =
 
 export type EndpointInterface = 'public' | 'internal' | 'admin';
 
-/** One cloud, however it was written down: clouds.yaml, OS_* variables, a Kubernetes Secret. */
+/** One cloud, from any source: clouds.yaml, `OS_*` variables or a Kubernetes Secret. */
 export interface CloudConfig {
-  /** What people call the cloud; for messages only. */
+  /** Name of the cloud; used in messages only. */
   readonly name: string;
   /** Keystone's address, with or without the version. */
   readonly authUrl: string;
@@ -39,15 +39,15 @@ export interface CloudConfig {
   readonly scope: Scope;
   readonly region?: string;
   readonly interface: EndpointInterface;
-  /** Endpoints to use instead of the catalog's. */
+  /** Endpoints that replace those of the catalog. */
   readonly endpoints: Readonly<Partial<Record<ServiceName, string>>>;
   readonly tls: TlsConfig;
 }
 
 export interface TlsConfig {
-  /** PEM certificates to trust instead of the system's. */
+  /** PEM certificates to trust instead of those of the system. */
   readonly certificateAuthorities?: string;
   readonly verify: boolean;
-  /** For clouds that ask the client for a certificate. */
+  /** For clouds that require a client certificate. */
   readonly clientCertificate?: { readonly certificate: string; readonly key: Secret };
 }

@@ -3,8 +3,8 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { CloudSettings } from './settings.ts';
 
 /**
- * One cloud of a clouds.yaml, with what secure.yaml adds to it. Without a name the file must have
- * exactly one cloud. Paths (`cacert`, `cert`, `key`) are left as they are.
+ * One cloud of a clouds.yaml, merged with secure.yaml. Without a name the file must have exactly one cloud.
+ * Paths (`cacert`, `cert`, `key`) stay unresolved.
  */
 export function settingsFromCloudsYaml(
   cloudsText: string,
@@ -31,7 +31,7 @@ function cloudsOf(text: string, file: string): Readonly<Record<string, Cloud>> {
   try {
     document = parse(text);
   } catch (cause) {
-    // The parser's own message quotes the line, and the line may hold a password.
+    // The parser's message quotes the line, which may hold a password.
     const line = positionOf(cause);
     throw new CausewayError('invalid', `${file} is not YAML${line}`);
   }
@@ -48,9 +48,13 @@ function cloudsOf(text: string, file: string): Readonly<Record<string, Cloud>> {
 function onlyName(names: readonly string[]): string {
   const [name] = names;
   if (name !== undefined && names.length === 1) return name;
-  throw new CausewayError('invalid', `clouds.yaml has ${names.length} clouds and none is chosen`, {
-    hint: `Choose one with OS_CLOUD: ${names.join(', ')}.`,
-  });
+  throw new CausewayError(
+    'invalid',
+    `clouds.yaml has ${names.length} clouds and none is selected`,
+    {
+      hint: `Select one with OS_CLOUD: ${names.join(', ')}.`,
+    },
+  );
 }
 
 function flatten(name: string, cloud: Cloud): CloudSettings {

@@ -3,7 +3,7 @@ import type { CloudConfig } from './cloud-config.ts';
 import { settingsFromCloudsYaml } from './clouds-yaml.ts';
 import { cloudConfigFrom, type CloudSettings } from './settings.ts';
 
-/** The names that a field goes by: the design's own, and those of Gimbal's later releases. */
+/** Accepted names of each field: Causeway's own, and those of Gimbal's later releases. */
 const fields: Readonly<Record<string, readonly string[]>> = {
   auth_url: ['keystoneUrl', 'auth-url'],
   network_endpoint_override: ['neutronUrl', 'neutron-url'],
@@ -23,8 +23,8 @@ const authorityFields = ['certificateAuthorityData', 'certificate-authority-data
 const nameFields = ['backendName', 'backend-name'];
 
 /**
- * The cloud that a Kubernetes Secret describes. `data` is the Secret's own: every value base64. A
- * Secret that carries a whole `clouds.yaml` is taken too.
+ * The cloud that a Kubernetes Secret describes. `data` is that of the Secret: every value is base64. The
+ * Secret may also hold a whole `clouds.yaml`.
  */
 export function cloudConfigFromSecret(
   fallbackName: string,
@@ -51,7 +51,9 @@ export function cloudConfigFromSecret(
   return cloudConfigFrom(text(nameFields) ?? fallbackName, known);
 }
 
-/** `default` is the id of Keystone's first domain (its name is `Default`); others go by their name. */
+/**
+ * `default` is the ID of Keystone's first domain (its name is `Default`); other domains are given by name.
+ */
 function domain(whose: 'user' | 'project', value: string | undefined): Record<string, string> {
   if (value === undefined) return {};
   return value === 'default'
@@ -69,14 +71,14 @@ function firstValue(
     if (!/^[A-Za-z0-9+/]*={0,2}$/.test(encoded.replaceAll(/\s/g, ''))) {
       throw new CausewayError('invalid', `the field ${name} of the Secret is not base64`);
     }
-    // Values made with echo end in a newline that nobody meant.
+    // Values made with `echo` end in an unintended newline.
     const value = Buffer.from(encoded, 'base64').toString('utf8').trim();
     if (value !== '') return value;
   }
   return undefined;
 }
 
-/** The PEM text. Some write it encoded twice, once for the Secret and once as kubeconfigs do. */
+/** The PEM text. Some Secrets encode it twice, once for the Secret and once as kubeconfigs do. */
 function certificates(value: string | undefined): string | undefined {
   if (value === undefined || value.includes('-----BEGIN')) return value;
   const decoded = Buffer.from(value, 'base64').toString('utf8');

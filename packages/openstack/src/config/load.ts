@@ -9,16 +9,16 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface LoadOptions {
   readonly environment: Environment;
-  /** The cloud to take from clouds.yaml; wins over OS_CLOUD. */
+  /** The cloud to take from clouds.yaml; overrides OS_CLOUD. */
   readonly cloud?: string;
-  /** Where to look for clouds.yaml instead of the usual places. */
+  /** Path of clouds.yaml; replaces the default locations. */
   readonly cloudsFile?: string;
   readonly workingDirectory: string;
 }
 
 /**
- * The cloud that the surroundings describe: a cloud of clouds.yaml when one is named, the `OS_*`
- * variables when they hold an address, else the only cloud of clouds.yaml.
+ * The cloud that the environment describes. In this order: the named cloud of clouds.yaml, the `OS_*`
+ * variables if they hold an address, the only cloud of clouds.yaml.
  */
 export async function loadCloudConfig(options: LoadOptions): Promise<CloudConfig> {
   const { environment } = options;
@@ -43,7 +43,7 @@ export async function loadCloudConfig(options: LoadOptions): Promise<CloudConfig
 
 const prefix = 'OS_';
 
-/** `OS_REGION_NAME` is `region_name` of clouds.yaml, and so are all the others. */
+/** `OS_REGION_NAME` corresponds to `region_name` of clouds.yaml, and so on. */
 export function settingsFromEnvironment(environment: Environment): CloudSettings {
   const settings: Record<string, string> = {};
   for (const [key, value] of Object.entries(environment)) {
@@ -53,7 +53,7 @@ export function settingsFromEnvironment(environment: Environment): CloudSettings
   return settings;
 }
 
-/** Replaces the paths by what the files hold. */
+/** Replaces the paths by the contents of the files. */
 async function withFiles(settings: CloudSettings, directory: string): Promise<CloudSettings> {
   const read: Record<string, string | undefined> = { ...settings };
   for (const key of ['cacert', 'cert', 'key'] as const) {

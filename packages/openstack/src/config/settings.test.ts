@@ -52,7 +52,7 @@ describe('cloudConfigFrom', () => {
       { method: 'application-credential', credential: { id: 'a' } },
     ],
     [
-      'one by name',
+      'an application credential by name',
       {
         ...base,
         application_credential_name: 'a',
@@ -75,20 +75,20 @@ describe('cloudConfigFrom', () => {
     ['no password', { auth_url: base.auth_url, username: 'u' }, /password is missing/],
     ['no user', { auth_url: base.auth_url, password: 'p' }, /username is missing/],
     ['Keystone v2', { ...base, identity_api_version: '2.0' }, /only Keystone v3/],
-    ['a login we cannot do', { ...base, auth_type: 'v3oidcpassword' }, /auth_type/],
+    ['an unsupported login', { ...base, auth_type: 'v3oidcpassword' }, /auth_type/],
     ['an unknown interface', { ...base, interface: 'private' }, /no interface/],
-    ['a CA that is none', { ...base, cacert: 'hello' }, /not in PEM/],
-    ['half a client certificate', { ...base, cert: pem }, /only together/],
+    ['an invalid CA certificate', { ...base, cacert: 'hello' }, /not in PEM/],
+    ['half a client certificate', { ...base, cert: pem }, /must be given together/],
     [
-      'an endpoint that is none',
+      'an invalid endpoint',
       { ...base, network_endpoint_override: 'neutron' },
       /network endpoint is not/,
     ],
-  ])('refuses %s', (_name, settings, message) => {
+  ])('rejects %s', (_name, settings, message) => {
     expect(() => cloudConfigFrom('c', settings)).toThrow(message);
   });
 
-  it('takes endpoints, region, interface and certificates over, and hides what is secret', () => {
+  it('accepts endpoints, region, interface and certificates, and hides secrets', () => {
     const config = cloudConfigFrom('c', {
       ...base,
       region_name: 'R',
@@ -129,16 +129,16 @@ describe('settingsFromCloudsYaml', () => {
   });
 
   it.each([
-    ['a choice nobody made', clouds, undefined, /2 clouds and none is chosen/],
-    ['a cloud that is not there', clouds, 'three', /no cloud "three"/],
+    ['a missing choice', clouds, undefined, /2 clouds and none is selected/],
+    ['a missing cloud', clouds, 'three', /no cloud "three"/],
     ['a vendor profile', 'clouds: {a: {profile: x}}', 'a', /vendor profiles/],
-    ['a file of something else', 'a: 1', 'a', /no map "clouds"/],
-    ['a cloud that is no map', 'clouds: {a: 1}', 'a', /not a map/],
-  ])('refuses %s', (_name, text, name, message) => {
+    ['a file without clouds', 'a: 1', 'a', /no map "clouds"/],
+    ['a cloud that is not a map', 'clouds: {a: 1}', 'a', /not a map/],
+  ])('rejects %s', (_name, text, name, message) => {
     expect(() => settingsFromCloudsYaml(text, undefined, name)).toThrow(message);
   });
 
-  it('does not quote a line that it cannot read', () => {
+  it("does not quote a line that it can't parse", () => {
     const broken = 'clouds:\n  a:\n    auth:\n      password: "hunter2\n  b: [';
     const failure = (() => {
       try {
@@ -158,7 +158,7 @@ describe('cloudConfigFromSecret', () => {
       Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
     );
 
-  it('reads the fields of the design', () => {
+  it("reads Causeway's own fields", () => {
     const config = cloudConfigFromSecret(
       'openstack001',
       encode({
@@ -180,7 +180,7 @@ describe('cloudConfigFromSecret', () => {
     expect(config.tls.certificateAuthorities).toBe(pem.trim());
   });
 
-  it("reads the fields of Gimbal's later releases, and a certificate encoded twice", () => {
+  it("reads the fields of Gimbal's later releases, and a certificate that is encoded twice", () => {
     const config = cloudConfigFromSecret(
       'x',
       encode({
@@ -201,7 +201,7 @@ describe('cloudConfigFromSecret', () => {
     });
   });
 
-  it('reads a clouds.yaml inside', () => {
+  it('reads an embedded clouds.yaml', () => {
     const text =
       'clouds: {a: {cacert: /etc/ca, auth: {auth_url: "http://k", username: u, password: p}}}';
     const config = cloudConfigFromSecret('x', encode({ 'clouds.yaml': text, cacert: pem }));
@@ -216,7 +216,7 @@ describe('cloudConfigFromSecret', () => {
   });
 });
 
-it('OS_ variables are the words of clouds.yaml', () => {
+it('OS_ variables map to the keys of clouds.yaml', () => {
   expect(
     settingsFromEnvironment({ OS_AUTH_URL: 'u', OS_REGION_NAME: '', HOME: '/', OS_USER_ID: 'i' }),
   ).toEqual({ auth_url: 'u', user_id: 'i' });

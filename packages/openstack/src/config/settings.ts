@@ -11,12 +11,15 @@ import type {
 } from './cloud-config.ts';
 
 /**
- * A cloud as its source writes it, in the words of clouds.yaml (`auth` flattened into the rest).
- * Files are read already: `cacert` and `cert` hold certificates and `key` a key, not paths.
+ * A cloud as its source writes it, with the keys of clouds.yaml (`auth` is flattened). Files are already
+ * read: `cacert` and `cert` hold certificates and `key` holds a key, not paths.
  */
 export type CloudSettings = Readonly<Record<string, string | undefined>>;
 
-/** Checks the settings and makes one configuration of them. Never repeats a value that may be secret. */
+/**
+ * Validates the settings and converts them into a configuration. Its errors never contain a value that may be
+ * secret.
+ */
 export function cloudConfigFrom(name: string, settings: CloudSettings): CloudConfig {
   const authUrl = required(settings, 'auth_url', name);
   parseHttpUrl(authUrl, 'auth_url');
@@ -100,7 +103,7 @@ function scopeFrom(settings: CloudSettings): Scope {
   return domain === undefined ? { kind: 'unscoped' } : { kind: 'domain', domain };
 }
 
-/** Keystone's first domain is what everyone means who names none. */
+/** A missing domain means Keystone's first domain. */
 function domainFrom(settings: CloudSettings, whose: 'user' | 'project'): DomainRef {
   return (
     domainRef(settings[`${whose}_domain_id`], settings[`${whose}_domain_name`]) ??
@@ -139,7 +142,7 @@ function tlsFrom(name: string, settings: CloudSettings): CloudConfig['tls'] {
     throw new CausewayError('invalid', `cloud ${name}: the CA certificate is not in PEM format`);
   }
   if ((cert === undefined) !== (key === undefined)) {
-    throw new CausewayError('invalid', `cloud ${name}: cert and key are given only together`);
+    throw new CausewayError('invalid', `cloud ${name}: cert and key must be given together`);
   }
   return {
     verify: !isNo(settings['verify']) && !isYes(settings['insecure']),

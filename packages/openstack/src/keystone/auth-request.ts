@@ -36,7 +36,7 @@ function identityOf(credentials: Credentials): { identity: unknown; secrets: rea
 
 const scopeBodies: { [Kind in Scope['kind']]: (scope: Extract<Scope, { kind: Kind }>) => unknown } =
   {
-    // Said aloud, or a user with a default project gets a token for that project.
+    // Explicit, because a user with a default project would otherwise get a token for that project.
     unscoped: () => 'unscoped',
     'as-issued': () => undefined,
     project: (scope) => ({ project: scope.project }),

@@ -23,7 +23,7 @@ export function parseCatalog(services: readonly Fields[]): Catalog {
   );
 }
 
-/** What the field calls each service; the first is the official name. */
+/** Names of each service in catalogs; the first is the official one. */
 const typeNames: Readonly<Record<ServiceName, readonly string[]>> = {
   identity: ['identity', 'identityv3'],
   network: ['network'],
@@ -36,8 +36,8 @@ export interface EndpointChoice {
 }
 
 /**
- * The service's endpoint, or undefined where the catalog has none. A choice between regions that
- * nobody made is an error: the wrong one would be another data centre.
+ * The endpoint of the service, or undefined if the catalog has none. Several regions without a configured one
+ * are an error: a guess could select another data center.
  */
 export function chooseEndpoint(
   catalog: Catalog,
@@ -53,7 +53,7 @@ export function chooseEndpoint(
   const regions = [...new Set(candidates.map((entry) => entry.region))];
   if (regions.length > 1) {
     throw new CausewayError('invalid', `the cloud has ${service} in ${regions.length} regions`, {
-      hint: `Name one of them: ${regions.sort().join(', ')} (region_name, OS_REGION_NAME).`,
+      hint: `Select one of them: ${regions.sort().join(', ')} (region_name, OS_REGION_NAME).`,
     });
   }
   return candidates[0]?.url;

@@ -34,7 +34,7 @@ describe('parseEndpoint', () => {
   });
 
   it.each(['ftp://h', 'h:5000', '', 'http://u:p@h/', 'http://h/?a=b', 'http://h/#a'])(
-    'refuses %j without repeating it',
+    'rejects %j without quoting it',
     (text) => {
       expect(() => parseEndpoint('network', text)).toThrow(/endpoint (?:is not|must not)/);
     },
@@ -59,7 +59,7 @@ describe('chooseEndpoint', () => {
     expect(chooseEndpoint(catalog, service, { interface: inter, region })).toBe(url);
   });
 
-  it('asks for a region rather than guess one', () => {
+  it('requires a region if there are several', () => {
     expect(() =>
       chooseEndpoint(catalog, 'network', { interface: 'public', region: undefined }),
     ).toThrow(/2 regions/);

@@ -1,13 +1,13 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { ServiceName } from '../error.ts';
 
-/** Where a service's calls go, and the root that answers with its document of versions. */
+/** Base URL of a service's calls, and the root that serves its version document. */
 export interface Endpoint {
   readonly base: string;
   readonly root: string;
 }
 
-/** The version that a bare endpoint is completed with, and which versions fit our clients. */
+/** The version that is appended to an endpoint without one, and the versions that our clients support. */
 const versions: Readonly<Record<ServiceName, { segment: string; fits: RegExp }>> = {
   identity: { segment: 'v3', fits: /^v3$/ },
   network: { segment: 'v2.0', fits: /^v2\.0$/ },
@@ -17,8 +17,8 @@ const versions: Readonly<Record<ServiceName, { segment: string; fits: RegExp }>>
 const versionSegment = /^v\d+(?:\.\d+)?$/;
 
 /**
- * Makes an endpoint of what a catalog or a person wrote: with or without the version, with or without
- * a slash at the end. Another version in it (a Keystone v2.0 address, still common) is replaced.
+ * Parses an endpoint of a catalog or a configuration: with or without the version, with or without a trailing
+ * slash. Another version in it (a Keystone v2.0 address is still common) is replaced.
  */
 export function parseEndpoint(service: ServiceName, text: string): Endpoint {
   const url = parseHttpUrl(text, `${service} endpoint`);
@@ -31,7 +31,7 @@ export function parseEndpoint(service: ServiceName, text: string): Endpoint {
   return { root, base: `${root}/${given !== undefined && fits.test(given) ? given : segment}` };
 }
 
-/** An address of a service. What belongs nowhere near one (a password, a query) is refused. */
+/** Parses the address of a service. A password or a query in it is an error. */
 export function parseHttpUrl(text: string, what: string): URL {
   const url = URL.parse(text.trim());
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {

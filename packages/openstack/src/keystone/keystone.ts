@@ -19,7 +19,7 @@ export interface KeystoneParts {
   readonly metrics: OpenStackMetrics;
 }
 
-/** Keystone v3's side that hands out tokens. */
+/** The part of Keystone v3 that issues tokens. */
 export class Keystone {
   readonly #parts: KeystoneParts;
   readonly #base: string;
@@ -30,8 +30,8 @@ export class Keystone {
   }
 
   /**
-   * Gets a token. Keystone refuses wrong credentials and a project that is out of reach alike;
-   * asking again without the project tells the one, which is fatal, from the other.
+   * Gets a token. Keystone refuses wrong credentials and an inaccessible project alike. A second request
+   * without the project distinguishes them: wrong credentials are fatal.
    */
   async issue(credentials: Credentials, scope: Scope, signal: AbortSignal): Promise<Token> {
     const { tokens } = this.#parts.metrics;
@@ -53,7 +53,7 @@ export class Keystone {
     }
   }
 
-  /** A token for a project from an unscoped one. Answers undefined where Keystone refuses. */
+  /** A token for a project from an unscoped token. Undefined if Keystone refuses. */
   async rescope(parent: Token, projectId: string, signal: AbortSignal): Promise<Token | undefined> {
     const { tokens } = this.#parts.metrics;
     const scope: Scope = { kind: 'project', project: { id: projectId } };
@@ -80,7 +80,7 @@ export class Keystone {
         route: route`/auth/tokens`,
         body,
         secrets,
-        // Two tokens are no worse than one.
+        // A second token does no harm.
         repeatable: 'yes',
         read: (response) => readToken(response, askedAt),
       },
@@ -103,8 +103,8 @@ async function readToken(response: HttpResponse, askedAt: number): Promise<Token
 }
 
 /**
- * Keystone knows the login and says no, in its own words: to a wrong password that is a 401; to a token
- * or an application credential that it cannot find, a 404. A proxy or a wrong address has other words.
+ * Keystone itself refuses the login: a wrong password with 401, an unknown token or application credential
+ * with 404. A proxy or a wrong address answers in another form.
  */
 function isRefusal(error: unknown): error is OpenStackError {
   if (!(error instanceof OpenStackError)) return false;
@@ -127,7 +127,7 @@ function invalidCredentials(error: OpenStackError): OpenStackError {
 function scopeRefused(error: OpenStackError, scope: Scope): OpenStackError {
   return new OpenStackError(
     'forbidden',
-    `the credentials are good, but not for this ${scope.kind}: ${error.message}`,
+    `the credentials are valid, but not for this ${scope.kind}: ${error.message}`,
     {
       service: 'identity',
       outcome: 'refused',

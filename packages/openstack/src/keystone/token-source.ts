@@ -11,14 +11,14 @@ export interface TokenSourceParts {
   readonly log: Log;
   /** For one renewal, with its retries. */
   readonly deadlineMs: number;
-  /** Fires when the cloud is closed. */
+  /** Aborts when the cloud is closed. */
   readonly closed: AbortSignal;
 }
 
-/** After a failed renewal a token that is still good is used this long before the next try. */
+/** After a failed renewal, a token that is still valid is used this long before the next attempt. */
 const holdOffMs = 10_000;
 
-/** Keeps one token fresh for everyone who needs it: however many ask, one renewal is under way. */
+/** Keeps one token fresh for all callers. Concurrent callers share one renewal. */
 export class TokenSource {
   readonly #parts: TokenSourceParts;
   #current: Token | undefined;
@@ -31,7 +31,7 @@ export class TokenSource {
     this.#usedAt = parts.clock.monotonic();
   }
 
-  /** When somebody last asked for the token, on the monotonic clock. */
+  /** Time of the last request for the token, on the monotonic clock. */
   get usedAt(): number {
     return this.#usedAt;
   }
@@ -52,12 +52,14 @@ export class TokenSource {
         throw error;
       }
       this.#holdOffUntil = clock.monotonic() + holdOffMs;
-      log.warn({ error }, 'the token could not be renewed early; using it until it ends');
+      log.warn({ error }, 'the token could not be renewed early; using it until it expires');
       return current;
     }
   }
 
-  /** A service refused this token. The next caller gets a new one, unless someone was faster. */
+  /**
+   * Called when a service refused this token. The next caller gets a new one, unless it was renewed already.
+   */
   reject(token: Token): void {
     if (this.#current === token) this.#current = undefined;
   }
@@ -74,7 +76,7 @@ export class TokenSource {
       .finally(() => {
         this.#renewal = undefined;
       });
-    // Everyone who asked may have given up by the time it fails; that is nobody's unhandled error.
+    // All callers may have given up when the renewal fails; that must not become an unhandled rejection.
     renewal.catch(() => undefined);
     this.#renewal = renewal;
     return renewal;

@@ -8,15 +8,15 @@ export interface Token {
   readonly catalog: Catalog;
   readonly projectId: string | undefined;
   readonly userId: string | undefined;
-  /** When to get a new one, early enough that no call is under way with an expired one. */
+  /** When to renew it, early enough that no running call uses an expired token. */
   readonly renewAt: number;
   readonly expiresAt: number;
 }
 
-/** A token is renewed this long before it ends, or at a fifth of its life if that is less. */
+/** A token is renewed this long before it expires, or at a fifth of its lifetime if that is less. */
 const longestMarginMs = 5 * 60_000;
 
-/** `askedAt` is from before the request, so that the time on the way counts against the token. */
+/** `askedAt` is taken before the request, so the transfer time counts against the token. */
 export function parseToken(
   value: Secret,
   body: unknown,
@@ -26,7 +26,7 @@ export function parseToken(
   const token = new Fields(body, 'answer').object('token');
   const expires = Date.parse(token.string('expires_at'));
   const issued = Date.parse(token.text('issued_at'));
-  // A token from another token keeps the first one's end, so its age counts, not only its issue.
+  // A token from another token keeps the first one's expiry, so its age counts, not only its issue time.
   const now = serverTime ?? issued;
   const lifeMs = Number.isNaN(expires - now) ? 0 : Math.max(expires - now, 0);
   return {

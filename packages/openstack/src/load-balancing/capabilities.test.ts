@@ -19,7 +19,7 @@ describe('capabilities', () => {
     expect(octaviaCapabilities(minor)[capability]).toBe(expected);
   });
 
-  it('takes away what a provider cannot do', () => {
+  it('removes the capabilities that a provider lacks', () => {
     const ovn = octaviaCapabilities(26, 'ovn');
     expect(ovn).toMatchObject({ allowedCidrs: false, flavors: false, l7: false });
     expect(ovn.listenerProtocols).toEqual(['TCP', 'UDP', 'SCTP']);
@@ -28,7 +28,7 @@ describe('capabilities', () => {
     expect(octaviaCapabilities(22).poolProtocols).toContain('PROXYV2');
   });
 
-  it('refuses what would be ignored, however deep it is asked for', () => {
+  it('rejects unsupported fields at any depth', () => {
     const refuse = (value: object) => () => supportedPart(lbaasV2Capabilities, value);
     expect(refuse({ name: 'x', tags: [], timeouts: undefined })()).toEqual({ name: 'x' });
     expect(refuse({ tags: ['a'] })).toThrow(/no tags/);

@@ -1,7 +1,7 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Algorithm, HealthMonitorType, ListenerProtocol, PoolProtocol } from './specs.ts';
 
-/** What can be asked of a load balancer, decided from the API's version and the provider. */
+/** Supported features of load balancers, derived from the API version and the provider. */
 export interface Capabilities {
   readonly fullTree: boolean;
   readonly cascade: boolean;
@@ -17,13 +17,13 @@ export interface Capabilities {
   readonly l7: boolean;
   /** TCP and UDP listeners on the same port number. */
   readonly samePortTwoProtocols: boolean;
-  /** Monitors of UDP pools by TCP or HTTP. */
+  /** TCP or HTTP monitors of UDP pools. */
   readonly udpMonitorByTcp: boolean;
   readonly listenerProtocols: readonly ListenerProtocol[];
   readonly poolProtocols: readonly PoolProtocol[];
   readonly algorithms: readonly Algorithm[];
   readonly monitorTypes: readonly HealthMonitorType[];
-  /** Members that are checked on another port than the one they serve on. */
+  /** Members with a separate monitor port. */
   readonly memberMonitorPorts: boolean;
 }
 
@@ -34,7 +34,7 @@ const plainMonitors = ['TCP', 'HTTP', 'HTTPS', 'PING'] as const;
 
 const withoutHttp = ['TCP', 'UDP', 'SCTP'] as const;
 
-/** Octavia has no microversion header: a gate is the minor version that its root document names. */
+/** Octavia has no microversion header: features depend on the minor version in its root document. */
 export function octaviaCapabilities(minor: OctaviaMinor, provider?: string): Capabilities {
   const ovn = provider === 'ovn';
   const sctp = minor >= 23;
@@ -107,9 +107,8 @@ const needs: Readonly<Record<string, keyof Capabilities>> = {
 };
 
 /**
- * The value without empty fields that the service does not know. What is asked for and not known is
- * refused before anything is sent: left out in silence, a list of allowed sources would be a load
- * balancer open to all.
+ * The value without empty fields that the service does not support. A non-empty unsupported field is rejected
+ * before anything is sent: without its allowed sources, for example, a load balancer would be open to all.
  */
 export function supportedPart<T extends object>(capabilities: Capabilities, value: T): T {
   const entries = Object.entries(value) as [string, unknown][];
@@ -121,7 +120,7 @@ export function supportedPart<T extends object>(capabilities: Capabilities, valu
       }
       if (content === undefined || (Array.isArray(content) && content.length === 0)) return [];
       throw new CausewayError('unsupported', `this load balancing service has no ${field}`, {
-        hint: 'Leave it out, or use a newer service or another provider.',
+        hint: 'Remove it, or use a newer service or another provider.',
       });
     }),
   ) as T;

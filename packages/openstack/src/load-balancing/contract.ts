@@ -33,7 +33,7 @@ export interface LoadBalancerFilter {
   readonly vipAddress?: Address;
   readonly vipPortId?: string;
   readonly provisioningStatus?: ProvisioningStatus;
-  /** Objects that carry all of these. `unsupported` where the service has no tags. */
+  /** Objects that have all of these tags. `unsupported` if the service has no tags. */
   readonly tags?: readonly string[];
 }
 
@@ -52,22 +52,22 @@ export interface HealthMonitorFilter {
 }
 
 /**
- * Load balancers as a service, two services behind one contract: Octavia, and LBaaS v2 as Mitaka's
- * Neutron serves it.
+ * Load balancers as a service. Two services implement the contract: Octavia, and LBaaS v2 of Mitaka's
+ * Neutron.
  *
- * Any write to a child locks its load balancer until it is ACTIVE again, and a write to a locked one
- * fails with `conflict` (`isLocked`). Writes return as soon as the service has accepted them; use
- * `waiter` to wait, and `whenUnlocked` to write without meeting the lock. The parts that
- * LBaaS v2 has to do one by one (a whole tree, a cascade, a batch) wait on their own in between.
+ * A write to a child locks its load balancer until it is ACTIVE again, and a write to a locked one fails with
+ * `conflict` (`isLocked`). Writes return as soon as the service has accepted them; use `waiter` to wait, and
+ * `whenUnlocked` to write once the lock is released. Operations that LBaaS v2 splits into several requests (a
+ * whole tree, a cascade, a batch) wait between them.
  *
- * A create that LBaaS v2 and Octavia make unique by themselves (a listener by its port, a member by
- * its address and port, a monitor by its pool) is recognised without `once`.
+ * A create that LBaaS v2 and Octavia keep unique themselves (a listener by its port, a member by its address
+ * and port, a monitor by its pool) is recognized without `once`.
  */
 export interface LoadBalancing {
   readonly kind: 'octavia' | 'lbaas-v2';
-  /** The one poller that waits for this service's load balancers, shared by all with this session. */
+  /** The poller that waits for this service's load balancers, shared by all users of this session. */
   readonly waiter: LoadBalancerWaiter;
-  /** What this service can do, and what this provider leaves of it (the default one if not named). */
+  /** Capabilities of this service with this provider (default: the default provider). */
   capabilities(provider?: string): Capabilities;
 
   loadBalancers(filter: LoadBalancerFilter, call: CallOptions): AsyncIterable<LoadBalancer>;
@@ -78,7 +78,7 @@ export interface LoadBalancing {
     change: LoadBalancerChange,
     call: CallOptions,
   ): Promise<LoadBalancer>;
-  /** Without `cascade` a load balancer that has children is refused. */
+  /** Without `cascade`, a load balancer that has children is rejected. */
   deleteLoadBalancer(
     id: string,
     call: CallOptions & { readonly cascade?: boolean },
@@ -107,8 +107,8 @@ export interface LoadBalancing {
   ): Promise<Member>;
   deleteMember(poolId: string, id: string, call: CallOptions): Promise<Deletion>;
   /**
-   * Makes the pool's members exactly these, keyed by address and port; `keepOthers` only adds and
-   * changes. Nothing is sent when nothing differs, so the load balancer is not locked for it.
+   * Sets the pool's members to exactly these, keyed by address and port; `keepOthers` only adds and changes.
+   * Nothing is sent without a difference, so the load balancer is not locked.
    */
   replaceMembers(
     poolId: string,
@@ -127,7 +127,7 @@ export interface LoadBalancing {
   deleteHealthMonitor(id: string, call: CallOptions): Promise<Deletion>;
 
   providers(call: CallOptions): Promise<Provider[]>;
-  /** Empty where the service has none. */
+  /** Empty if the service has none. */
   flavors(call: CallOptions): Promise<Flavor[]>;
   availabilityZones(call: CallOptions): Promise<AvailabilityZone[]>;
 }

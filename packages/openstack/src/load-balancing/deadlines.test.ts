@@ -10,7 +10,7 @@ import { openLoadBalancing } from './open.ts';
 const call = { signal: new AbortController().signal };
 const member = (address: string) => ({ address: parseAddress(address), port: parsePort(80) });
 
-/** Each of the calls needs several steps, and each of those less than the deadline. */
+/** Each call needs several steps, and each step takes less than the deadline. */
 const deadlineMs = 1_000;
 
 const composed: Record<string, (service: LoadBalancing, call: CallOptions) => Promise<unknown>> = {
@@ -33,10 +33,10 @@ it.each([
   ['octavia', 'a batch of members', 600],
   ['lbaas-v2', 'a delete that meets a lock', 600],
   ['lbaas-v2', 'a batch of members', 600],
-  // The listener alone is a look and a create.
+  // The listener alone takes a read and a create.
   ['lbaas-v2', 'a load balancer with its listener', 400],
   ['lbaas-v2', 'a cascade', 600],
-])('%s: the deadline holds for the whole of %s', async (kind, what, requestMs) => {
+])('%s: the deadline covers the whole of %s', async (kind, what, requestMs) => {
   const clock = new SimulatedClock();
   let isSlow = false;
   const status = { provisioning_status: 'ACTIVE' };

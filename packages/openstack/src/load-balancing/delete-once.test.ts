@@ -16,7 +16,7 @@ const locked = failure('refused', 409);
 
 type Seen = 'ACTIVE' | 'PENDING_UPDATE' | 'PENDING_DELETE' | 'absent';
 
-/** What each look shows and what each request is answered with; the last of each goes on for ever. */
+/** `attempts` are the results of the reads, `answers` those of the requests; the last of each repeats. */
 async function play(attempts: readonly Seen[], answers: readonly ('deleted' | OpenStackError)[]) {
   const clock = new SimulatedClock();
   const count = { attempts: 0, requests: 0 };
@@ -44,14 +44,20 @@ async function play(attempts: readonly Seen[], answers: readonly ('deleted' | Op
 
 describe('a delete below a load balancer', () => {
   it.each<[string, Seen[], ('deleted' | OpenStackError)[], unknown, number]>([
-    ['of what is there', ['ACTIVE'], ['deleted'], 'deleted', 1],
-    ['of what is not', ['absent'], [], 'absent', 0],
-    ['of what is being deleted', ['PENDING_DELETE'], [], 'deleted', 0],
-    ['whose answer is lost, at work', ['ACTIVE', 'PENDING_DELETE'], [lost], 'deleted', 1],
-    ['whose answer is lost, done', ['ACTIVE', 'absent'], [gateway], 'deleted', 1],
-    ['that got lost itself', ['ACTIVE'], [lost, 'deleted'], 'deleted', 2],
-    ['that gets lost every time', ['ACTIVE'], [lost], lost, 4],
-    ['at which the service fails', ['ACTIVE'], [broken], broken, 1],
+    ['of an existing object', ['ACTIVE'], ['deleted'], 'deleted', 1],
+    ['of a missing object', ['absent'], [], 'absent', 0],
+    ['of an object that is being deleted', ['PENDING_DELETE'], [], 'deleted', 0],
+    [
+      'with an answer lost while the service works on it',
+      ['ACTIVE', 'PENDING_DELETE'],
+      [lost],
+      'deleted',
+      1,
+    ],
+    ['with an answer lost after it is done', ['ACTIVE', 'absent'], [gateway], 'deleted', 1],
+    ['with a request that is lost once', ['ACTIVE'], [lost, 'deleted'], 'deleted', 2],
+    ['with a request that is lost every time', ['ACTIVE'], [lost], lost, 4],
+    ['that fails in the service', ['ACTIVE'], [broken], broken, 1],
     ['that meets its own lock', ['PENDING_UPDATE', 'PENDING_DELETE'], [locked], 'deleted', 1],
     ['that meets another lock', ['ACTIVE', 'ACTIVE'], [locked], locked, 1],
   ])('%s', async (_name, attempts, answers, result, requests) => {

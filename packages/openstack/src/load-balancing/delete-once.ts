@@ -11,10 +11,10 @@ interface Deletable {
 }
 
 /**
- * Deletes an object of a load balancer, unless that is under way already. It looks before each request,
- * because Octavia does not: it takes a delete for an object whose deletion is just ending, finds nothing
- * to delete, and leaves the load balancer PENDING_UPDATE for good (the object is read before the lock is
- * taken, and not again).
+ * Deletes an object of a load balancer, unless its deletion is already running. It reads the object before
+ * each request, because Octavia does not: Octavia accepts a delete for an object when its deletion is about to
+ * end, finds nothing to delete, and leaves the load balancer PENDING_UPDATE for good (it reads the object
+ * before it takes the lock, and not again).
  */
 export function deleteUnlessUnderWay(
   objects: Deletable,
@@ -34,7 +34,7 @@ export function deleteUnlessUnderWay(
         return await objects.deleteOnce(id, inner, query);
       } catch (error) {
         if (!(error instanceof OpenStackError) || error.status !== 409) throw error;
-        // The lock that it met may be that of another delete of the same object.
+        // Another delete of the same object may hold the lock.
         const now = await statusOf(objects.get(id, inner));
         if (now !== 'PENDING_DELETE' && now !== 'DELETED') throw error;
         return 'deleted';

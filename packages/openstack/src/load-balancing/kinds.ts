@@ -12,10 +12,10 @@ import type { HealthMonitor, Listener, LoadBalancer, Member, Pool } from './reso
 import type * as spec from './specs.ts';
 import * as tables from './tables.ts';
 
-/** What the older service calls a project. */
+/** The older service calls a project `tenant_id`. */
 export type ProjectKey = 'project_id' | 'tenant_id';
 
-/** Mitaka does not narrow children by what they belong to; the caller sorts them out. */
+/** Mitaka does not filter children by parent; the caller does. */
 const byParent = (project: ProjectKey, key: string) => (project === 'tenant_id' ? () => ({}) : key);
 
 const tags = (wanted: readonly string[]) => ({ tags: wanted.join(',') });
@@ -71,7 +71,7 @@ export function listenerKind(
       loadBalancerId: byParent(project, 'loadbalancer_id'),
       tags,
     },
-    // A port of a load balancer has one listener for each protocol; the name guards against a stranger's.
+    // A port of a load balancer has one listener per protocol; the name excludes a listener of another owner.
     identity: (wanted) => ({
       filter: { loadBalancerId: wanted.loadBalancerId },
       isSame: (candidate) =>
@@ -103,7 +103,7 @@ export function poolKind(
   };
 }
 
-/** A listener has one default pool. Beside that, only a unique name tells pools apart. */
+/** A listener has one default pool. Other pools are distinguished by a unique name only. */
 function poolIdentity(
   { parent, ...wanted }: spec.PoolSpec,
   by: 'name' | 'description' | undefined,

@@ -17,7 +17,7 @@ import type { HealthMonitor, Listener, LoadBalancer, Member, Pool } from './reso
 import type * as spec from './specs.ts';
 import type { LoadBalancerWaiter } from './waiter.ts';
 
-/** What Octavia and LBaaS v2 do alike: Octavia's API grew out of the other's. */
+/** Common parts of Octavia and LBaaS v2: Octavia's API is derived from LBaaS v2. */
 export abstract class LbaasClient {
   abstract readonly kind: 'octavia' | 'lbaas-v2';
   protected readonly client: ServiceClient;
@@ -36,7 +36,7 @@ export abstract class LbaasClient {
     this.monitorObjects = new Collection(client, healthMonitorKind(project));
   }
 
-  /** Made when it is first needed: whoever only reads thousands of projects keeps no poller for each. */
+  /** Created on first use: a caller that only reads thousands of projects needs no poller for each. */
   get waiter(): LoadBalancerWaiter {
     return this.#session.waiter(this.client.service, this);
   }

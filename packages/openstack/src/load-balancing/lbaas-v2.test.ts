@@ -13,8 +13,8 @@ const call = { signal: new AbortController().signal };
 type Row = Record<string, unknown> & { id: string };
 
 /**
- * Just enough of Mitaka's LBaaS v2: every write locks the load balancer until it has been looked at
- * once, a locked one answers 409, and what is in use cannot be deleted.
+ * A minimal LBaaS v2 of Mitaka: every write locks the load balancer until it has been read once, a locked one
+ * answers 409, and objects in use can't be deleted.
  */
 class MitakaNeutron {
   readonly rows = new Map<string, Row>();
@@ -105,7 +105,7 @@ const spec: LoadBalancerSpec = {
   ],
 };
 
-it('does in several requests what Octavia does in one, and goes on where it was cut off', async () => {
+it("splits Octavia's single requests into several, and continues after an interruption", async () => {
   const neutron = new MitakaNeutron();
   await using mitaka = await startMitaka(neutron);
   const service = await openLoadBalancing(mitaka.cloud.session(), call);
@@ -143,7 +143,7 @@ it('does in several requests what Octavia does in one, and goes on where it was 
   expect([...neutron.rows.keys()].filter((key) => /^(?:pool|listener|load)/.test(key))).toEqual([]);
 });
 
-it('refuses what it would have to leave out', async () => {
+it('rejects fields that it does not support', async () => {
   const neutron = new MitakaNeutron();
   await using mitaka = await startMitaka(neutron);
   const service = await openLoadBalancing(mitaka.cloud.session(), call);

@@ -24,7 +24,7 @@ import type {
 } from './resources.ts';
 import type { ListenerTreeSpec, LoadBalancerSpec, MemberSpec, PoolTreeSpec } from './specs.ts';
 
-/** LBaaS v2 as Neutron serves it since Mitaka. What it cannot do in one request is done in several. */
+/** LBaaS v2 as Neutron serves it since Mitaka. It splits operations that need several requests. */
 export class LbaasV2 extends LbaasClient implements LoadBalancing {
   override readonly kind = 'lbaas-v2';
 
@@ -37,8 +37,8 @@ export class LbaasV2 extends LbaasClient implements LoadBalancing {
   }
 
   /**
-   * Makes the load balancer and then, one after another, what is under it. Cut off anywhere, a second
-   * call with `mayExist` goes on where the first one ended.
+   * Creates the load balancer and then its children one by one. After an interruption, a second call with
+   * `mayExist` continues where the first one ended.
    */
   async createLoadBalancer(spec: LoadBalancerSpec, call: CreateOptions): Promise<LoadBalancer> {
     const { listeners = [], ...alone } = supportedPart(this.capabilities(), spec);
@@ -86,7 +86,7 @@ export class LbaasV2 extends LbaasClient implements LoadBalancing {
     return only(super.healthMonitors(filter, call), (monitor) => isOrAny(poolId, monitor.poolId));
   }
 
-  /** Mitaka wants a subnet for every member; the load balancer's own stands in where none is given. */
+  /** Mitaka requires a subnet for every member; the default is the load balancer's subnet. */
   override async createMember(
     poolId: string,
     spec: MemberSpec,
@@ -115,7 +115,7 @@ export class LbaasV2 extends LbaasClient implements LoadBalancing {
     });
   }
 
-  /** Mitaka tells the providers of all its services in one list. */
+  /** Mitaka returns the providers of all its services in one list. */
   providers(call: CallOptions): Promise<Provider[]> {
     const parse = (value: unknown) =>
       new Fields(value, 'answer')
@@ -182,8 +182,8 @@ export class LbaasV2 extends LbaasClient implements LoadBalancing {
   }
 
   /**
-   * From the leaves up, each only when the one before is gone: Mitaka refuses to delete what something
-   * else still uses, and says so in other words than when it is locked.
+   * Deletes children before their parents and waits for each: Mitaka refuses to delete an object in use, with
+   * another message than for a lock.
    */
   async #deleteChildren(id: string, call: CallOptions): Promise<void> {
     const remove = async (write: (own: CallOptions) => Promise<Deletion>) => {

@@ -5,7 +5,7 @@ import { OpenStackError } from '../error.ts';
 import type { LoadBalancer } from './resources.ts';
 import type { LoadBalancerWaiter } from './waiter.ts';
 
-/** The load balancer is busy with an earlier change. Duplicates are 409 too, so the words decide. */
+/** The load balancer is busy with an earlier change. Duplicates are 409 too, so the message decides. */
 export function isLocked(error: unknown): boolean {
   return (
     error instanceof OpenStackError &&
@@ -18,15 +18,15 @@ export function isPending(loadBalancer: Pick<LoadBalancer, 'provisioningStatus'>
   return loadBalancer.provisioningStatus.startsWith('PENDING_');
 }
 
-/** Locked although the load balancer is not pending: a child of it is, or somebody was faster. */
+/** Locked although the load balancer is not pending: a child is pending, or another writer was first. */
 const contention: BackoffPolicy = { baseMs: 250, maxMs: 4_000, jitter: 0.5 };
 const mostContention = 8;
 
 /**
- * Does a write as soon as the load balancer is free for it: waits out the lock whenever the write
- * meets it, and tries again. Ends at the call's signal, at its deadline (which holds for all the tries and
- * waits together, and ends the write through its signal), when the load balancer ends in ERROR, and when
- * the write stays locked on a load balancer that is not pending.
+ * Runs a write once the load balancer is unlocked: it waits whenever the write meets the lock, and tries
+ * again. It ends at the call's signal, at its deadline, when the load balancer is in ERROR, and when the
+ * write stays locked although the load balancer is not pending. The deadline covers all attempts and waits,
+ * and ends the write through its signal.
  */
 export function whenUnlocked<T>(
   waiter: LoadBalancerWaiter,
@@ -55,15 +55,15 @@ async function tryUntilUnlocked<T>(
     }
     const { provisioningStatus } = await waiter.settled(loadBalancerId, call);
     if (provisioningStatus === 'ERROR') {
-      throw new CausewayError('conflict', 'the load balancer is in ERROR and takes no changes', {
-        hint: 'Delete it with everything under it and create it again.',
+      throw new CausewayError('conflict', 'the load balancer is in ERROR and accepts no changes', {
+        hint: 'Delete it with all its children and create it again.',
       });
     }
     if (tries > 1) await waiter.pause(contention, tries - 1, call.signal);
   }
 }
 
-/** LBaaS v2 may answer 500 where it means the lock; only the load balancer itself can tell. */
+/** LBaaS v2 may answer 500 for a lock; only the state of the load balancer shows it. */
 async function isLockedByServerError(
   error: unknown,
   waiter: LoadBalancerWaiter,

@@ -8,9 +8,9 @@ export interface MemberChanges {
 }
 
 /**
- * What turns a pool's members into the wanted ones. Members are the same when address and port are;
- * of the rest only what the spec says counts, because the service fills in the remainder. One that is
- * being deleted is no member any more.
+ * The changes that turn a pool's members into the wanted ones. Address and port identify a member. Only the
+ * fields of the spec are compared, because the service fills in the rest. A member that is being deleted does
+ * not count.
  */
 export function memberChanges(
   current: readonly Member[],

@@ -82,7 +82,7 @@ export class Octavia extends LbaasClient implements LoadBalancing {
     });
   }
 
-  /** What to send, if anything: Octavia locks the load balancer even for a batch that changes nothing. */
+  /** The batch to send, if any: Octavia locks the load balancer even for a batch without changes. */
   async #batch(
     poolId: string,
     members: readonly MemberSpec[],
@@ -138,7 +138,7 @@ function isAt(left: Located, right: Located): boolean {
   return left.address === right.address && left.port === right.port;
 }
 
-/** A member as it is, for a batch that must name it in order to keep it. */
+/** An unchanged member, for a batch that must list it to keep it. */
 function asSpec({ address, port, subnetId, name, weight, adminStateUp }: Member): MemberSpec {
   const subnet = subnetId === undefined ? {} : { subnetId };
   return { address, port, name, weight, adminStateUp, ...subnet };
@@ -160,7 +160,7 @@ function parseZone(fields: Fields): AvailabilityZone {
   return { ...parseNamed(fields), enabled: fields.boolean('enabled', true) };
 }
 
-/** The highest minor version of API v2 that the root document names. */
+/** The highest minor version of API v2 in the root document. */
 export function parseOctaviaVersions(value: unknown): OctaviaMinor {
   const ids = new Fields(value, 'answer').objects('versions').map((version) => version.text('id'));
   const minors = ids.flatMap((id) => /^v2\.(\d+)$/.exec(id)?.[1] ?? []);

@@ -6,7 +6,7 @@ import { openLoadBalancing } from './open.ts';
 const call = { signal: new AbortController().signal };
 const ids = Array.from({ length: 30 }, (_, index) => `lb-${index}`);
 
-/** Load balancers that are pending for the first four looks at the list, and then active. */
+/** Load balancers that are pending in the first four lists, and then active. */
 function startPendingCloud() {
   const asked = { lists: 0, gets: 0 };
   let attempts = 0;
@@ -35,7 +35,7 @@ function startPendingCloud() {
 it.each([
   ['the configured scope', undefined],
   ['a project', 'p2'],
-])('30 who open load balancing in %s share one poller', async (_scope, projectId) => {
+])('30 concurrent waits for load balancers in %s share one poller', async (_scope, projectId) => {
   const { cloud, asked } = startPendingCloud();
   await using test = await cloud;
   const session = () =>
@@ -44,6 +44,6 @@ it.each([
     ids.map(async (id) => ({ id, balancing: await openLoadBalancing(session(), call) })),
   );
   await Promise.all(opened.map(({ id, balancing }) => balancing.waiter.active(id, call)));
-  // Five looks of three lists each, and one at each load balancer that is no longer listed.
+  // Five rounds of three lists each, and one read of each load balancer that is no longer listed.
   expect(asked).toEqual({ lists: 15, gets: 30 });
 });

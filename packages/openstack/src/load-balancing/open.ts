@@ -7,11 +7,13 @@ import { LbaasV2 } from './lbaas-v2.ts';
 import { Octavia, parseOctaviaVersions } from './octavia.ts';
 
 export interface OpenOptions {
-  /** Who names Neutron's address and not Octavia's means LBaaS v2, where that Neutron has it. */
+  /**
+   * A configuration that gives Neutron's address and not Octavia's selects LBaaS v2, if that Neutron has it.
+   */
   readonly givenNeutronWins?: boolean;
 }
 
-/** The cloud's load balancing service: Octavia where the catalog has it, else Neutron's LBaaS v2. */
+/** The cloud's load balancing service: Octavia if the catalog has it, else Neutron's LBaaS v2. */
 export async function openLoadBalancing(
   session: Session,
   call: CallOptions,
@@ -30,7 +32,7 @@ export async function openLoadBalancing(
   }
   if (await hasLbaasV2(session, call)) return new LbaasV2(session);
   throw new CausewayError('unsupported', 'the cloud has no load balancing service', {
-    hint: 'Neither Octavia in the catalog nor the extension lbaasv2 in Neutron; check region and interface.',
+    hint: 'Neither Octavia in the catalog nor the extension lbaasv2 in Neutron; check the region and the interface.',
   });
 }
 

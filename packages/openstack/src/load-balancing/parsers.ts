@@ -15,7 +15,7 @@ import type {
   StatusTree,
 } from './resources.ts';
 
-// One set of parsers for both services: LBaaS v2 says less, and what it leaves out is optional here.
+// Parsers for both services: fields that LBaaS v2 lacks are optional.
 
 export function parseLoadBalancer(fields: Fields): LoadBalancer {
   return {
@@ -126,7 +126,7 @@ export function parseStatusTree(fields: Fields): StatusTree {
 }
 
 function parsePoolStatus(fields: Fields): PoolStatus {
-  // Octavia writes health_monitor, LBaaS v2 healthmonitor; either may be an empty object for none.
+  // Octavia writes health_monitor, LBaaS v2 healthmonitor; an empty object means none in both.
   const monitor = fields.optionalObject('health_monitor') ?? fields.optionalObject('healthmonitor');
   return {
     ...parseNode(fields),

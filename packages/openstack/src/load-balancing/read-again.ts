@@ -9,13 +9,13 @@ export interface RetryPace {
   readonly random: Random;
 }
 
-/** After a lost answer: time for the service to begin with what it may have got. */
+/** Pause after a lost answer, so that the service can start with a request that it may have received. */
 const retryPause: BackoffPolicy = { baseMs: 250, maxMs: 2_000, jitter: 0.2 };
 const mostTries = 4;
 
 /**
- * A write below a load balancer that must not be repeated blindly: `write` looks at what is there
- * before it sends anything, and is called again after a lost answer.
+ * A write below a load balancer that must not be repeated blindly: `write` reads the current state before it
+ * sends anything, and is called again after a lost answer.
  */
 export async function readAgainAfterLoss<T>(
   { clock, random }: RetryPace,
@@ -32,7 +32,9 @@ export async function readAgainAfterLoss<T>(
   }
 }
 
-/** The service may have got the request, or may get the next one. One that failed by itself fails again. */
+/**
+ * The service may have received the request, or may receive the next one. An internal failure would repeat.
+ */
 function isLost(error: unknown): boolean {
   if (!(error instanceof OpenStackError) || error.outcome !== 'unknown') return false;
   return error.status === undefined || isGatewayStatus(error.status);

@@ -27,7 +27,7 @@ interface Common {
   readonly name: string;
   readonly projectId: string;
   readonly adminStateUp: boolean;
-  /** LBaaS v2 keeps this on the load balancer alone; its children say UNKNOWN. */
+  /** LBaaS v2 keeps this on the load balancer only; its children have UNKNOWN. */
   readonly provisioningStatus: ProvisioningStatus;
   readonly operatingStatus: OperatingStatus;
   /** Always empty in LBaaS v2, which has no tags. */
@@ -62,7 +62,7 @@ export interface Listener extends Common {
   readonly defaultPoolId: string | undefined;
   readonly connectionLimit: number | undefined;
   readonly timeouts: ListenerTimeouts;
-  /** CIDRs as the service writes them; undefined where it knows no such field or none are set. */
+  /** CIDRs as the service writes them; undefined if it lacks the field or none are set. */
   readonly allowedCidrs: readonly string[] | undefined;
   readonly insertHeaders: Readonly<Record<string, string>>;
   readonly tlsContainerRef: string | undefined;
@@ -85,7 +85,7 @@ export interface Pool extends Common {
   readonly protocol: string;
   readonly algorithm: string;
   readonly sessionPersistence: SessionPersistence | undefined;
-  /** Whether members are spoken to in TLS; LBaaS v2 knows no such thing. */
+  /** Whether connections to members use TLS; LBaaS v2 does not support it. */
   readonly tlsEnabled: boolean;
 }
 
@@ -107,7 +107,7 @@ export interface Member extends Common {
 export interface HealthMonitor extends Common {
   readonly poolId: string | undefined;
   readonly type: string;
-  /** Seconds, as are the next. */
+  /** Seconds, like the following fields. */
   readonly delay: number;
   readonly timeout: number;
   readonly maxRetries: number;
@@ -118,7 +118,7 @@ export interface HealthMonitor extends Common {
   readonly domainName: string | undefined;
 }
 
-/** The load balancer and everything under it, as one call tells it. */
+/** The load balancer and all its children, as one call returns them. */
 export interface StatusTree extends StatusNode {
   readonly listeners: readonly ListenerStatus[];
   /** Pools without a listener. LBaaS v2 lists every pool under its listener only. */

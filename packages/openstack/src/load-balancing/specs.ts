@@ -14,13 +14,13 @@ export type HealthMonitorType =
   | 'SCTP'
   | 'TLS-HELLO';
 
-/** A load balancer to be created, with as much under it as is known. */
+/** A load balancer to create, with any number of its children. */
 export interface LoadBalancerSpec {
   readonly name: string;
   readonly description?: string;
-  /** Where the caller may act for other projects. */
+  /** For callers that may act for other projects. */
   readonly projectId?: string;
-  /** One of subnet, network or a port made beforehand; a pre-made port outlives the load balancer. */
+  /** One of subnet, network or an existing port; an existing port outlives the load balancer. */
   readonly vipSubnetId?: string;
   readonly vipNetworkId?: string;
   readonly vipPortId?: string;
@@ -43,14 +43,14 @@ export interface LoadBalancerChange {
   readonly vipSecurityGroupIds?: readonly string[];
 }
 
-/** What can be changed about a listener after its creation. `null` takes a setting away. */
+/** Changeable fields of a listener. `null` removes a setting. */
 export interface ListenerChange {
   readonly name?: string;
   readonly description?: string;
   readonly adminStateUp?: boolean;
   readonly defaultPoolId?: string | null;
   readonly connectionLimit?: number;
-  /** `null` gives one back to the service's default. */
+  /** `null` resets a timeout to the service's default. */
   readonly timeouts?: { readonly [Name in keyof ListenerTimeouts]?: number | null };
   readonly allowedCidrs?: readonly string[] | null;
   readonly insertHeaders?: Readonly<Record<string, string>>;
@@ -87,7 +87,7 @@ interface PoolBase extends PoolChange {
   readonly algorithm: Algorithm;
 }
 
-/** A pool belongs to a listener as its default, or to a load balancer on its own. */
+/** A pool belongs to a listener as its default pool, or to a load balancer directly. */
 export interface PoolSpec extends PoolBase {
   readonly parent: { readonly listenerId: string } | { readonly loadBalancerId: string };
 }

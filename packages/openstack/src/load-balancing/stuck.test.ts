@@ -39,7 +39,7 @@ describe('stuckChildren', () => {
     ['PENDING_UPDATE', 'PENDING_CREATE', []],
     ['ACTIVE', 'PENDING_CREATE', ['m', 'h']],
     ['ACTIVE', 'ERROR', []],
-  ])('%s above %s', (loadBalancer, child, expected) => {
+  ])('a %s load balancer with a %s child', (loadBalancer, child, expected) => {
     expect(stuckChildren(tree(loadBalancer, child)).map(({ id }) => id)).toEqual(expected);
   });
 });

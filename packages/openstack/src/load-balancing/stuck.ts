@@ -1,10 +1,10 @@
 import type { StatusNode, StatusTree } from './resources.ts';
 
 /**
- * What under an ACTIVE load balancer is still pending. The service finishes children first, so there
- * should be nothing; Octavia 11.0.0 forgets the children of a load balancer that was created whole, and
- * they stay PENDING_CREATE and take no changes for good. The cure is to delete it whole and build it
- * step by step.
+ * Pending children of an ACTIVE load balancer. The service finishes children first, so there should be none.
+ * Octavia 11.0.0 drops the children of a load balancer that was created in one request: they stay
+ * PENDING_CREATE for good and accept no changes. The remedy is to delete the load balancer and create it step
+ * by step.
  */
 export function stuckChildren(tree: StatusTree): StatusNode[] {
   if (tree.provisioningStatus !== 'ACTIVE') return [];

@@ -15,7 +15,7 @@ import type {
   PoolTreeSpec,
 } from './specs.ts';
 
-// How specs are written; the same in both services but for what LBaaS v2 has no word for.
+// JSON fields of specs, the same in both services except for those that LBaaS v2 lacks.
 
 export const loadBalancerChange: WireTable<LoadBalancerChange> = {
   name: 'name',

@@ -11,7 +11,7 @@ import { LoadBalancerWaiter } from './waiter.ts';
 const signal = new AbortController().signal;
 const call = { signal };
 
-/** A cloud of load balancers by their status, which counts what it is asked. */
+/** A cloud of load balancers by status that counts the requests. */
 class FakeCloud {
   readonly kind: LoadBalancing['kind'];
   readonly statuses = new Map<string, ProvisioningStatus>();
@@ -56,7 +56,7 @@ const locked = new OpenStackError('conflict', 'locked', {
 });
 
 describe('LoadBalancerWaiter', () => {
-  it('asks for many at the price of a few', async () => {
+  it('polls many load balancers with few requests', async () => {
     const cloud = new FakeCloud();
     const ids = Array.from({ length: 500 }, (_, index) => `lb-${index}`);
     for (const id of ids) cloud.statuses.set(id, 'PENDING_CREATE');
@@ -70,7 +70,7 @@ describe('LoadBalancerWaiter', () => {
     expect(cloud.clock.pendingTimers).toBe(0);
   });
 
-  it('asks once for two who wait for the same', async () => {
+  it('polls once for two waits on the same load balancer', async () => {
     const cloud = new FakeCloud();
     cloud.statuses.set('a', 'PENDING_UPDATE');
     const both = [cloud.waiter.settled('a', call), cloud.waiter.settled('a', call)];
@@ -97,7 +97,7 @@ describe('LoadBalancerWaiter', () => {
     await waiting;
   });
 
-  it('sees a load balancer go', async () => {
+  it('ends when a load balancer is deleted', async () => {
     const cloud = new FakeCloud();
     cloud.statuses.set('a', 'PENDING_DELETE');
     const waiting = cloud.waiter.gone('a', call);
@@ -107,7 +107,7 @@ describe('LoadBalancerWaiter', () => {
     await waiting;
   });
 
-  it('outlasts a cloud that is away, but not one that refuses', async () => {
+  it('continues while the cloud is unavailable, and fails when the cloud refuses', async () => {
     const cloud = new FakeCloud();
     cloud.statuses.set('a', 'ACTIVE');
     cloud.failure = new CausewayError('unavailable', 'away');
@@ -124,7 +124,7 @@ describe('LoadBalancerWaiter', () => {
     await refused;
   });
 
-  it('ends at the deadline, at the signal and when it is closed, and asks no more', async () => {
+  it('ends at the deadline, at the signal and when it is closed, and sends no more requests', async () => {
     const closing = new AbortController();
     const cloud = new FakeCloud('octavia', closing.signal);
     cloud.statuses.set('a', 'PENDING_CREATE');
@@ -167,7 +167,7 @@ describe('LoadBalancerWaiter', () => {
 });
 
 describe('whenUnlocked', () => {
-  it('waits out the lock and then writes', async () => {
+  it('waits for the lock and then writes', async () => {
     const cloud = new FakeCloud();
     cloud.statuses.set('a', 'PENDING_UPDATE');
     let tries = 0;
@@ -186,7 +186,7 @@ describe('whenUnlocked', () => {
     expect(tries).toBe(2);
   });
 
-  it('gives up on a load balancer in ERROR, and on a lock that nothing explains', async () => {
+  it('fails for a load balancer in ERROR, and for a lock without a cause', async () => {
     const cloud = new FakeCloud();
     cloud.statuses.set('a', 'ERROR');
     const broken = expect(
@@ -204,7 +204,7 @@ describe('whenUnlocked', () => {
     expect(tries).toBeLessThan(12);
   });
 
-  it('ends at its deadline, which holds for all tries together, and ends the write too', async () => {
+  it('ends at its deadline, which covers all attempts, and ends the write too', async () => {
     const cloud = new FakeCloud();
     cloud.statuses.set('a', 'ACTIVE');
     const signals: AbortSignal[] = [];
@@ -221,7 +221,7 @@ describe('whenUnlocked', () => {
     expect(signals.every(({ aborted }) => aborted)).toBe(true);
   });
 
-  it('passes on what is no lock', async () => {
+  it('passes other errors on', async () => {
     const cloud = new FakeCloud();
     const duplicate = new OpenStackError('conflict', 'x', {
       service: 'load-balancer',
@@ -235,7 +235,7 @@ describe('whenUnlocked', () => {
     ).rejects.toBe(duplicate);
   });
 
-  it('takes a 500 of LBaaS v2 for the lock only where the load balancer is pending', async () => {
+  it('treats a 500 of LBaaS v2 as the lock only if the load balancer is pending', async () => {
     const failure = new OpenStackError('unavailable', 'x', {
       service: 'network',
       outcome: 'unknown',

@@ -12,15 +12,15 @@ export interface WaiterParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** The pause between two looks while nothing changes. */
+  /** The pause between two polls without a change. */
   readonly pace?: BackoffPolicy;
   /** Ends every wait. */
   readonly closed: AbortSignal;
 }
 
-/** Slow enough that looking does not take the time that the work needs. */
+/** Slow enough that polling does not delay the service's work. */
 const defaultPace: BackoffPolicy = { baseMs: 400, maxMs: 5_000, jitter: 0.25 };
-/** Up to so many load balancers are asked for one by one; more by listing all that are pending. */
+/** Up to this number, load balancers are read one by one; beyond it, all pending ones are listed. */
 const mostSingleReads = 3;
 const defaultDeadlineMs = 10 * 60_000;
 const pendingStatuses: readonly ProvisioningStatus[] = [
@@ -33,11 +33,11 @@ interface Watched {
   readonly promise: Promise<LoadBalancer | undefined>;
   resolve(loadBalancer: LoadBalancer | undefined): void;
   reject(error: CausewayError): void;
-  /** How many wait for it; at zero nobody asks the cloud about it any more. */
+  /** Number of waits for it; at zero the poller drops it. */
   waiting: number;
 }
 
-/** The part of LoadBalancing that waiting needs. */
+/** The part of LoadBalancing that the waiter needs. */
 export interface Lookup {
   readonly kind: 'octavia' | 'lbaas-v2';
   loadBalancer(id: string, call: CallOptions): Promise<LoadBalancer>;
@@ -48,9 +48,9 @@ export interface Lookup {
 }
 
 /**
- * Waits for load balancers to leave their PENDING state. However many are waited for, one poller asks
- * the cloud, and its cost does not grow with the cloud: it lists what is pending, and reads only what
- * no longer is. It runs while somebody waits.
+ * Waits for load balancers to leave their PENDING state. One poller serves all waits, and its cost does not
+ * grow with the cloud: it lists the pending load balancers, and reads only those that left the list. It runs
+ * only during waits.
  */
 export class LoadBalancerWaiter {
   readonly #loadBalancing: Lookup;
@@ -77,7 +77,7 @@ export class LoadBalancerWaiter {
     return sleep(clock, backoffDelay(pace, failures, random), signal);
   }
 
-  /** Work of several requests and waits, with one deadline for all of it. */
+  /** Runs several requests and waits with one deadline. */
   within<T>(
     call: CallOptions,
     what: string,
@@ -87,21 +87,24 @@ export class LoadBalancerWaiter {
     return withDeadline(this.#parts.clock, limitMs, call.signal, what, work);
   }
 
-  /** The load balancer once it is no longer pending: ACTIVE or ERROR. `not-found` when it is gone. */
+  /** The load balancer once it is no longer pending: ACTIVE or ERROR. `not-found` if it was deleted. */
   async settled(id: string, call: CallOptions): Promise<LoadBalancer> {
     const loadBalancer = await this.#wait(id, call);
     if (loadBalancer !== undefined) return loadBalancer;
     throw new CausewayError('not-found', 'the load balancer is gone');
   }
 
-  /** ACTIVE, or `conflict` when it ends in ERROR. */
+  /** ACTIVE, or `conflict` if it ends in ERROR. */
   async active(id: string, call: CallOptions): Promise<LoadBalancer> {
     const loadBalancer = await this.settled(id, call);
     if (loadBalancer.provisioningStatus === 'ACTIVE') return loadBalancer;
     throw inError(loadBalancer);
   }
 
-  /** Waits until a deleted load balancer no longer exists. `conflict` when it ends in ERROR or lives on. */
+  /**
+   * Waits until a deleted load balancer no longer exists. `conflict` if it ends in ERROR or continues to
+   * exist.
+   */
   async gone(id: string, call: CallOptions): Promise<void> {
     const left = await this.#wait(id, call);
     if (left !== undefined) throw inError(left);
@@ -144,7 +147,7 @@ export class LoadBalancerWaiter {
       } catch (error) {
         const known = CausewayError.from(error);
         if (!signal.aborted && passing.has(known.code)) {
-          log.warn({ error: known }, 'load balancers could not be looked at; trying again');
+          log.warn({ error: known }, 'load balancers could not be read; trying again');
           continue;
         }
         for (const [id, watched] of this.#watched) this.#finish(id, () => watched.reject(known));
@@ -187,22 +190,22 @@ export class LoadBalancerWaiter {
     }
   }
 
-  #finish(id: string, tell: () => void): void {
+  #finish(id: string, settle: () => void): void {
     this.#watched.delete(id);
     this.#idleReads = 0;
-    tell();
+    settle();
   }
 }
 
-/** Failures that time may heal; whoever waits is held by the own deadline. */
+/** Transient failures; the deadline of each wait still applies. */
 const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['unavailable', 'timeout', 'conflict']);
 
 function inError(loadBalancer: LoadBalancer): CausewayError {
   return new CausewayError(
     'conflict',
-    `the load balancer is ${loadBalancer.provisioningStatus} and not what was waited for`,
+    `the load balancer has the unexpected status ${loadBalancer.provisioningStatus}`,
     {
-      hint: 'The log of the load balancing service says why; its request id is the event to look for.',
+      hint: 'See the log of the load balancing service for the cause.',
     },
   );
 }

@@ -15,7 +15,7 @@ import {
 import type * as resource from './resources.ts';
 import type * as spec from './specs.ts';
 
-/** `tenant_id` and not `project_id`: every release takes it, Mitaka takes nothing else. */
+/** `tenant_id` and not `project_id`: every release accepts it, Mitaka accepts nothing else. */
 const projectId = 'tenant_id';
 
 const commonFilter: WireTable<spec.CommonFilter> = {
@@ -27,7 +27,7 @@ const commonFilter: WireTable<spec.CommonFilter> = {
   notTags: (tags) => ({ 'not-tags': tags.join(',') }),
 };
 
-/** By the one field that the caller keeps unique among the objects of its project. */
+/** By the field that the caller keeps unique among the objects of its project. */
 function byUniqueField<Resource, Filter extends object>(
   wanted: { name?: string; description?: string; projectId?: string },
   by: 'name' | 'description' | undefined,
@@ -254,7 +254,7 @@ export const securityGroupRuleKind: Kind<
     description: 'description',
   },
   filter: { projectId, securityGroupId: 'security_group_id', direction: 'direction' },
-  // Neutron lets a group have a rule only once, so what it says is what it is.
+  // Neutron allows a rule once per group, so its contents identify it.
   identity: (wanted) => ({
     filter: { securityGroupId: wanted.securityGroupId, direction: wanted.direction },
     isSame: (rule) =>
@@ -267,7 +267,7 @@ export const securityGroupRuleKind: Kind<
   }),
 };
 
-/** No prefix and the whole address space mean the same to Neutron, which may answer with either. */
+/** No prefix and the whole address space are equal for Neutron, which may answer with either. */
 function samePrefix(left: Prefix | undefined, right: Prefix | undefined): boolean {
   const text = (prefix: Prefix | undefined) =>
     prefix === undefined || prefix.length === 0 ? 'any' : formatPrefix(prefix);

@@ -56,7 +56,7 @@ export class Neutron {
     return this.#client.get(item(route`/quotas`, projectId), parseQuotaAnswer, call);
   }
 
-  /** For administrators. Limits that are left out stay. */
+  /** For administrators. Omitted limits stay unchanged. */
   setQuota(
     projectId: string,
     limits: { readonly [Key in keyof Quota]?: number },
@@ -72,13 +72,13 @@ export class Neutron {
     return this.#client.get(route`/extensions`, parse, call);
   }
 
-  /** Connects the subnet to the router. Being connected already is a success. */
+  /** Connects the subnet to the router. An existing connection is a success. */
   async addRouterInterface(routerId: string, subnetId: string, call: CallOptions): Promise<void> {
     const action = item(routerKind.route, routerId, '/add_router_interface');
     try {
       await this.#client.putQuietly(action, { subnet_id: subnetId }, call);
     } catch (error) {
-      // A repeated request meets its own work: Neutron calls that a bad request.
+      // A repeated request finds the subnet connected: Neutron answers with a bad request.
       if (!(error instanceof OpenStackError) || error.outcome !== 'refused') throw error;
       if (!(await this.#isConnected(routerId, subnetId, call))) throw error;
     }

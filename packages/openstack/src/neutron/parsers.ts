@@ -140,7 +140,7 @@ function common(fields: Fields) {
   };
 }
 
-/** Mitaka knows only the older of the two names. */
+/** Mitaka supports only the older of the two names. */
 function projectOf(fields: Fields): string {
   return fields.optionalString('project_id') ?? fields.text('tenant_id');
 }

@@ -1,7 +1,7 @@
 import type { Address, Family } from '@causeway/base/address/address';
 import type { Prefix } from '@causeway/base/address/prefix';
 
-/** Fields that every Neutron object we use has. */
+/** Fields of every Neutron object. */
 interface Common {
   readonly id: string;
   readonly projectId: string;
@@ -14,7 +14,7 @@ export interface Network extends Common {
   readonly adminStateUp: boolean;
   readonly status: string;
   readonly shared: boolean;
-  /** Floating IPs come from networks that are external. */
+  /** Whether the network can provide floating IPs. */
   readonly external: boolean;
   readonly portSecurityEnabled: boolean;
   readonly mtu: number | undefined;
@@ -38,11 +38,11 @@ export interface AddressRange {
 
 export interface Port extends Common {
   readonly name: string;
-  /** Grows with every change; old versions have none. */
+  /** Increases with every change; old versions have none. */
   readonly revision?: number | undefined;
   readonly networkId: string;
   readonly adminStateUp: boolean;
-  /** Stays DOWN where no agent or server claims the port; that is no failure. */
+  /** Stays DOWN if no agent or server claims the Neutron port; that is no failure. */
   readonly status: string;
   readonly macAddress: string;
   readonly deviceOwner: string;
@@ -58,10 +58,10 @@ export interface FixedIp {
   readonly address: Address;
 }
 
-/** A source address, or a whole network of them, that the port may use beside its own. */
+/** A source address or network that the Neutron port may use beside its own addresses. */
 export interface AddressPair {
   readonly prefix: Prefix;
-  /** The port's own where left out. */
+  /** Defaults to the address of the Neutron port. */
   readonly macAddress?: string;
 }
 
@@ -103,7 +103,7 @@ export interface SecurityGroupRule {
   readonly remoteGroupId: string | undefined;
 }
 
-/** How many a project may have; undefined means without limit. */
+/** Limits of a project; undefined means unlimited. */
 export interface Quota {
   readonly networks: number | undefined;
   readonly subnets: number | undefined;

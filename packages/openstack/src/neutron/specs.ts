@@ -2,7 +2,7 @@ import type { Address, Family } from '@causeway/base/address/address';
 import type { Prefix } from '@causeway/base/address/prefix';
 import type { AddressPair, AddressRange } from './resources.ts';
 
-/** What a list may be narrowed by, whatever is listed. Tags: objects that carry all of them. */
+/** Filters of every list. Tags: objects that have all of them. */
 export interface CommonFilter {
   readonly name?: string;
   readonly description?: string;
@@ -28,7 +28,7 @@ export interface NetworkSpec extends NetworkChange {
   readonly projectId?: string;
   readonly shared?: boolean;
   readonly external?: boolean;
-  /** How the network is carried, for administrators: `flat` with the name of a physical network. */
+  /** Physical network, for administrators: `flat` with its name. */
   readonly physical?: {
     readonly type: string;
     readonly network: string;
@@ -70,7 +70,7 @@ export interface PortChange {
   readonly adminStateUp?: boolean;
   readonly fixedIps?: readonly FixedIpSpec[];
   readonly allowedAddressPairs?: readonly AddressPair[];
-  /** Off means: no security groups and no address pairs either, or Neutron refuses it. */
+  /** If false, Neutron rejects security groups and address pairs. */
   readonly portSecurityEnabled?: boolean;
   readonly securityGroupIds?: readonly string[];
   readonly deviceOwner?: string;
@@ -83,7 +83,7 @@ export interface PortSpec extends PortChange {
   readonly projectId?: string;
 }
 
-/** An address of the subnet (any if not named), or this address of whatever subnet holds it. */
+/** An address of the subnet (any if not given), or this address of the subnet that contains it. */
 export type FixedIpSpec =
   | { readonly subnetId: string; readonly address?: Address }
   | { readonly subnetId?: never; readonly address: Address };
@@ -98,17 +98,17 @@ export interface FloatingIpFilter extends CommonFilter {
 
 export interface FloatingIpChange {
   readonly description?: string;
-  /** `null` takes the address off its port. */
+  /** `null` removes the address from its Neutron port. */
   readonly portId?: string | null;
   readonly fixedIp?: Address;
 }
 
-/** Floating IPs have no name: `description` is what recognises one. */
+/** Floating IPs have no name: `description` identifies one. */
 export interface FloatingIpSpec extends FloatingIpChange {
   readonly description: string;
   readonly floatingNetworkId: string;
   readonly subnetId?: string;
-  /** A wished address; most clouds allow that to administrators only. */
+  /** A requested address; most clouds allow it to administrators only. */
   readonly address?: Address;
   readonly projectId?: string;
 }

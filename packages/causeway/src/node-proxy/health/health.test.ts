@@ -26,15 +26,17 @@ describe('the health of a node', () => {
     expect(answer('/livez').status).toBe(livez);
   });
 
-  it('is told in kube-proxy’s fields', () => {
+  it('answers with kube-proxy’s fields', () => {
     const { body } = answerHealth('/healthz', well, patienceMs, now);
-    expect(JSON.parse(body)).toEqual({
+    expect(JSON.parse(String(body))).toEqual({
       lastUpdated: '2026-03-01T12:00:00.000Z',
       currentTime: '2026-03-01T12:00:00.000Z',
       nodeEligible: true,
     });
     const late = answerHealth('/livez', { ...well, waitingMs: 61_000 }, patienceMs, now);
-    expect(JSON.parse(late.body)).toMatchObject({ lastUpdated: '2026-03-01T11:59:55.000Z' });
+    expect(JSON.parse(String(late.body))).toMatchObject({
+      lastUpdated: '2026-03-01T11:59:55.000Z',
+    });
     expect(answerHealth('/', well, patienceMs, now).status).toBe(404);
   });
 });

@@ -72,7 +72,7 @@ describe('the codec', () => {
     expect([...decodeElements(set, list).values()]).toEqual(elements);
   });
 
-  test('cuts long lists into messages whose length the kernel can express', () => {
+  test('splits long lists into messages of a length that the kernel can express', () => {
     const set: SetDefinition = { name: 's', key: ['slot'] };
     const elements = Array.from({ length: 20_000 }, (_, index) => ({ key: [index] }));
     const { list } = encode({ op: 'add-elements', set, elements });
@@ -82,7 +82,7 @@ describe('the codec', () => {
   });
 });
 
-test("the kernel's offset leads to the element at fault, also among ranges", () => {
+test("the kernel's offset identifies the faulty element, also among ranges", () => {
   const set: SetDefinition = { name: 's', key: ['inet_service'], interval: true };
   const elements: Element[] = [
     { key: [1], keyEnd: [5] },
@@ -99,7 +99,7 @@ test("the kernel's offset leads to the element at fault, also among ranges", () 
   }
 });
 
-test('errors are read with their offsets, success is none', () => {
+test('parses errors with their offsets, and success as no error', () => {
   const answer = (errno: number) => {
     const bytes = Buffer.alloc(44);
     bytes.writeUInt32LE(44, 0);
@@ -116,7 +116,7 @@ test('errors are read with their offsets, success is none', () => {
   expect(kernelErrors(answer(0))).toEqual([]);
 });
 
-test('announcements about our table by others are foreign changes', () => {
+test('notifications about our table by others are foreign changes', () => {
   const { bytes } = encode({ op: 'remove-chain', chain: 'c' });
   const changes = (table: string, ours: boolean) => [...foreignChanges(bytes, table, () => ours)];
   expect(changes('table', false)).toEqual([{ table: 'table', what: 'a chain was removed' }]);

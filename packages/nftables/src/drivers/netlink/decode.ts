@@ -50,7 +50,7 @@ export function decodeChain(message: Message): DecodedChain & { table: string } 
   return { table, name, base: { type, hook: hookName, priority } };
 }
 
-/** The chain a rule is in, and the digest that its comment carries; empty if it carries none. */
+/** The chain of a rule, and the digest in its comment; empty if it has none. */
 export function decodeRule(message: Message): { chain: string; digest: string } {
   const attributes = messageAttributes(message);
   const userdata = attributes.bytes(ruleAttribute.userdata);
@@ -90,7 +90,7 @@ interface Entry {
   readonly attributes: Attributes;
 }
 
-/** All elements of a set, out of all messages of its dump. */
+/** All elements of a set, from all messages of its dump. */
 export function decodeElements(
   definition: SetDefinition,
   messages: readonly Message[],
@@ -157,7 +157,7 @@ function decodeVerdict(attributes: Attributes | undefined): Verdict {
   return { kind: code === verdictCodes.accept ? 'accept' : 'drop' };
 }
 
-/** Starts and ends in the order of their keys make ranges; without an end a range is open to the last key. */
+/** Builds ranges from starts and ends in key order; without an end a range extends to the last key. */
 function ranges(definition: SetDefinition, entries: readonly Entry[]): Element[] {
   const sorted = [...entries].sort(
     (a, b) => Buffer.compare(a.key, b.key) || Number(b.isEnd) - Number(a.isEnd),
@@ -189,12 +189,12 @@ function before(key: Buffer): Buffer {
   return bytes;
 }
 
-/** A field alone may be shorter than the four bytes that readFields steps by. */
+/** A single field may be shorter than the four-byte steps of readFields. */
 function padded(bytes: Buffer): Buffer {
   return bytes.length >= 4 ? bytes : Buffer.concat([bytes, Buffer.alloc(4 - bytes.length)]);
 }
 
-/** Offsets of the entries of an elements message, to find the one that the kernel points at. */
+/** Offsets of the entries of an elements message, to find the one that the kernel reports. */
 export function entryOffsets(message: Buffer): number[] {
   const offsets: number[] = [];
   const headers = 20;

@@ -18,7 +18,7 @@ import type { MessageWriter } from '@causeway/netlink/writer';
 /** An attribute's length has 16 bits; a list of elements ends well before that. */
 const fullMessage = 48 * 1024;
 
-/** Writes messages of elements until this many are in; returns where to go on. */
+/** Writes messages of elements up to this number; returns the next index. */
 export function writeElements(
   batch: BatchEncoder,
   operation: ElementsOperation,
@@ -48,7 +48,7 @@ export function writeElements(
   return next;
 }
 
-/** Writes one element; a range is two entries of the kernel's list, its start and what comes after it. */
+/** Writes one element; a range is two entries of the kernel's list, its start and its successor. */
 export function writeElement(
   writer: MessageWriter,
   set: SetDefinition,
@@ -101,7 +101,7 @@ function writeFieldsAttribute(
   });
 }
 
-/** The kernel's intervals end before a key; the last address of all has none after it. */
+/** The kernel's intervals exclude their end; the last address has no successor. */
 function afterRange(types: readonly DataType[], last: readonly Field[]): Uint8Array | undefined {
   const bytes = Buffer.alloc(dataLength(types));
   writeFields(bytes, 0, types, last);

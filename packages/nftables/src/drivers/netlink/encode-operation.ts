@@ -24,14 +24,14 @@ import { writeExpressions } from './encode-rule.ts';
 import { dataLength, typeNumber } from './fields.ts';
 import type { MessageWriter } from '@causeway/netlink/writer';
 
-/** Which part of an operation a message carries, so that an error can be traced back to it. */
+/** The part of an operation that a message carries, to trace errors back to it. */
 export interface MessageOrigin {
   readonly operation: Operation;
-  /** The first of the operation's elements that is in this message. */
+  /** Index of the first element of the operation in this message. */
   readonly firstElement?: number;
 }
 
-/** Starts messages of one batch, numbers them and notes what each is about. */
+/** Starts and numbers the messages of one batch, and records their origin. */
 export class BatchEncoder {
   readonly writer: MessageWriter;
   readonly table: string;
@@ -69,7 +69,7 @@ export class BatchEncoder {
         this.#table(messages.newTable, netlinkCreate, operation);
         return;
       case 'remove-table':
-        // Adding it first makes the removal of a table that is not there no mistake.
+        // The preceding add makes the removal of a missing table succeed.
         this.#table(messages.newTable, netlinkCreate, operation);
         this.#table(messages.deleteTable, 0, operation);
         return;
@@ -109,12 +109,12 @@ export class BatchEncoder {
     }
   }
 
-  /** Makes the kernel answer the last message so far: by then it has taken or refused all of them. */
+  /** Requests an answer to the last message so far: by then the kernel has processed all of them. */
   askForAnswer(): void {
     this.writer.addFlags(netlinkAck);
   }
 
-  /** One message of the batch. */
+  /** Starts one message of the batch. */
   startMessage(type: number, flags: number, origin: MessageOrigin): void {
     const kind = (subsystemNftables << 8) | type;
     this.writer.message(kind, netlinkRequest | flags, this.nextSequence, this.#family);
@@ -206,13 +206,13 @@ export class BatchEncoder {
   }
 }
 
-/** Tells nft to print a key that is a number alone in the machine's byte order. */
+/** Makes nft print a single numeric key in the machine's byte order. */
 const hostByteOrder = Uint8Array.of(0, 4, 1, 0, 0, 0);
 
-/** The size nft gives a dynamic set when it is not told one. */
+/** nft's default size of a dynamic set. */
 const mostClients = 65_535;
 
-/** The form in which nft keeps a rule's comment. */
+/** nft's storage format of a rule's comment. */
 function commentUserdata(comment: string): Buffer {
   const text = Buffer.from(`${comment}\0`);
   return Buffer.concat([Buffer.of(0, text.length), text]);

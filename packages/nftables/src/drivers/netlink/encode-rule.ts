@@ -11,8 +11,8 @@ import {
 import type { MessageWriter } from '@causeway/netlink/writer';
 
 /**
- * A rule in the kernel's own form: a list of expressions that load, compare and look up registers.
- * They are the ones that nft 1.0.6 makes of the same rule; a contract test compares the two.
+ * A rule in the kernel's form: a list of expressions that load, compare and look up registers. nft 1.0.6
+ * makes the same expressions of the rule; a contract test compares them.
  */
 export function writeExpressions(writer: MessageWriter, rule: Rule): void {
   const encoder = new RuleEncoder(writer);
@@ -26,19 +26,19 @@ export function writeVerdict(writer: MessageWriter, verdict: Verdict): void {
   });
 }
 
-/** Registers of four bytes are numbered from here; there are sixteen of them. */
+/** Number of the first four-byte register; there are sixteen of them. */
 const firstRegister = 8;
 const registerCount = 16;
 const verdictRegister = 0;
 
 interface Load {
-  /** Bytes that are loaded. */
+  /** Number of loaded bytes. */
   readonly size: number;
   write(register: number): void;
 }
 
 const metaKeys = { inputInterface: 6, family: 15, protocol: 16 } as const;
-/** An interface's name, in the kernel's form. */
+/** Size of an interface name in the kernel. */
 const interfaceNameSize = 16;
 const fib = { addressType: 3, ofSource: 1 } as const;
 const socketIsTransparent = 0;
@@ -165,7 +165,7 @@ class RuleEncoder {
     });
   }
 
-  /** The beginning of a name is compared over just its bytes, a whole name with the zeros behind it. */
+  /** A prefix is compared over its own bytes only, a whole name with its trailing zeros. */
   #inputInterface(name: string, isPrefix: boolean): void {
     this.#meta(metaKeys.inputInterface, interfaceNameSize).write(firstRegister);
     const bytes = Buffer.alloc(isPrefix ? name.length : interfaceNameSize);
@@ -182,7 +182,7 @@ class RuleEncoder {
     const total = key.reduce((sum, operand) => sum + registersOf(operand), 0);
     let at = start;
     for (const operand of key) {
-      // What a hash reads is put behind the key, where nothing else will be loaded.
+      // The inputs of a hash are loaded behind the key, where nothing else will be loaded.
       this.#load(operand, start + total).write(firstRegister + at);
       at += registersOf(operand);
     }
@@ -373,7 +373,7 @@ function registersOf(operand: Operand): number {
   return isAddress && operand.family === 6 ? 4 : 1;
 }
 
-/** Conntrack's flags and types of addresses are numbers in the machine's byte order, everything else as on the wire. */
+/** Conntrack flags and address types use the machine's byte order, all other numbers that of the network. */
 function numberBytes(operand: Operand, value: number, size: number): Uint8Array {
   const bytes = Buffer.alloc(size);
   const inMachineOrder = ['connection-state', 'connection-status', 'source-type'];

@@ -11,19 +11,19 @@ const typeSizes: Readonly<Record<DataType, number>> = {
   slot: 4,
 };
 
-/** The number by which nft knows a type, or several one after another. */
+/** nft's number of a type, or of a concatenation of types. */
 export function typeNumber(types: readonly DataType[]): number {
   return types.reduce((number, type) => (number << typeBits) | typeNumbers[type], 0);
 }
 
-/** A field alone has its own size; among others each starts on a boundary of four bytes. */
+/** A single field has its own size; in a concatenation each field starts on a four-byte boundary. */
 export function dataLength(types: readonly DataType[]): number {
   const [only] = types;
   if (only !== undefined && types.length === 1) return typeSizes[only];
   return types.reduce((sum, type) => sum + Math.max(4, typeSizes[type]), 0);
 }
 
-/** Which types a number stands for; undefined if one of them is none of ours. */
+/** The types of a number; undefined if one of them is not ours. */
 export function typesOfNumber(number: number): DataType[] | undefined {
   const types: DataType[] = [];
   for (let rest = number; rest > 0; rest >>>= typeBits) {
@@ -38,7 +38,7 @@ export function typesOfNumber(number: number): DataType[] | undefined {
 
 const dataTypes = Object.keys(typeNumbers) as DataType[];
 
-/** Writes fields as the kernel's registers hold them. The bytes are zero so far. */
+/** Writes fields in the form of the kernel's registers. The buffer must be zeroed. */
 export function writeFields(
   buffer: Buffer,
   start: number,
@@ -74,7 +74,7 @@ export function readFields(buffer: Buffer, types: readonly DataType[]): Field[] 
     const start = at;
     at += Math.max(4, typeSizes[type]);
     if (start + typeSizes[type] > buffer.length) {
-      throw new CausewayError('unavailable', 'the kernel told less of an element than it has');
+      throw new CausewayError('unavailable', 'an element of the kernel is shorter than its type');
     }
     switch (type) {
       case 'ipv4_addr':
@@ -92,17 +92,17 @@ export function readFields(buffer: Buffer, types: readonly DataType[]): Field[] 
   });
 }
 
-const rememberedAddresses = 500;
+const maxCachedAddresses = 500;
 const addresses = new Map<Address, Uint8Array>();
 
 /**
- * Each service has many elements, one after another, and they hold the same addresses: parsing each once
- * makes large loads fast. To remember them for longer would take 200 bytes for each and gain nothing.
+ * Consecutive elements of a service contain the same addresses: parsing each address once makes large loads
+ * fast. A longer-lived cache would take 200 bytes per address without a gain.
  */
 function bytesOf(address: Address): Uint8Array {
   let bytes = addresses.get(address);
   if (bytes === undefined) {
-    if (addresses.size >= rememberedAddresses) addresses.clear();
+    if (addresses.size >= maxCachedAddresses) addresses.clear();
     bytes = addressBytes(address);
     addresses.set(address, bytes);
   }

@@ -15,7 +15,7 @@ const words: Readonly<Record<number, string>> = {
   [messages.deleteElements]: 'elements were removed',
 };
 
-/** Which of the kernel's announcements are about our table and not from us. */
+/** The kernel's notifications about our table that we did not cause. */
 export function* foreignChanges(
   bytes: Buffer,
   table: string,
@@ -24,7 +24,7 @@ export function* foreignChanges(
   for (const message of readMessages(bytes)) {
     if (message.type >> 8 !== subsystemNftables || isOurs(message.port)) continue;
     const what = words[message.type & 0xff];
-    // The first attribute of every one of these messages is the table's name.
+    // The first attribute of each of these messages is the table's name.
     if (what === undefined || messageAttributes(message).text(1) !== table) continue;
     yield { table, what };
   }

@@ -11,11 +11,11 @@ import {
   type Operation,
 } from '../../model/transaction.ts';
 
-/** The kernel's complaint about one message. */
+/** The kernel's error about one message. */
 export interface KernelError {
   readonly sequence: number;
   readonly errno: number;
-  /** Where in the message the trouble is, in bytes. */
+  /** Position of the error in the message, in bytes. */
   readonly offset: number | undefined;
 }
 
@@ -23,7 +23,7 @@ const offsetAttribute = 2;
 const errorHeaders = 20;
 const errnoLength = 4;
 
-/** Rejections in an answer, in the order of their messages. */
+/** Errors in an answer, in the order of their messages. */
 export function kernelErrors(answer: Buffer): KernelError[] {
   const errors: KernelError[] = [];
   for (const { type, flags, sequence, payload } of readMessages(answer)) {
@@ -49,7 +49,7 @@ const errnoWords: Readonly<Record<number, string>> = {
   17: 'is there already',
   22: 'is not understood by this kernel',
   23: 'exceeds what a set may hold',
-  85: 'the ruleset has changed meanwhile',
+  85: 'the ruleset has changed in the meantime',
   95: 'is not supported by this kernel',
 };
 
@@ -57,7 +57,7 @@ const errnoRestart = 85;
 const conflicts = new Set([2, 16, 17, errnoRestart]);
 const exhaustions = new Set([12, 23, 28]);
 
-/** The complaint as an error that names the operation and, where there is one, the element at fault. */
+/** Converts the kernel's error into one that names the operation and the element, if any. */
 export function transactionError(error: KernelError, batch: BatchEncoder): TransactionError {
   const origin = batch.origin(error.sequence);
   const operation = origin?.operation;
@@ -106,7 +106,7 @@ function describe(operation: Operation | undefined, element: Element | undefined
   }
 }
 
-/** Writes the message again and looks which element the kernel's offset points at. */
+/** Writes the message again to find the element at the kernel's offset. */
 function elementAtFault(
   operation: ElementsOperation,
   first: number,

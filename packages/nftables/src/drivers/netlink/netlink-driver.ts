@@ -26,12 +26,11 @@ import { MessageWriter } from '@causeway/netlink/writer';
 
 export interface NetlinkDriverOptions extends SocketOptions {
   readonly table: string;
-  /** `inet` when left out. */
+  /** Defaults to `inet`. */
   readonly family?: TableFamily;
   /**
-   * Own the table where the kernel can (from about 6.9): nobody else can edit it, a foreign
-   * `flush ruleset` leaves it alone, it outlives this process and can be taken over again. True when
-   * left out.
+   * Own the table if the kernel supports it (from about 6.9): other programs can't edit it, a foreign `flush
+   * ruleset` does not affect it, it outlives this process and can be adopted. Defaults to true.
    */
   readonly own?: boolean;
 }
@@ -39,10 +38,10 @@ export interface NetlinkDriverOptions extends SocketOptions {
 const owned = tableFlags.owner | tableFlags.persist;
 const errnoInvalid = 22;
 const errnoNotSupported = 95;
-/** Elements that are encoded before the event loop gets its turn. */
+/** Elements that are encoded before the event loop runs. */
 const elementsAtOnce = 4000;
 
-/** Speaks to nf_tables itself: no process is spawned, a change takes a fraction of a millisecond. */
+/** Uses nf_tables directly: no process is spawned, a change takes a fraction of a millisecond. */
 export class NetlinkDriver implements Driver {
   readonly table: string;
   readonly #options: NetlinkDriverOptions;
@@ -59,7 +58,7 @@ export class NetlinkDriver implements Driver {
     this.#tableFlags = options.own === false ? 0 : owned;
   }
 
-  /** Opens the socket and, where an earlier process left the table behind, takes it over. */
+  /** Opens the socket and adopts the table of an earlier process, if there is one. */
   static async open(options: NetlinkDriverOptions): Promise<NetlinkDriver> {
     const socket = await ExchangeSocket.open(options);
     const driver = new NetlinkDriver(options, socket);
@@ -141,7 +140,7 @@ export class NetlinkDriver implements Driver {
     const isAboutTable = batch.encoder.origin(error.sequence)?.operation.op === 'add-table';
     const unsupported = error.errno === errnoNotSupported || error.errno === errnoInvalid;
     if (flags !== 0 && isAboutTable && unsupported) {
-      // An older kernel, or a table that was made without ownership: it is watched instead.
+      // An older kernel, or a table without ownership: it is watched instead.
       this.#tableFlags = 0;
       await this.#commit(transaction, signal);
       return;
@@ -157,7 +156,7 @@ interface EncodedBatch {
   readonly last: number;
 }
 
-/** The whole transaction as one datagram: the kernel takes all of it or nothing. */
+/** The whole transaction in one datagram: the kernel applies it atomically. */
 async function encodeBatch(
   transaction: Transaction,
   family: TableFamily,

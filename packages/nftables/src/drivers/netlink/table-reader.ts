@@ -32,7 +32,7 @@ import { MessageWriter } from '@causeway/netlink/writer';
 const errnoNoEntry = 2;
 const mostAttempts = 10;
 
-/** Reads one table out of the kernel. */
+/** Reads one table from the kernel. */
 export class TableReader {
   readonly #socket: ExchangeSocket;
   readonly #table: string;
@@ -44,7 +44,7 @@ export class TableReader {
     this.#family = tableFamilies[family];
   }
 
-  /** Whether there is such a table, and who owns it. */
+  /** Whether the table exists, and its owner. */
   async table(
     signal?: AbortSignal,
   ): Promise<{ flags: number; owner: number | undefined } | undefined> {
@@ -60,7 +60,7 @@ export class TableReader {
     };
   }
 
-  /** Everything in the table, of one and the same generation. */
+  /** The whole contents of the table, of one generation. */
   async read(signal?: AbortSignal): Promise<PresentRuleset | undefined> {
     for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
       const generation = await this.#generation(signal);
@@ -142,7 +142,7 @@ export class TableReader {
     });
   }
 
-  /** Undefined if there is no such thing, or if it changed while it was being listed. */
+  /** Undefined if the object does not exist, or changed during the listing. */
   async #request(
     type: number,
     flags: number,
@@ -167,7 +167,7 @@ export class TableReader {
   }
 }
 
-/** A set in our table that is not of our making. It has to be known so that it can be removed. */
+/** A foreign set in our table. It must be known so that it can be removed. */
 function foreignSet(message: Message): SetDefinition {
   const name = messageAttributes(message).text(setAttribute.name) ?? '';
   return { name, key: [], dynamic: true };
