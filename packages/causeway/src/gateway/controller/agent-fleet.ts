@@ -34,6 +34,8 @@ export interface FleetOptions {
   readonly cluster?: string | undefined;
   /** Something about the gateways has changed: what waits for them may go on. */
   readonly onChange: () => void;
+  /** The VRRP state or the alarms of a gateway may have changed. */
+  readonly onStatus?: () => void;
   /** A gateway has begun or ceased to complain about this Service. */
   readonly onComplaint: (service: string) => void;
 }
@@ -97,7 +99,11 @@ export class AgentFleet {
     };
     const heard = (gateway: string, status: AgentStatus) =>
       this.#links.find(({ name }) => name === gateway)?.heard(status);
-    this.#health = new FleetHealth({ ...options, onChange: () => {}, onStatus: heard });
+    this.#health = new FleetHealth({
+      ...options,
+      onStatus: heard,
+      onChange: (gateway) => this.#statusChanged(gateway),
+    });
     this.#removals = new RemovalLoop({
       links: () => this.#links,
       verifier: options.verifier,
@@ -318,6 +324,14 @@ export class AgentFleet {
     this.#removals.noticed();
     this.#show();
     onChange();
+  }
+
+  /** A gateway whose status stream ends may be down: its link asks at once, and not at its next check. */
+  #statusChanged(gateway: string): void {
+    if (this.#health.statusOf(gateway) === undefined) {
+      this.#links.find(({ name }) => name === gateway)?.nudge();
+    }
+    this.#options.onStatus?.();
   }
 
   #complaintsAbout(endpoints: readonly EndpointId[]): string[] {

@@ -7,7 +7,10 @@ import type { AgentClient } from './agent-client-contract.ts';
 import { agreeOnHealth } from './agreed-health.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
 
-export interface FleetHealthOptions extends Omit<AgentWatchOptions, 'name' | 'agent' | 'onStatus'> {
+export interface FleetHealthOptions
+  extends Omit<AgentWatchOptions, 'name' | 'agent' | 'onStatus' | 'onChange'> {
+  /** Called when the status of a gateway has changed, or can't be followed any more. */
+  readonly onChange: (gateway: string) => void;
   /** Called with what a gateway says about itself. */
   readonly onStatus: (gateway: string, status: AgentStatus) => void;
   readonly agents: ReadonlyMap<string, AgentClient>;
@@ -59,6 +62,6 @@ export class FleetHealth {
       log.info({ unhealthy: [...agreed].slice(0, 20), count: agreed.size }, 'who is silent');
       for (const watch of this.#watches.values()) watch.hand(agreed);
     }
-    onChange();
+    onChange(name);
   }
 }

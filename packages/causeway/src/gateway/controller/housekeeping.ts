@@ -84,10 +84,15 @@ export class GatewayHousekeeping {
   changed(): void {
     this.#cleaner.request();
     this.#options.fencing.request();
-    this.#options.configMap?.show(this.#options.fleet.standings());
+    this.showGateways();
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const key of waiting) this.#host?.enqueue(key);
+  }
+
+  /** Writes the state of the gateways, where `causeway status` reads it. */
+  showGateways(): void {
+    this.#options.configMap?.show(this.#options.fleet.standings());
   }
 
   async run(

@@ -73,6 +73,7 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     verifier: new ClusterRemovalVerifier({ client, keeper, clock, expectedCluster: parts.cluster }),
     cluster: parts.cluster,
     onChange: () => housekeeping.changed(),
+    onStatus: () => housekeeping.showGateways(),
     onComplaint: (service) => housekeeping.requestReconcile(service),
   });
   const policies = podPolicies && new ServedPolicies(podPolicies, fleet);

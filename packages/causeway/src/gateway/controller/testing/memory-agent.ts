@@ -50,6 +50,7 @@ export class MemoryAgent implements AgentClient {
   /** Endpoints that it complains about when they are pushed. */
   readonly dislikes = new Set<string>();
   vrrp = 'BACKUP';
+  alarms: readonly string[] = [];
   /** What its version understands. */
   revisions: Revisions = revisions;
   #changed = Promise.withResolvers<void>();
@@ -88,12 +89,12 @@ export class MemoryAgent implements AgentClient {
 
   #describe(): AgentStatus {
     const unhealthy = { heard: 3, seen: this.sees, acted: [] };
-    const { generation, vrrp } = this;
+    const { generation, vrrp, alarms } = this;
     const withheld = this.isOlderVersion ? {} : { withheld: this.#withheld() };
     const rest = {
       older: this.#older(),
       errors: [],
-      alarms: [],
+      alarms,
       frozen: null,
       drained: null,
       sound: true,

@@ -1,0 +1,55 @@
+import { afterEach, expect, test } from 'vitest';
+import { discardLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import { seededRandom } from '@causeway/base/simulation/random';
+import { settled, SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { AgentFleet, type GatewayStanding } from './agent-fleet.ts';
+import { MemoryAgent } from './testing/memory-agent.ts';
+import { doubtsAll } from './removal-verifiers.testing.ts';
+
+const checkEveryMs = 300_000;
+const stop = new AbortController();
+let ended: Promise<void> | undefined;
+afterEach(async () => {
+  stop.abort();
+  await ended;
+});
+
+/** A fleet of one gateway that runs, and the standing that its last callback found. */
+async function follow(agent: MemoryAgent) {
+  let shown: GatewayStanding | undefined;
+  const show = () => {
+    [shown] = fleet.standings();
+  };
+  const clock = new SimulatedClock();
+  const fleet: AgentFleet = new AgentFleet({
+    agents: new Map([['g1', agent]]),
+    ...{ clock, random: seededRandom(1), log: discardLog, metrics: noMetrics },
+    ...{ limitMs: 1_000, checkEveryMs, verifier: doubtsAll },
+    ...{ onChange: show, onStatus: show, onComplaint: () => {} },
+  });
+  await fleet.start(stop.signal);
+  fleet.complete();
+  ended = fleet.run(stop.signal);
+  await settled();
+  return { clock, shown: () => shown };
+}
+
+test('the standing of a gateway follows its status, and does not wait for the next check', async () => {
+  const agent = new MemoryAgent();
+  const { clock, shown } = await follow(agent);
+  expect(shown()).toMatchObject({ vrrp: 'BACKUP', complaints: [] });
+  agent.vrrp = 'FAULT';
+  agent.alarms = ['link-down: ext is down'];
+  agent.tell();
+  await settled();
+  expect(shown()).toMatchObject({ vrrp: 'FAULT', complaints: ['link-down: ext is down'] });
+
+  agent.mode = 'fails';
+  agent.tell();
+  await clock.advance(1_000);
+  expect(shown()).toMatchObject({ failure: 'no route', isMaster: false });
+  agent.mode = 'works';
+  await clock.advance(20_000);
+  expect(shown()).toMatchObject({ failure: undefined, vrrp: 'FAULT' });
+});
