@@ -110,7 +110,8 @@ export function nextHealth(
       if (illness === undefined) return { kind: 'well' };
       const keepMs = observation.isUnanswering === true ? pace.aloneUnansweringMs : pace.aloneMs;
       if (!hasPeers || now - health.since < keepMs) return health;
-      return { kind: 'ill', since: now };
+      // Without another wait: the gateway is known to be ill, and its alarm must not end for a moment.
+      return { kind: 'away', heardAt: now, wellSince: undefined };
     }
     default:
       return health satisfies never;

@@ -38,10 +38,18 @@ describe('what a link lost', () => {
 
   test('is not looked for while the link is down, and nothing is forgotten', () => {
     const down = view({ isUp: false, carrierChanges: 3, routes: [], addresses: [] });
-    expect(followLink(before, down)).toEqual({
-      record: before,
-      lost: { routes: [], addresses: [] },
-    });
+    const { record, lost } = followLink(before, down);
+    expect(lost).toEqual({ routes: [], addresses: [] });
+    expect(record).toMatchObject({ routes: before?.routes, addresses: before?.addresses });
+    expect(followLink(undefined, down).record).toBeUndefined();
+  });
+
+  test('is known once the link was seen down, also with a driver that does not count that', () => {
+    const down = followLink(before, view({ isUp: false, routes: [], addresses: [] }));
+    const up = followLink(down.record, view({ routes: [], addresses: [] }));
+    expect(up.lost).toEqual({ routes: [defaultRoute, podRoute], addresses: [own] });
+    const restored = followLink(up.record, view());
+    expect(restored).toEqual({ record: before, lost: { routes: [], addresses: [] } });
   });
 
   test('is what was there before it went down, until it is back', () => {

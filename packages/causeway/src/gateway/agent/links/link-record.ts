@@ -30,6 +30,9 @@ const nothing: LostFromLink = { routes: [], addresses: [] };
 export const destinationOf = ({ family, words: text }: RouteRecord): string =>
   `${family} ${text.split(' ')[0]}`;
 
+/** In place of the count, once the link was seen down: not every driver counts that. */
+const seenDown = -1;
+
 /**
  * What to keep of a link, and what it lost. A route or address that is gone although the link never went
  * down was removed by an administrator or a program, and is not missed. One that is gone since the link
@@ -39,7 +42,9 @@ export function followLink(
   record: LinkRecord | undefined,
   view: LinkView,
 ): { readonly record: LinkRecord | undefined; readonly lost: LostFromLink } {
-  if (!view.isUp) return { record, lost: nothing };
+  if (!view.isUp) {
+    return { record: record && { ...record, carrierChanges: seenDown }, lost: nothing };
+  }
   const { carrierChanges, routes, addresses } = view;
   const seen: LinkRecord = { carrierChanges, routes, addresses };
   if (record === undefined || record.carrierChanges === carrierChanges) {

@@ -35,8 +35,9 @@ class Machine {
       const [local = '', prefix = ''] = each.split('/');
       return { local, prefixlen: Number(prefix), scope: 'global' };
     });
+    const links = JSON.stringify([{ ifname: 'ext', flags, stats64 }]);
     return {
-      links: JSON.stringify([{ ifname: 'ext', flags, stats64 }]),
+      ...{ links, linksAfter: links },
       addresses: JSON.stringify([{ ifname: 'ext', addr_info: info }]),
       routes: { 4: this.routes[4].join('\n'), 6: this.routes[6].join('\n') },
     };
@@ -75,6 +76,27 @@ function watch(machine: Machine, change: Partial<LinkWatchOptions> = {}) {
   });
   return { linkWatch, alarms };
 }
+
+test('a link that goes down while it is read loses nothing from the record', async () => {
+  const machine = new Machine();
+  let before: NetworkTexts | undefined;
+  const { linkWatch } = watch(machine, {
+    readNetwork: () => {
+      const now = machine.texts();
+      const texts = { ...now, links: before?.links ?? now.links };
+      before = undefined;
+      return Promise.resolve(texts);
+    },
+  });
+  await linkWatch.check(signal);
+  before = machine.texts();
+  machine.bounce();
+  await linkWatch.check(signal);
+  expect(machine.commands).toEqual([]);
+  await linkWatch.check(signal);
+  expect(machine.commands.join()).toContain('-6 route replace default via 2001:db8:77::1');
+  expect(linkWatch.illness).toBeUndefined();
+});
 
 test('a link that went down and up gets back its own addresses and static routes, and nothing else', async () => {
   const machine = new Machine();

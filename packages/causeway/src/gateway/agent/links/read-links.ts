@@ -43,8 +43,9 @@ export interface NetworkView {
 }
 
 export interface NetworkTexts {
-  /** `ip -json -s -s link show` */
+  /** `ip -json -s -s link show`, before and after the other commands. */
   readonly links: string;
+  readonly linksAfter: string;
   /** `ip -json address show` */
   readonly addresses: string;
   /** `ip -4 route show` and `ip -6 route show` */
@@ -52,13 +53,15 @@ export interface NetworkTexts {
 }
 
 export async function readNetworkTexts(signal: AbortSignal): Promise<NetworkTexts> {
+  const showLinks = () => ip(['-json', '-s', '-s', 'link', 'show'], signal);
   return {
-    links: await ip(['-json', '-s', '-s', 'link', 'show'], signal),
+    links: await showLinks(),
     addresses: await ip(['-json', 'address', 'show'], signal),
     routes: {
       4: await ip(['-4', 'route', 'show'], signal),
       6: await ip(['-6', 'route', 'show'], signal),
     },
+    linksAfter: await showLinks(),
   };
 }
 
@@ -71,24 +74,29 @@ export async function ip(args: readonly string[], signal: AbortSignal): Promise<
   });
 }
 
-/** Reads what `ip` printed, for these links alone. `isOwn` names addresses to keep whatever their prefix. */
+/**
+ * Reads what `ip` printed, for these links alone. `isOwn` names addresses to keep whatever their prefix. A
+ * link that went down or up between the commands counts as down, because its routes may be half removed.
+ */
 export function networkIn(
   texts: NetworkTexts,
   names: readonly string[],
   isOwn: (address: Address) => boolean,
 ): NetworkView {
   const links = parse(linkRecords, texts.links);
+  const linksAfter = parse(linkRecords, texts.linksAfter);
   const addresses = parse(addressRecords, texts.addresses);
   const routes = ([4, 6] as const).flatMap((family) => routesIn(texts.routes[family], family));
   const views = new Map<string, LinkView>();
   const present = new Map<string, ReadonlySet<Address>>();
   for (const name of names) {
     const link = links.find(({ ifname }) => ifname === name);
+    const after = linksAfter.find(({ ifname }) => ifname === name);
     const found = addresses.find(({ ifname }) => ifname === name)?.addr_info ?? [];
     const through = routes.filter(({ link: each }) => each === name);
     views.set(name, {
-      isUp: link?.flags.includes('LOWER_UP') ?? false,
-      carrierChanges: link?.stats64.tx.carrier_changes ?? 0,
+      isUp: isUpIn(link) && isUpIn(after) && changesOf(link) === changesOf(after),
+      carrierChanges: changesOf(link) ?? 0,
       routes: through.filter(({ isStatic }) => isStatic).map(({ route }) => route),
       destinations: new Set(through.map(({ route }) => destinationOf(route))),
       addresses: found.flatMap((each) => addressWords(each, isOwn)),
@@ -98,6 +106,11 @@ export function networkIn(
   const defaults = routes.filter(({ route }) => route.words.split(' ')[0] === 'default');
   return { links: views, present, defaults: new Set(defaults.map(({ route }) => route.family)) };
 }
+
+type LinkInfo = z.output<typeof linkRecords>[number];
+
+const isUpIn = (link: LinkInfo | undefined) => link?.flags.includes('LOWER_UP') === true;
+const changesOf = (link: LinkInfo | undefined) => link?.stats64.tx.carrier_changes;
 
 type AddressInfo = z.output<typeof addressRecords>[number]['addr_info'][number];
 
