@@ -36,6 +36,8 @@ export interface BackendInput {
   readonly routable: ReadonlySet<Family>;
   /** Whether a pod's address may be used yet, in the layer Pod; all may where left out. */
   readonly isPodKnown?: (address: Address) => boolean;
+  /** Why the network policies of its namespace are too large for gateways, in the layer Pod. */
+  readonly policyExcess?: BudgetExcess | undefined;
 }
 
 export interface Backends {
@@ -55,6 +57,9 @@ export function backendsOf(input: BackendInput): Backends {
   const excess = budgetExcess(input.service, input.slices);
   // Closed, and not as before: what was served before may let in sources that are no longer asked for.
   if (excess !== undefined) return { excess, endpoints: [], problems: [], isIncomplete: false };
+  if (input.policyExcess !== undefined) {
+    return { excess: input.policyExcess, endpoints: [], problems: [], isIncomplete: true };
+  }
   const endpoints: Endpoint[] = [];
   const problems: string[] = [];
   const ranges = sourceRanges(input.service);

@@ -333,6 +333,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       masquerade: settings.masquerade,
       routable: routableFamilies(ports),
       isPodKnown: (address) => policies?.isPodKnown(namespace, address) ?? true,
+      policyExcess: policies?.excess(namespace),
     });
     const endpoints = backends.endpoints.filter(isOn);
     // Before the endpoints: a pod never stands open because its policies come later.

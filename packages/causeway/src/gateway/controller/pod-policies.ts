@@ -10,6 +10,8 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise } from '@causeway/base/work/supervisor';
+import type { BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
+import { policyExcess } from './policy-budget.ts';
 import { assignmentFor, limitsIngress, policyFrom } from './policy-rules.ts';
 import type { NamespacePolicies } from './desired-state.ts';
 
@@ -64,6 +66,11 @@ export class PodPolicies {
     return this.#limiting(namespace).length === 0 || this.#podAt(namespace, address) !== undefined;
   }
 
+  /** Why the policies of the namespace are too large for gateways, if so. */
+  excess(namespace: string): BudgetExcess | undefined {
+    return policyExcess(this.#limiting(namespace));
+  }
+
   /** What the gateways must know to keep the policies of a namespace at these pods' addresses. */
   of(namespace: string, addresses: Iterable<Address>): NamespacePolicies {
     const limiting = this.#limiting(namespace);
@@ -75,7 +82,10 @@ export class PodPolicies {
       return assignmentFor(address, pod, limiting) ?? [];
     });
     const used = new Set<string>(assignments.flatMap(({ policies }) => policies));
+    const isOver = policyExcess(limiting) !== undefined;
     const policies = limiting
+      // Policies beyond the budget let nothing in until the Services of the namespace are closed.
+      .map((policy) => (isOver ? withoutRules(policy) : policy))
       .map((policy) => policyFrom(policy, (problem) => this.#complain(policy, problem)))
       .filter(({ name }) => used.has(`${namespace}/${name}`));
     return { policies, assignments };
@@ -120,6 +130,13 @@ export class PodPolicies {
     const policy = `${metadata?.namespace}/${metadata?.name}`;
     this.#log.warn({ policy, problem }, 'a part of the network policy lets nothing in');
   }
+}
+
+function withoutRules({ metadata, spec }: NetworkPolicy): NetworkPolicy {
+  return {
+    ...(metadata === undefined ? {} : { metadata }),
+    spec: { podSelector: spec?.podSelector ?? {} },
+  };
 }
 
 /** A pod's status changes far more often than what policies look at. */

@@ -1,6 +1,7 @@
 import type { Address } from '@causeway/base/address/address';
 import type { Endpoint } from '../protocol/endpoint.ts';
 import type { AgentFleet } from './agent-fleet.ts';
+import type { BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
 import type { PodPolicies } from './pod-policies.ts';
 
 /** Keeps the gateways told about the policies of the pods that they send to, and about no others. */
@@ -11,6 +12,8 @@ export class ServedPolicies {
   readonly #served = new Map<string, Map<string, ReadonlySet<Address>>>();
   /** Services that wait until more is known about their pods, by namespace. */
   readonly #waiting = new Map<string, Set<string>>();
+  /** Namespaces whose policies are larger than the budget. */
+  readonly #overBudget = new Set<string>();
   #isStarted = false;
 
   constructor(policies: PodPolicies, fleet: AgentFleet) {
@@ -20,6 +23,11 @@ export class ServedPolicies {
 
   isPodKnown(namespace: string, address: Address): boolean {
     return this.#policies.isKnown(namespace, address);
+  }
+
+  /** Why the policies of the namespace are too large for gateways, if so. */
+  excess(namespace: string): BudgetExcess | undefined {
+    return this.#policies.excess(namespace);
   }
 
   /** What the gateways are to send to for a Service: none when it is gone. */
@@ -50,6 +58,7 @@ export class ServedPolicies {
     const changed = new Set<string>();
     const requestCheck = () => {
       for (const namespace of changed) {
+        for (const service of this.#closedNow(namespace)) enqueue(service);
         this.#refresh(namespace);
         for (const service of this.#waiting.get(namespace) ?? []) enqueue(service);
       }
@@ -60,6 +69,17 @@ export class ServedPolicies {
       if (changed.size === 0) queueMicrotask(requestCheck);
       changed.add(namespace);
     });
+  }
+
+  /** The Services that are served although the policies of their namespace have become too large. */
+  #closedNow(namespace: string): string[] {
+    if (this.#policies.excess(namespace) === undefined) {
+      this.#overBudget.delete(namespace);
+      return [];
+    }
+    if (this.#overBudget.has(namespace)) return [];
+    this.#overBudget.add(namespace);
+    return [...(this.#served.get(namespace)?.keys() ?? [])];
   }
 
   #refresh(namespace: string): void {
