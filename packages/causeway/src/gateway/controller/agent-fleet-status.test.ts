@@ -8,7 +8,7 @@ import { MemoryAgent } from './testing/memory-agent.ts';
 import { doubtsAll } from './removal-verifiers.testing.ts';
 
 const checkEveryMs = 300_000;
-const stop = new AbortController();
+let stop = new AbortController();
 let ended: Promise<void> | undefined;
 afterEach(async () => {
   stop.abort();
@@ -17,6 +17,7 @@ afterEach(async () => {
 
 /** A fleet of one gateway that runs, and the standing that its last callback found. */
 async function follow(agent: MemoryAgent) {
+  stop = new AbortController();
   let shown: GatewayStanding | undefined;
   const show = () => {
     [shown] = fleet.standings();
@@ -52,4 +53,19 @@ test('the standing of a gateway follows its status, and does not wait for the ne
   agent.mode = 'works';
   await clock.advance(20_000);
   expect(shown()).toMatchObject({ failure: undefined, vrrp: 'FAULT' });
+});
+
+test('a gateway that restarts with an older state file gets the full state again at once', async () => {
+  const agent = new MemoryAgent();
+  const { clock } = await follow(agent);
+  const pushed = agent.generation;
+  expect(agent.pushes).toHaveLength(1);
+  agent.mode = 'fails';
+  agent.tell();
+  await clock.advance(1_000);
+  agent.generation = 1;
+  agent.mode = 'works';
+  await clock.advance(20_000);
+  expect(agent.generation).toBe(pushed);
+  expect(agent.pushes.map(({ header }) => header.kind)).toEqual(['state', 'state']);
 });
