@@ -51,6 +51,16 @@ describe.skipIf(!available)('on one etcd with TLS and users', () => {
     return Promise.resolve({ ledger, close: () => ledger.close() });
   });
 
+  test('reports that a watch is up although nothing changes', async () => {
+    const ledger = open();
+    const revision = await ledger.barrier(never);
+    const ended = AbortSignal.timeout(10_000);
+    const watch = ledger.watch('state/', revision, ended)[Symbol.asyncIterator]();
+    expect((await watch.next()).value).toEqual({ revision, changes: [] });
+    await watch.return?.();
+    await ledger.close();
+  });
+
   test('says that a password is wrong', async () => {
     const ledger = open({ user: { ...user, password: 'wrong' } });
     await expect(ledger.barrier(never)).rejects.toMatchObject({ code: 'invalid' });

@@ -92,4 +92,11 @@ describe.skipIf(!available)('allocators on an etcd of three members', () => {
     const codes = new Set(tenants.flatMap(({ failures }) => [...failures]));
     expect([...codes].filter((code) => code !== 'unavailable' && code !== 'timeout')).toEqual([]);
   });
+
+  test('say that they are ready after an outage in which nothing changed in the ledger', async () => {
+    for (const allocator of lab.allocators) await lab.drop(allocator, 'to etcd');
+    for (const allocator of lab.allocators) await saysNotReady(allocator);
+    for (const allocator of lab.allocators) await lab.letThrough(allocator);
+    for (const allocator of lab.allocators) await isReady(allocator);
+  });
 });

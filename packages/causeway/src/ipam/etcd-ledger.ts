@@ -117,7 +117,10 @@ export class EtcdLedger implements Ledger {
     try {
       const start = this.#root + prefix;
       stream.send(encodeWatch(start, this.#root + endOfPrefix(prefix), afterRevision + 1));
-      for (;;) yield* this.#batchesOf(decodeWatchResponse(await inbox.take()));
+      for (;;) {
+        const response = decodeWatchResponse(await inbox.take());
+        yield* this.#batchesOf(response, afterRevision);
+      }
     } finally {
       signal.removeEventListener('abort', onAbort);
       this.#watches.delete(stream);
@@ -134,16 +137,20 @@ export class EtcdLedger implements Ledger {
     return Promise.resolve();
   }
 
-  /** A response may contain several transactions, each of them complete. */
-  *#batchesOf(response: WatchResponse): Generator<Batch, void> {
+  /** A response may tell of several transactions, each of them whole. */
+  *#batchesOf(response: WatchResponse, afterRevision: number): Generator<Batch, void> {
     if (response.compactRevision !== 0) {
       throw new CausewayError('gone', `etcd has compacted up to ${response.compactRevision}`);
     }
     if (response.canceled) {
       throw new CausewayError('unavailable', `etcd ended the watch: ${response.cancelReason}`);
     }
-    // The answer to the watch's creation carries etcd's revision, which the watch has not reached yet.
-    if (response.created) return;
+    if (response.created) {
+      // The revision in this response is that of etcd, and the watch has not reached it yet. If the watch
+      // starts later, it is up: etcd reports no progress of such a watch, so nothing else says so.
+      if (response.revision <= afterRevision) yield { revision: afterRevision, changes: [] };
+      return;
+    }
     const batches = new Map<number, Batch['changes'][number][]>();
     for (const { key, value, revision } of response.events) {
       const change = { key: key.slice(this.#root.length), value, revision };

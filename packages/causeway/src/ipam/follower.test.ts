@@ -93,7 +93,29 @@ describe('a follower', () => {
     await done;
   });
 
-  test('stops when the ledger has an earlier revision than before', async () => {
+  test('is connected again after an outage although nothing changes in the ledger', async () => {
+    const ledger = new ScriptedLedger();
+    ledger.recent.startAt(1);
+    const { follower, done, stop, signal } = follow(ledger);
+    await follower.reached(1, signal);
+    const before = ledger.recent;
+    // As etcd does: a watch without changes sends nothing until the client asks for its revision.
+    const asked = Promise.withResolvers<undefined>();
+    ledger.requestProgress = () => asked.resolve(undefined);
+    ledger.watch = async function* (_, after, ended) {
+      await asked.promise;
+      yield { revision: after, changes: [] };
+      await new Promise((resolve) => ended.addEventListener('abort', resolve, { once: true }));
+    };
+    before.end(new CausewayError('unavailable', 'the connection was closed'));
+    await expect.poll(() => follower.connected, { timeout: 5_000 }).toBe(false);
+    await expect.poll(() => follower.connected, { timeout: 5_000 }).toBe(true);
+    expect(ledger.loads).toBe(1);
+    stop();
+    await done;
+  });
+
+  test('stops when the ledger has gone back in time', async () => {
     const ledger = new ScriptedLedger();
     ledger.recent.startAt(7);
     ledger.snapshot = { revision: 7, entries: [] };

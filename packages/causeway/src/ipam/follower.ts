@@ -56,6 +56,7 @@ export class Follower {
     while (!signal.aborted) {
       try {
         if (!this.#loaded) await this.#load(signal);
+        this.#askLater();
         for await (const batch of this.#ledger.watch(stateRoot, this.view.revision, signal)) {
           this.#connected = true;
           this.view.apply(batch);
@@ -127,12 +128,14 @@ export class Follower {
   }
 
   /**
-   * A watch without changes reports its revision on request; a watch that is behind needs another request.
+   * A watch without changes reports its revision only when asked. The follower asks repeatedly while a
+   * caller waits, and after a new start of the watch: in a quiet ledger no change proves that the watch
+   * is up.
    */
   #askLater(): void {
     this.#asking ??= this.#clock.timer(progressEveryMs, () => {
       this.#asking = undefined;
-      if (this.#waiting.size === 0) return;
+      if (this.#waiting.size === 0 && this.#connected) return;
       this.#ledger.requestProgress();
       this.#askLater();
     });

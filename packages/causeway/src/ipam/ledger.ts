@@ -20,9 +20,9 @@ export interface Ledger {
   /** A revision at least as new as every transaction that was acknowledged before the call. */
   barrier(signal: AbortSignal): Promise<number>;
   /**
-   * All changes after the revision, in order, one batch for each transaction that touched the prefix. A batch
-   * without changes means that nothing else happened up to its revision. Ends by throwing: `gone` when the
-   * revision has been compacted (load again), `aborted` on the signal.
+   * Everything after the revision, in order, one batch for each transaction that touched the prefix.
+   * A batch without changes says that nothing else happened up to its revision. Such a batch, for
+   * which the caller may ask, also shows that the watch is up. Ends by throwing: `gone` when the revision has been compacted away (load again), `aborted` on the signal.
    */
   watch(prefix: string, afterRevision: number, signal: AbortSignal): AsyncIterable<Batch>;
   /** Constant for the same store; different for a store that was made from a snapshot of it. */
