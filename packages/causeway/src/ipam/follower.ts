@@ -31,7 +31,8 @@ export class Follower {
   #asking: Timer | undefined;
   #loaded = false;
   #connected = false;
-  /** The barrier that has not begun yet: new callers can share it. */
+  #wasPutBack = false;
+  /** The barrier that has not begun yet: whoever asks now may share it. */
   #nextBarrier: Promise<number> | undefined;
   readonly #barriers = new SerialQueue();
 
@@ -51,7 +52,12 @@ export class Follower {
     return this.#loaded && this.#connected;
   }
 
-  /** Follows until the signal fires. Rejects only if the ledger was replaced or restored. */
+  /** Whether the ledger answered with an older revision than before: a backup took its place. */
+  get wasPutBack(): boolean {
+    return this.#wasPutBack;
+  }
+
+  /** Follows until the signal fires. Rejects only if the ledger can't be the one it was. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -179,6 +185,7 @@ export class Follower {
 
   #refuseThePast(revision: number, seen: number): void {
     if (revision >= seen) return;
+    this.#wasPutBack = true;
     throw new CausewayError(
       'internal',
       `the ledger is at revision ${revision}, but ${seen} was seen before: it was put back to an earlier state`,

@@ -1,10 +1,11 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
+import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise } from '@causeway/base/work/supervisor';
 import { Allocator } from './allocator.ts';
-import { refuseRestoredStore } from './backup.ts';
+import { refuseRestoredStore, suspendAll } from './backup.ts';
 import { startApiServer, type ApiOptions } from './api/server.ts';
 import { isTransient } from './follower.ts';
 import { Heartbeats } from './heartbeats.ts';
@@ -38,6 +39,7 @@ export interface Replica {
 const gaugesEveryMs = 10_000;
 const retryMs = 500;
 const platformSweepMs = 60_000;
+const suspendLimitMs = 15_000;
 
 /** One server: the allocator on its ledger, its housekeeping, and the API. Resolves when it answers. */
 export async function startReplica(options: ReplicaOptions): Promise<Replica> {
@@ -60,7 +62,15 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     follower: (signal) => allocator.follower.run(signal),
     housekeeper: (signal) => housekeeper.run(signal),
     platforms: (signal) => platforms.run(signal),
-    gauges: (signal) => keepGauges(allocator, options, signal),
+    gauges: async (signal) => {
+      while (!signal.aborted) {
+        setGauges(allocator.view, allocator.now);
+        await sleep(clock, gaugesEveryMs, signal);
+      }
+    },
+  }).catch(async (error: unknown) => {
+    if (allocator.follower.wasPutBack) await suspendPutBack(options);
+    throw error;
   });
   // The caller awaits `done` and gets the failure then.
   done.catch(() => undefined);
@@ -120,5 +130,41 @@ async function checkStore({ ledger, clock, log, signal }: ReplicaOptions): Promi
       log.warn({ problem: CausewayError.from(error).message }, 'waiting for the ledger');
       await sleep(clock, retryMs, signal);
     }
+  }
+}
+
+/**
+ * Only a server that was running knows that its store went back to an older state. The server that starts
+ * next sees an intact ledger, so this one marks every site as recovering before it ends. Otherwise the
+ * next server gives out again the addresses that are newer than the backup.
+ */
+async function suspendPutBack({ ledger, clock, log }: ReplicaOptions): Promise<void> {
+  const suspend = async (signal: AbortSignal): Promise<void> => {
+    for (;;) {
+      try {
+        const sites = await suspendAll(ledger, 'recovering', clock.wallTime(), signal);
+        log.error(
+          { sites },
+          'the ledger went back to an older state: its sites are recovering now',
+        );
+        return;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        // Another server marks the same sites, or the store does not answer yet.
+        await sleep(clock, retryMs, signal);
+      }
+    }
+  };
+  try {
+    await withDeadline(
+      clock,
+      suspendLimitMs,
+      undefined,
+      'marking the sites as recovering',
+      suspend,
+    );
+  } catch (error) {
+    const problem = CausewayError.from(error).message;
+    log.error({ problem }, 'run "causeway ipam recover" before a server starts on this ledger');
   }
 }
