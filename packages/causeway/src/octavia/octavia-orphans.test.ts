@@ -178,6 +178,22 @@ test('an operator confirms the deletion of one orphan, and the others stay', asy
   await until(async () => expect((await lab.orphans())?.confirmed).toEqual([]));
 });
 
+test('a confirmation from before an object was an orphan deletes nothing', async () => {
+  await lab.start({}, 'prod', driftMs);
+  await serve('web');
+  await untilChecked(2);
+  const [web] = await lab.balancers();
+  const metadata = { namespace: 'kube-system', name: orphanRegisterName };
+  const change = confirmation('octavia', [web?.id ?? ''], 'by hand');
+  await patchOrCreate(lab.client, configMaps, { metadata }, change, never);
+  const before = await inCloud();
+  await restoreWithout('web');
+  await until(async () => expect((await lab.orphans())?.orphans).toHaveLength(2));
+  await until(async () => expect((await lab.orphans())?.confirmed).toEqual([]));
+  await untilChecked(4);
+  expect(await inCloud()).toEqual(before);
+});
+
 test('the rules of a second cluster in the same security group stay, and those of held load balancers', async () => {
   const call = { signal: never };
   const group = await lab.neutron.securityGroups.create({ name: 'pods' }, call);

@@ -131,8 +131,12 @@ export class OrphanRegister {
     const metadata = { namespace, name: orphanRegisterName };
     const { data = {} } = (await client.find(configMaps, metadata, { signal })) ?? {};
     const ids = new Set(report.orphans.map(({ id }) => id));
-    const confirmed = confirmedIds(data, provider);
-    const settled = [...confirmed].filter((id) => !ids.has(id));
+    const confirmed = [...confirmedIds(data, provider)];
+    // An operator confirms orphans that the register lists. A confirmation that is older than the listing
+    // is about an earlier state of the object, and is removed.
+    const listed = new Set(parse(data[provider] ?? '')?.orphans.map(({ id }) => id));
+    const isValid = (id: string) => ids.has(id) && listed.has(id);
+    const settled = confirmed.filter((id) => !isValid(id));
     const change = {
       ...((data[provider] ?? '') === text ? {} : { [provider]: text === '' ? null : text }),
       ...Object.fromEntries(settled.map((id) => [confirmationKey(provider, id), null])),
@@ -142,7 +146,7 @@ export class OrphanRegister {
     }
     if (text !== this.#written) this.#announce(report);
     this.#written = text;
-    return new Set([...confirmed].filter((id) => ids.has(id)));
+    return new Set(confirmed.filter(isValid));
   }
 
   #format({ orphans, otherClusters }: OrphanReport): string {
