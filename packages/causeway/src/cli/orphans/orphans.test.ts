@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readOrphanRegister } from '../../services/orphan-register.ts';
-import { chooseOrphans, listOrphans } from './orphans.ts';
+import { chooseOrphans, listOrphans, notesBelow } from './orphans.ts';
 import { orphanLines } from '../console/status.ts';
 
 const data = {
@@ -32,6 +32,13 @@ test('the status says what is held and that another cluster has the same cluster
   expect(report === undefined ? [] : orphanLines(report)).toEqual([
     'orphans      octavia keeps 1 load balancer and 1 floating IP and 1 more that no Service uses: causeway orphans list',
     'cluster ID   another cluster (UID uid-2) uses the clusterId prod too: give each cluster its own',
+  ]);
+});
+
+test('the list says how many orphans it leaves out, and names the other clusters', () => {
+  expect(readOrphanRegister({ data }).flatMap(notesBelow)).toEqual([
+    'octavia keeps 1 more, which the list has no room for. They follow when orphans of this list are deleted or used again.',
+    'Another cluster (UID uid-2) uses the clusterId prod too.',
   ]);
 });
 

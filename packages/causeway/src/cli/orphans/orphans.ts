@@ -52,10 +52,7 @@ function listCommand(): Command {
       const reports = await readReports(session, options.systemNamespace);
       print(options.output, listOrphans(reports));
       if (options.output !== 'table') return;
-      for (const { otherClusters, clusterId } of reports) {
-        for (const uid of otherClusters)
-          say(`Another cluster (UID ${uid}) uses the clusterId ${clusterId} too.`);
-      }
+      for (const report of reports) for (const note of notesBelow(report)) say(note);
     });
   });
 }
@@ -118,6 +115,19 @@ export function listOrphans(reports: readonly RegisteredReport[]): ListedOrphan[
       state: confirmed.includes(orphan.id) ? ('confirmed' as const) : ('held' as const),
     })),
   );
+}
+
+/** The facts of a report that no row of the table shows. */
+export function notesBelow(report: RegisteredReport): string[] {
+  const { provider, clusterId, count, orphans, otherClusters } = report;
+  const left = count - orphans.length;
+  const more = `${provider} keeps ${left} more, which the list has no room for. They follow when orphans of this list are deleted or used again.`;
+  return [
+    ...(left > 0 ? [more] : []),
+    ...otherClusters.map(
+      (uid) => `Another cluster (UID ${uid}) uses the clusterId ${clusterId} too.`,
+    ),
+  ];
 }
 
 async function readReports(
