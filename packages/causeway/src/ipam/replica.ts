@@ -62,12 +62,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     follower: (signal) => allocator.follower.run(signal),
     housekeeper: (signal) => housekeeper.run(signal),
     platforms: (signal) => platforms.run(signal),
-    gauges: async (signal) => {
-      while (!signal.aborted) {
-        setGauges(allocator.view, allocator.now);
-        await sleep(clock, gaugesEveryMs, signal);
-      }
-    },
+    gauges: (signal) => keepGauges(allocator, options, signal),
   }).catch(async (error: unknown) => {
     if (allocator.follower.wasPutBack) await suspendPutBack(options);
     throw error;
