@@ -52,6 +52,22 @@ describe('WorkQueue', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  test('a key that is handed out loses its delayed add, but not one from then on', async () => {
+    const { clock, queue } = makeQueue();
+    queue.addAfter('a', 100);
+    queue.add('a');
+    expect(queue.tryTake()).toBe('a');
+    queue.done('a');
+    await clock.advance(100);
+    expect(queue.depth).toBe(0);
+    queue.add('a');
+    expect(queue.tryTake()).toBe('a');
+    queue.addAfter('a', 100);
+    queue.done('a');
+    await clock.advance(100);
+    expect(queue.tryTake()).toBe('a');
+  });
+
   test('failures back off for each key on its own until it is forgotten', () => {
     const { queue } = makeQueue();
     expect([1, 2, 3].map(() => queue.addAfterFailure('a'))).toEqual([10, 20, 40]);

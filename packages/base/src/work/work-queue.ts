@@ -18,6 +18,9 @@ export interface WorkQueueOptions {
  *   for `done` and goes to the end of the queue;
  * - keys are handed out in the order they were added;
  * - delayed adds keep the earliest time asked for, failures back off for each key on its own.
+ *
+ * Unlike client-go, a key that is handed out loses its delayed add: the work that begins now decides
+ * whether and when the key comes back.
  */
 export class WorkQueue<Key> {
   readonly #clock: Clock;
@@ -91,6 +94,7 @@ export class WorkQueue<Key> {
     if (key === undefined) return undefined;
     this.#processing.add(key);
     this.#dirty.delete(key);
+    this.#delayedUntil.delete(key);
     return key;
   }
 
@@ -163,7 +167,7 @@ export class WorkQueue<Key> {
       next !== undefined;
       next = this.#delayed.popDue(now)
     ) {
-      // An entry that a later call made earlier is stale: the earlier one has been handed out already.
+      // An entry is stale after an earlier time was asked for, and after the key was handed out.
       if (this.#delayedUntil.get(next.value) !== next.time) continue;
       this.#delayedUntil.delete(next.value);
       this.add(next.value);
