@@ -2,7 +2,7 @@ import { KubeClient } from '../../packages/kubernetes/src/client/client.ts';
 import { Cloud } from '../../packages/openstack/src/cloud.ts';
 import { cloudConfigFrom } from '../../packages/openstack/src/config/settings.ts';
 import { discardLog } from '../../packages/base/src/observability/log.ts';
-import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
+import { noMetrics, type Metrics } from '../../packages/base/src/observability/metrics.ts';
 import {
   Simulation,
   type SimulatedProcess,
@@ -22,6 +22,8 @@ export interface WorldOptions {
   /** By how much time may move although something is under way; see Simulation. */
   readonly hasteMs?: number;
   readonly openstack?: Omit<EmbeddedOptions, 'clock'>;
+  /** Counts what controllers do, and their requests to Kubernetes. */
+  readonly metrics?: Metrics;
 }
 
 /**
@@ -34,11 +36,13 @@ export class SimulatedWorld {
   readonly openstack: InProcessOpenStack;
   /** Someone with kubectl: never killed, and part of the same order of events. */
   readonly user: KubeClient;
+  readonly metrics: Metrics;
   /** What gets lost of the requests that are sent from now on, by their labels; not of the user's. */
   lossOf: (label: string) => Loss = () => undefined;
 
   constructor(seed: number, options: WorldOptions = {}) {
     this.simulation = new Simulation(seed, options);
+    this.metrics = options.metrics ?? noMetrics;
     const { clock, random } = this.simulation;
     this.kubernetes = new InProcessKubernetes({ clock, random });
     this.openstack = createInProcessOpenStack({ ...options.openstack, clock });
@@ -54,6 +58,7 @@ export class SimulatedWorld {
       transport: new SimulatedKubernetesTransport(this.kubernetes, process, lossOf),
       clock: process.clock,
       random: this.simulation.random,
+      metrics: process.name.startsWith('controller') ? this.metrics : noMetrics,
     });
   }
 

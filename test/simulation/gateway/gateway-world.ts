@@ -33,7 +33,6 @@ import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
 import type { Subnet } from '../../../packages/openstack/src/neutron/resources.ts';
 import type { Clock } from '../../../packages/base/src/time/clock.ts';
 import { discardLog } from '../../../packages/base/src/observability/log.ts';
-import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { supervise } from '../../../packages/base/src/work/supervisor.ts';
 import type { LeaseGuard } from '../../../packages/base/src/work/lease-guard.ts';
@@ -140,7 +139,7 @@ export class GatewayWorld extends SimulatedWorld {
     const { random } = this.simulation;
     const lease = { namespace: 'kube-system', name: 'causeway-controller' };
     const leading = runAsLeader(
-      { client, lease, identity, clock, random, log: discardLog, metrics: noMetrics },
+      { client, lease, identity, clock, random, log: discardLog, metrics: this.metrics },
       (leadership, inner) =>
         this.#control(process, client.withFence(leadership), inner, leadership),
       stop.signal,
@@ -163,7 +162,7 @@ export class GatewayWorld extends SimulatedWorld {
   ) {
     const { clock } = process;
     const { random } = this.simulation;
-    const common = { client, clock, random, log: discardLog, metrics: noMetrics };
+    const common = { client, clock, random, log: discardLog, metrics: this.metrics };
     const recorder = new EventRecorder({
       ...common,
       component: 'causeway-controller',

@@ -14,7 +14,6 @@ import { ServiceController } from '../../../packages/causeway/src/services/servi
 import { openLoadBalancing } from '../../../packages/openstack/src/load-balancing/open.ts';
 import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
 import { discardLog } from '../../../packages/base/src/observability/log.ts';
-import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { supervise } from '../../../packages/base/src/work/supervisor.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
@@ -60,7 +59,7 @@ export class OctaviaWorld extends SimulatedWorld {
       clock,
       random,
       log: discardLog,
-      metrics: noMetrics,
+      metrics: this.metrics,
     };
     const recorder = new EventRecorder({
       ...common,

@@ -8,7 +8,6 @@ import { services } from '../../../packages/kubernetes/src/objects/resources.ts'
 import { makePoolProvider } from '../../../packages/causeway/src/pool/make-pool-provider.ts';
 import { ServiceController } from '../../../packages/causeway/src/services/service-controller.ts';
 import { discardLog } from '../../../packages/base/src/observability/log.ts';
-import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { supervise } from '../../../packages/base/src/work/supervisor.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
@@ -62,7 +61,7 @@ export class PoolWorld extends SimulatedWorld {
     const process = this.simulation.process(`controller ${this.#controllers}`);
     const client = this.kubeClient(process);
     const { random } = this.simulation;
-    const common = { client, clock: process.clock, random, log: discardLog, metrics: noMetrics };
+    const common = { client, clock: process.clock, random, log: discardLog, metrics: this.metrics };
     const recorder = new EventRecorder({ ...common, component: 'c', instance: process.name });
     const provider = makePoolProvider({
       ...common,

@@ -115,7 +115,7 @@ describe('a follower', () => {
     await done;
   });
 
-  test('stops when the ledger has gone back in time', async () => {
+  test('stops when the ledger has an earlier revision than before', async () => {
     const ledger = new ScriptedLedger();
     ledger.recent.startAt(7);
     ledger.snapshot = { revision: 7, entries: [] };

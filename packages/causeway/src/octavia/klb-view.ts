@@ -1,5 +1,6 @@
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { keyOf } from '@causeway/kubernetes/objects/object';
+import { OwnWrites } from '@causeway/kubernetes/cache/own-writes';
 import { withSlimMetadata } from '@causeway/kubernetes/cache/projection';
 import { Reflector } from '@causeway/kubernetes/cache/reflector';
 import { compareResourceVersions } from '@causeway/kubernetes/cache/resource-version';
@@ -25,6 +26,7 @@ export class KlbView {
   readonly #store: Store<KuryrLoadBalancer, 'balancer' | 'address'>;
   readonly #reflector: Reflector<KuryrLoadBalancer, KuryrLoadBalancer, 'balancer' | 'address'>;
   readonly #written = new Map<string, KuryrLoadBalancer>();
+  readonly #ownWrites: OwnWrites<KuryrLoadBalancer>;
 
   constructor(options: KlbViewOptions) {
     this.#store = new Store<KuryrLoadBalancer, 'balancer' | 'address'>({
@@ -42,6 +44,7 @@ export class KlbView {
       projection: withSlimMetadata,
     });
     this.#store.onChange((change) => this.#seen(change));
+    this.#ownWrites = new OwnWrites(this.#store);
   }
 
   get synced(): Promise<void> {
@@ -58,6 +61,11 @@ export class KlbView {
 
   onChange(handler: (change: Change<KuryrLoadBalancer>) => void): () => void {
     return this.#store.onChange(handler);
+  }
+
+  /** Calls back for each change except for those that our own writes made, see OwnWrites. */
+  onForeignChange(handler: (change: Change<KuryrLoadBalancer>) => void): () => void {
+    return this.#ownWrites.onForeignChange(handler);
   }
 
   get(key: string): KuryrLoadBalancer | undefined {
@@ -91,9 +99,11 @@ export class KlbView {
     return this.#store.byIndex('address', ipId).filter((klb) => keyOf(klb) !== besides);
   }
 
-  /** What a write of ours answered. */
-  wrote(klb: KuryrLoadBalancer): void {
-    this.#written.set(keyOf(klb), withSlimMetadata(klb));
+  /** Sends one of our writes. Its caller goes on with the answer: the change needs no reconcile. */
+  async write(key: string, work: () => Promise<KuryrLoadBalancer>): Promise<KuryrLoadBalancer> {
+    const klb = await this.#ownWrites.write(key, work);
+    this.#written.set(key, withSlimMetadata(klb));
+    return klb;
   }
 
   removed(key: string): void {

@@ -109,27 +109,28 @@ export class KlbWriter {
     await this.#client.patchMerge(endpoints, name, { metadata }, { signal, fieldManager });
   }
 
-  async #create(klb: KuryrLoadBalancer, signal: AbortSignal): Promise<KuryrLoadBalancer> {
-    const created = await this.#client.create(kuryrLoadBalancers, klb, { signal, fieldManager });
-    this.#view.wrote(created);
-    return created;
+  #create(klb: KuryrLoadBalancer, signal: AbortSignal): Promise<KuryrLoadBalancer> {
+    return this.#view.write(keyOf(klb), () =>
+      this.#client.create(kuryrLoadBalancers, klb, { signal, fieldManager }),
+    );
   }
 
-  async #patch(
+  #patch(
     klb: KuryrLoadBalancer,
     patch: { readonly metadata?: object; readonly spec?: object; readonly status?: object },
     signal: AbortSignal,
     subresource?: 'status',
   ): Promise<KuryrLoadBalancer> {
     const { resourceVersion, uid } = klb.metadata ?? {};
-    const written = await this.#client.patchMerge(
-      kuryrLoadBalancers,
-      nameFromKey(keyOf(klb)),
-      { ...patch, metadata: { resourceVersion, uid, ...patch.metadata } },
-      { signal, fieldManager, ...(subresource === undefined ? {} : { subresource }) },
+    const key = keyOf(klb);
+    return this.#view.write(key, () =>
+      this.#client.patchMerge(
+        kuryrLoadBalancers,
+        nameFromKey(key),
+        { ...patch, metadata: { resourceVersion, uid, ...patch.metadata } },
+        { signal, fieldManager, ...(subresource === undefined ? {} : { subresource }) },
+      ),
     );
-    this.#view.wrote(written);
-    return written;
   }
 }
 

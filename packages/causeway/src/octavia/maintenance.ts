@@ -70,13 +70,13 @@ export class OctaviaMaintenance {
     await this.#listUntilDone(signal);
     this.#problem = undefined;
     this.#synced.resolve();
-    const consider = (key: string) => this.#requestReconcile(key, host);
     const stops = [
       cluster.onChange(
         (key) => this.#endpointsChanged(key, host),
         () => this.#nodesChanged(host),
       ),
-      view.onChange(({ key }) => consider(key)),
+      view.onChange(({ key }) => ownerless.consider(key)),
+      view.onForeignChange(({ key }) => host.enqueue(key)),
       host.services.onChange(({ key }) => ownerless.consider(key)),
     ];
     try {

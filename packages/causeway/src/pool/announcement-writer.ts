@@ -11,7 +11,7 @@ import { announced } from './service-change.ts';
 import type { PoolServiceSpec } from './service-spec.ts';
 
 const leavingCheckMs = 1_000;
-/** Our own write brings the Service back; this is for when it is passed over. */
+/** How soon the Service is reconciled again after the announcer was told again. */
 const soonMs = 2_000;
 
 /** Tells announcers what the ledger granted, and waits until they show it. */
@@ -45,7 +45,10 @@ export class AnnouncementWriter {
       const { addresses: held, fence } = grant;
       const holding = { uid, addresses: held, fence, reminders: times };
       const change = announced(service, announcer, holding, announcement);
-      await context.annotate(change.annotations, change.spec);
+      // The status shows the address only after the record has it.
+      const ingress =
+        announcer.statusWriter === 'controller' ? ingressOf({ addresses: wanted }) : undefined;
+      await context.annotate(change.annotations, { spec: change.spec, ingress });
     };
     await write(reminders);
     const shown = new Set(service.status?.loadBalancer?.ingress?.map(({ ip = '' }) => ip));

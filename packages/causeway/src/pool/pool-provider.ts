@@ -318,7 +318,7 @@ export class PoolProvider implements LoadBalancerProvider {
       : { annotations: { [holdingAnnotation]: formatHolding(stopped(holding, now)) } };
     const written = service.metadata?.annotations?.[holdingAnnotation];
     if (change.spec === undefined && written === change.annotations[holdingAnnotation]) return;
-    await context.annotate(change.annotations, change.spec);
+    await context.annotate(change.annotations, { spec: change.spec });
     context.tell('Warning', 'Withdrawn', message);
   }
 

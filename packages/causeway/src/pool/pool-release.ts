@@ -134,7 +134,7 @@ export class PoolRelease {
           const { annotations, spec } = isDeleted
             ? withdrawn(service, holding, now)
             : handedOver(service, holding, now);
-          await context.annotate(annotations, spec);
+          await context.annotate(annotations, { spec });
         }
         return { kind: 'pending', message: 'no longer to be announced', retryAfterMs: recheckMs };
       case 'leave-status':

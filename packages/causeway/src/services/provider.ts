@@ -69,14 +69,21 @@ export type Annotations = Readonly<Record<string, string | null>>;
 /** Fields of the spec to set; null removes one. */
 export type SpecChange = Readonly<Partial<Record<keyof ServiceSpec, unknown>>>;
 
+/** What else one write to a Service changes. */
+export interface AnnotateOptions {
+  readonly spec?: SpecChange | undefined;
+  /** Addresses that the status is going to show: the record has them after this write. */
+  readonly ingress?: readonly Ingress[] | undefined;
+}
+
 export interface ProviderContext {
   readonly signal: AbortSignal;
   readonly log: Log;
   /**
-   * Writes to the Service at once, so that state which must be known before the next outside call is;
-   * fields of the spec in the same write. Does nothing for a Service that is no more.
+   * Writes to the Service at once, so that a restarted controller knows the state before the next
+   * outside call. Does nothing for a Service that no longer exists.
    */
-  annotate(annotations: Annotations, spec?: SpecChange): Promise<void>;
+  annotate(annotations: Annotations, also?: AnnotateOptions): Promise<void>;
   /** An Event on the Service. */
   tell(type: 'Normal' | 'Warning', reason: string, message: string): void;
 }

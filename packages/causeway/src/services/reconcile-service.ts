@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { OwnWrites } from '@causeway/kubernetes/cache/own-writes';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { keyOf } from '@causeway/kubernetes/objects/object';
 import type { Clock } from '@causeway/base/time/clock';
@@ -21,8 +22,14 @@ import {
   type Owner,
   type ProviderContext,
 } from './provider.ts';
-import { recordAnnotation, type ServiceRecord } from './record.ts';
-import { isServed, mergeIngress, type ConditionText } from './service-status.ts';
+import { formatRecord, recordAnnotation, type ServiceRecord } from './record.ts';
+import {
+  hasCondition,
+  isServed,
+  mergeIngress,
+  saysServed,
+  type ConditionText,
+} from './service-status.ts';
 import { OutdatedService, ServiceWriter } from './service-writer.ts';
 
 /** Tells a user what happened to a Service, as an Event. */
@@ -36,21 +43,28 @@ export type TellUser = (
 export interface ServiceReconcilerOptions {
   readonly client: KubeClient;
   readonly find: (key: string) => Service | undefined;
+  readonly ownWrites: OwnWrites<Service>;
   readonly providers: Providers;
   readonly tell: TellUser;
   readonly clock: Clock;
 }
 
-/** What a Service waits for, and whether its user was told. */
+/** A Service that waits for something. */
 interface Wait {
+  /** When the Service began to wait, for whatever it was. */
+  readonly began: number;
   readonly message: string;
+  /** When the Service began to wait for what the message says. */
   readonly since: number;
+  /** Whether an Event has the message. */
   readonly isTold: boolean;
 }
 
 const defaultRetryMs = 5_000;
 /** A wait that lasts longer than this becomes an Event. */
 const worthTellingMs = 5_000;
+/** A new Service that waits longer than this has the wait in its status. Most waits are shorter. */
+const worthWritingMs = 2_000;
 
 type ServePlan = Extract<Plan, { kind: 'serve' }>;
 type ReleasePlan = Extract<Plan, { kind: 'release' }>;
@@ -77,8 +91,8 @@ export class ServiceReconciler {
   }
 
   async #reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
-    const { client, clock, tell, providers } = this.#options;
-    const service = this.#options.find(key);
+    const { client, clock, tell, providers, ownWrites } = this.#options;
+    const service = ownWrites.newest(key, this.#options.find(key));
     const vanished = await this.#forgetVanished(key, service, context);
     if (vanished !== undefined) return vanished;
     if (service === undefined) {
@@ -87,7 +101,10 @@ export class ServiceReconciler {
       return done;
     }
     const plan = planService(service, providers);
-    const writer = new ServiceWriter(client, clock, service, context.signal);
+    // A release goes on with the next reconcile, which the echo of a write starts.
+    const echoes = plan.kind === 'release' ? 'reconcile' : 'ignore';
+    const { signal } = context;
+    const writer = new ServiceWriter({ client, clock, ownWrites, signal, echoes }, service);
     switch (plan.kind) {
       case 'ignore':
         return done;
@@ -95,17 +112,25 @@ export class ServiceReconciler {
         tell(service, 'Warning', plan.reason, plan.message);
         return invalid(plan.message);
       case 'serve':
-        return this.#serve(writer, plan, this.#contextFor(writer, context));
+        return this.#serve(writer, plan, context);
       case 'release':
-        return this.#release(writer, plan, this.#contextFor(writer, context));
+        return this.#release(writer, plan, this.#contextFor(writer, plan.record, context));
     }
   }
 
-  #contextFor(writer: ServiceWriter, context: ReconcileContext): ProviderContext {
+  #contextFor(
+    writer: ServiceWriter,
+    record: ServiceRecord,
+    context: ReconcileContext,
+  ): ProviderContext {
     return {
       signal: context.signal,
       log: context.log,
-      annotate: (annotations, spec) => writer.annotate(annotations, spec),
+      annotate: (annotations, { spec, ingress } = {}) => {
+        if (ingress === undefined) return writer.annotate(annotations, spec);
+        const recorded = formatRecord(withIngress(record, ingress));
+        return writer.annotate({ ...annotations, [recordAnnotation]: recorded }, spec);
+      },
       tell: (type, reason, message) => this.#options.tell(writer.current, type, reason, message),
     };
   }
@@ -128,32 +153,48 @@ export class ServiceReconciler {
     return undefined;
   }
 
-  async #serve(writer: ServiceWriter, plan: ServePlan, context: ProviderContext): Promise<Outcome> {
+  async #serve(
+    writer: ServiceWriter,
+    plan: ServePlan,
+    reconcile: ReconcileContext,
+  ): Promise<Outcome> {
     const { provider } = plan;
     const owner = ownerOf(writer.current);
     const record = plan.record ?? { uid: owner.uid, provider: provider.name, ingress: [] };
-    // The record and the finalizers come first: nothing is made outside that nobody would clean up.
+    const context = this.#contextFor(writer, record, reconcile);
+    // The record and the finalizers come first: then every object outside the cluster is cleaned up later.
     await writer.writeRecord(provider, record);
     if (plan.record === undefined) {
       context.tell('Normal', 'EnsuringLoadBalancer', `Taken over by the provider ${provider.name}`);
     }
     const outcome = await this.#ensure(writer, provider, context);
     const waitsFor = outcome.kind === 'pending' ? outcome.message : undefined;
-    this.#noteWait(keyOf(writer.current), waitsFor, context);
+    const waitedMs = this.#noteWait(keyOf(writer.current), waitsFor, context);
+    const untilWrittenMs = worthWritingMs - waitedMs;
+    // An address and a condition of a new Service go into its status in one write, if that is soon.
+    if (outcome.kind === 'pending' && untilWrittenMs > 0 && !hasCondition(writer.current)) {
+      const retryAfterMs = Math.min(outcome.retryAfterMs ?? untilWrittenMs, untilWrittenMs);
+      return retryAfter(retryAfterMs, outcome.message);
+    }
     return settle(writer, provider, record, outcome, context);
   }
 
-  /** What a Service waits for is told when it lasts: most waits are over in a moment. */
-  #noteWait(key: string, message: string | undefined, context: ProviderContext): void {
+  /** An Event says what a Service waits for, if the wait lasts. Answers with how long it has lasted. */
+  #noteWait(key: string, message: string | undefined, context: ProviderContext): number {
     const now = this.#options.clock.monotonic();
     const before = this.#waits.get(key);
-    if (message === undefined) this.#waits.delete(key);
-    else if (before?.message !== message) {
-      this.#waits.set(key, { message, since: now, isTold: false });
+    if (message === undefined) {
+      this.#waits.delete(key);
+      return 0;
+    }
+    const began = before?.began ?? now;
+    if (before?.message !== message) {
+      this.#waits.set(key, { began, message, since: now, isTold: false });
     } else if (!before.isTold && now - before.since >= worthTellingMs) {
       context.tell('Normal', 'LoadBalancerPending', message);
       this.#waits.set(key, { ...before, isTold: true });
     }
+    return now - began;
   }
 
   async #ensure(
@@ -223,7 +264,8 @@ async function settle(
     case 'ready': {
       const message = describe(outcome.ingress);
       const condition: ConditionText = { status: 'True', reason: 'Served', message };
-      const isNew = await publish(writer, provider, record, outcome.ingress, condition);
+      const isNew = !saysServed(writer.current, message);
+      await publish(writer, provider, record, outcome.ingress, condition);
       if (isNew) context.tell('Normal', 'EnsuredLoadBalancer', message);
       return done;
     }
@@ -246,8 +288,8 @@ async function settle(
 }
 
 /**
- * Addresses go into the record before they go into the status, and leave it after they have left the
- * status, so that at every moment all of ours in the status are known to be ours.
+ * The record has an address before the status shows it, and until the status no longer shows it. So
+ * the record always names every address of ours in the status.
  */
 async function publish(
   writer: ServiceWriter,
@@ -255,16 +297,20 @@ async function publish(
   record: ServiceRecord,
   ingress: readonly Ingress[] | undefined,
   condition: ConditionText,
-): Promise<boolean> {
+): Promise<void> {
   const isOurs = provider.statusWriter(writer.current) === 'controller';
   if (!isOurs || ingress === undefined) return writer.writeStatus(undefined, condition);
+  await writer.writeRecord(provider, withIngress(record, ingress));
+  const merged = mergeIngress(writer.current, record.ingress, ingress);
+  await writer.writeStatus(merged, condition);
+  await writer.writeRecord(provider, { ...record, ingress });
+}
+
+/** The record with the addresses that the status is going to show, and with those that it may show still. */
+function withIngress(record: ServiceRecord, ingress: readonly Ingress[]): ServiceRecord {
   const wanted = new Set(ingress.map(ingressAddress));
   const leaving = record.ingress.filter((entry) => !wanted.has(ingressAddress(entry)));
-  await writer.writeRecord(provider, { ...record, ingress: [...leaving, ...ingress] });
-  const merged = mergeIngress(writer.current, record.ingress, ingress);
-  const isNew = await writer.writeStatus(merged, condition);
-  await writer.writeRecord(provider, { ...record, ingress });
-  return isNew;
+  return { ...record, ingress: [...leaving, ...ingress] };
 }
 
 /** All that is ours goes from the status: names must not lead to what somebody else has next. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { OwnWrites } from '@causeway/kubernetes/cache/own-writes';
 import { withSlimMetadata } from '@causeway/kubernetes/cache/projection';
 import { Reflector } from '@causeway/kubernetes/cache/reflector';
 import { services } from '@causeway/kubernetes/objects/resources';
@@ -38,6 +39,7 @@ const deadlineMs = 300_000;
 export class ServiceController {
   readonly #options: ServiceControllerOptions;
   readonly #store: Store<Service>;
+  readonly #ownWrites: OwnWrites<Service>;
   readonly #reflector: Reflector<Service, Service>;
   readonly #queue: WorkQueue<string>;
   readonly #reconciler: ServiceReconciler;
@@ -48,6 +50,7 @@ export class ServiceController {
     const { client, clock, log, metrics, random = systemRandom } = options;
     this.#options = options;
     this.#store = new Store<Service>({ log });
+    this.#ownWrites = new OwnWrites(this.#store);
     this.#reflector = new Reflector({
       client,
       resource: services,
@@ -63,6 +66,7 @@ export class ServiceController {
       client,
       clock,
       find: (key) => this.#store.get(key),
+      ownWrites: this.#ownWrites,
       providers: options.providers,
       tell: options.tell,
     });
@@ -79,8 +83,8 @@ export class ServiceController {
 
   async run(signal: AbortSignal): Promise<void> {
     const enqueue = (key: string) => this.#queue.add(key);
-    const stopListening = this.#store.onChange((change) => {
-      // What a failure has written about itself must not bring it back before its time.
+    const stopListening = this.#ownWrites.onForeignChange((change) => {
+      // A write about a failure, even one without an answer, must not cut the delay after the failure.
       if (this.#failing.has(change.key) && isAboutConditions(change)) return;
       enqueue(change.key);
     });

@@ -36,15 +36,27 @@ export function mergeIngress(
   return [...present.filter(({ ip, hostname }) => !mine.has(ip ?? hostname ?? '')), ...wanted];
 }
 
-export function sameIngress(
-  left: readonly PresentIngress[],
-  right: readonly PresentIngress[],
-): boolean {
+function sameIngress(left: readonly PresentIngress[], right: readonly PresentIngress[]): boolean {
   const text = (entries: readonly PresentIngress[]) =>
     JSON.stringify(
       entries.map(({ ip, hostname, ipMode, ports }) => [ip, hostname, ipMode, ports ?? []]),
     );
   return text(left) === text(right);
+}
+
+/** Whether the status of the Service has a condition of ours, whatever it says. */
+export function hasCondition(service: Service): boolean {
+  return conditionOf(service) !== undefined;
+}
+
+/** Whether the condition says that the Service is served, with this message. */
+export function saysServed(service: Service, message: string): boolean {
+  const condition = conditionOf(service);
+  return condition?.status === 'True' && condition.message === message;
+}
+
+function conditionOf({ status }: Service): Condition | undefined {
+  return status?.conditions?.find(({ type }) => type === readyCondition);
 }
 
 /** Whether its status says that it is served, and on these addresses if they are known. */
@@ -53,11 +65,10 @@ export function isServed(
   recorded: readonly Ingress[],
   ingress: readonly Ingress[] | undefined,
 ): boolean {
-  const { conditions = [], loadBalancer } = service.status ?? {};
-  const condition = conditions.find(({ type }) => type === readyCondition);
-  if (condition?.status !== 'True') return false;
+  if (conditionOf(service)?.status !== 'True') return false;
   if (ingress === undefined) return true;
-  return sameIngress(loadBalancer?.ingress ?? [], mergeIngress(service, recorded, ingress));
+  const present = service.status?.loadBalancer?.ingress ?? [];
+  return sameIngress(present, mergeIngress(service, recorded, ingress));
 }
 
 /**
@@ -71,7 +82,7 @@ export function statusChange(
 ): { readonly loadBalancer?: object; readonly conditions?: readonly Condition[] } | undefined {
   const present = service.status?.loadBalancer?.ingress ?? [];
   const conditions = service.status?.conditions ?? [];
-  const old = conditions.find(({ type }) => type === readyCondition);
+  const old = conditionOf(service);
   const isIngressNew = wanted.ingress !== undefined && !sameIngress(present, wanted.ingress);
   const isConditionNew = !sameCondition(service, old, wanted.condition);
   if (!isIngressNew && !isConditionNew) return undefined;

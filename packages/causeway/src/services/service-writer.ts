@@ -1,41 +1,52 @@
+import { isDeepStrictEqual } from 'node:util';
 import { CausewayError, isErrorCode } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { keyOf, nameFromKey } from '@causeway/kubernetes/objects/object';
+import type { OwnWrites } from '@causeway/kubernetes/cache/own-writes';
 import { withSlimMetadata } from '@causeway/kubernetes/cache/projection';
 import { services } from '@causeway/kubernetes/objects/resources';
 import type { Clock } from '@causeway/base/time/clock';
 import { cleanupFinalizer, wantedFinalizers } from './plan.ts';
 import type { Annotations, LoadBalancerProvider, SpecChange } from './provider.ts';
 import { formatRecord, recordAnnotation, type ServiceRecord } from './record.ts';
-import {
-  sameIngress,
-  statusChange,
-  type ConditionText,
-  type PresentIngress,
-} from './service-status.ts';
+import { statusChange, type ConditionText, type PresentIngress } from './service-status.ts';
 
 const fieldManager = 'causeway-controller';
 
-/** Somebody has changed the Service since it was read: nobody's fault, and decided anew from what it is now. */
+/** Another program changed the Service since it was read. The next reconcile decides from its new state. */
 export class OutdatedService extends CausewayError {}
 
+export interface ServiceWriterOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly ownWrites: OwnWrites<Service>;
+  readonly signal: AbortSignal;
+  /** Whether the watch events that the writes cause lead to another reconcile. */
+  readonly echoes: 'reconcile' | 'ignore';
+}
+
+interface Patch {
+  readonly metadata?: {
+    readonly annotations?: Annotations;
+    readonly finalizers?: readonly string[];
+  };
+  readonly spec?: object;
+  readonly status?: object;
+}
+
 /**
- * A Service during one reconciliation, and what we write to it. Each write names the version it is
- * based on and is refused with a conflict when somebody else has changed the Service since; the next
- * look decides anew. Nothing is written that is there already.
+ * A Service during one reconcile, and our writes to it. Each write names the version that it is based
+ * on; the API refuses it with a conflict if another program changed the Service since. The writer
+ * sends no write for a value that the Service has already.
  */
 export class ServiceWriter {
-  readonly #client: KubeClient;
-  readonly #clock: Clock;
-  readonly #signal: AbortSignal;
+  readonly #options: ServiceWriterOptions;
   #current: Service;
 
-  constructor(client: KubeClient, clock: Clock, service: Service, signal: AbortSignal) {
-    this.#client = client;
-    this.#clock = clock;
+  constructor(options: ServiceWriterOptions, service: Service) {
+    this.#options = options;
     this.#current = service;
-    this.#signal = signal;
   }
 
   /** The Service as it is after our own writes. */
@@ -64,23 +75,19 @@ export class ServiceWriter {
     );
   }
 
-  /** Sets annotations; null removes one. With a change of the spec it is one write. */
+  /** Sets annotations; null removes one. A change of the spec is part of the same write. */
   async annotate(annotations: Annotations, spec?: SpecChange): Promise<void> {
     if (spec === undefined) await this.#patchMetadata(annotations, undefined);
     else await this.#patch({ metadata: { annotations }, spec }, undefined);
   }
 
-  /** Whether the addresses in the status have changed by it. */
   async writeStatus(
     ingress: readonly PresentIngress[] | undefined,
     condition: ConditionText | undefined,
-  ): Promise<boolean> {
-    const before = this.#current.status;
-    const now = new Date(this.#clock.wallTime()).toISOString();
+  ): Promise<void> {
+    const now = new Date(this.#options.clock.wallTime()).toISOString();
     const status = statusChange(this.#current, { ingress, condition }, now);
-    if (status === undefined) return false;
-    await this.#patch({ status }, 'status');
-    return ingress !== undefined && !sameIngress(before?.loadBalancer?.ingress ?? [], ingress);
+    if (status !== undefined) await this.#patch({ status }, 'status');
   }
 
   async #patchMetadata(
@@ -96,26 +103,41 @@ export class ServiceWriter {
     await this.#patch({ metadata: change }, undefined);
   }
 
-  async #patch(
-    patch: { readonly metadata?: object; readonly spec?: object; readonly status?: object },
-    subresource: 'status' | undefined,
-  ): Promise<void> {
-    const { resourceVersion, uid } = this.#current.metadata ?? {};
+  async #patch(patch: Patch, subresource: 'status' | undefined): Promise<void> {
+    const { client, ownWrites, signal, echoes } = this.#options;
+    const before = this.#current;
+    const key = keyOf(before);
+    const { resourceVersion, uid } = before.metadata ?? {};
+    const body = { ...patch, metadata: { resourceVersion, uid, ...patch.metadata } };
+    const options = { signal, fieldManager, ...(subresource === undefined ? {} : { subresource }) };
     try {
-      const written = await this.#client.patchMerge(
-        services,
-        nameFromKey(keyOf(this.#current)),
-        { ...patch, metadata: { resourceVersion, uid, ...patch.metadata } },
-        {
-          signal: this.#signal,
-          fieldManager,
-          ...(subresource === undefined ? {} : { subresource }),
-        },
+      this.#current = await ownWrites.write(
+        key,
+        async () =>
+          withSlimMetadata(await client.patchMerge(services, nameFromKey(key), body, options)),
+        (written) => echoes === 'ignore' && isAsAsked(before, patch, written),
       );
-      this.#current = withSlimMetadata(written);
     } catch (error) {
       if (!isErrorCode(error, 'conflict')) throw error;
-      throw new OutdatedService('conflict', 'the Service was changed meanwhile', { cause: error });
+      throw new OutdatedService(
+        'conflict',
+        'another program changed the Service since it was read',
+        {
+          cause: error,
+        },
+      );
     }
   }
+}
+
+/** Whether the API stored the patch alone: an admission webhook can change more, such as the spec. */
+function isAsAsked(before: Service, patch: Patch, written: Service): boolean {
+  if (patch.spec !== undefined) return false;
+  const wanted = { ...before.metadata?.annotations, ...patch.metadata?.annotations };
+  const kept = Object.entries(wanted).filter(([, value]) => value !== null);
+  return (
+    written.metadata?.deletionTimestamp === before.metadata?.deletionTimestamp &&
+    isDeepStrictEqual(written.spec, before.spec) &&
+    isDeepStrictEqual(written.metadata?.annotations ?? {}, Object.fromEntries(kept))
+  );
 }

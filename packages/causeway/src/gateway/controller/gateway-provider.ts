@@ -167,10 +167,11 @@ export class GatewayProvider implements LoadBalancerProvider {
     const ports = inFamilies(keeper.portsOf(owner.uid), needs.families);
     if (ports.size < needs.families.length) return lostDuringPlacement;
     const place = { held: needs.ports, sharingGroup: needs.sharingGroup };
-    await context.annotate({
+    const annotations = {
       ...portAnnotations(idsOf(ports), place, settings.keepWayBack),
       ...layerAnnotations(idsOf(ports), settings.layer),
-    });
+    };
+    await context.annotate(annotations, { ingress: ingressOf(ports) });
     // Without the annotation it stays as it is: what somebody once wanted kept is not given up silently.
     const kept = service.metadata?.annotations?.[keepFloatingIpAnnotation];
     if (kept === 'true' || kept === 'false') {
@@ -213,10 +214,12 @@ export class GatewayProvider implements LoadBalancerProvider {
     const { fleet, housekeeping } = this.#options;
     const since = this.#leaving.get(owner.uid) ?? fleet.generation;
     const behind = fleet.behind(since);
-    const serving = behind.length > 0 ? behind : fleet.withholding(key);
+    const withholding = () => fleet.withholding(key);
+    const serving = behind.length > 0 ? behind : withholding();
     if (serving.length > 0) {
       this.#leaving.set(owner.uid, since);
-      housekeeping.waiting(key);
+      const isOver = () => fleet.behind(since).length === 0 && withholding().length === 0;
+      housekeeping.waiting(key, isOver);
       const why = behind.length > 0 ? '' : '; the removal has to be verified first';
       const message = `Waiting until ${serving.join(', ')} no longer serve it${why}`;
       return { kind: 'pending', message, retryAfterMs: waitMs };
@@ -300,7 +303,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       case 'served': {
         const shut = fencing.notLetThrough([...ports.values()].map(({ address }) => address));
         if (shut.length === 0) return lostAddress(ports) ?? { kind: 'ready', ingress };
-        housekeeping.waiting(keyOf(service));
+        housekeeping.waiting(keyOf(service), () => true);
         fencing.request();
         const why = fencing.whyNot(shut);
         const waiting = `Waiting until the network lets ${shut.join(', ')} use the address`;
@@ -308,7 +311,10 @@ export class GatewayProvider implements LoadBalancerProvider {
         return { kind: 'pending', message, retryAfterMs: waitMs, ingress };
       }
       case 'waiting':
-        housekeeping.waiting(keyOf(service));
+        housekeeping.waiting(
+          keyOf(service),
+          () => fleet.servingSince(generation, endpoints).kind !== 'waiting',
+        );
         return { kind: 'pending', message: serving.message, retryAfterMs: waitMs, ingress };
       case 'wrong':
         return { kind: 'refused', reason: 'GatewayRefused', message: serving.messages.join('; ') };

@@ -36,7 +36,8 @@ export interface HousekeepingOptions {
  */
 export class GatewayHousekeeping {
   readonly #options: HousekeepingOptions;
-  readonly #waiting = new Set<string>();
+  /** The Services that wait for gateways, each with a question: whether its wait is over. */
+  readonly #waiting = new Map<string, () => boolean>();
   /** Services that were refused because another one has what they ask for. */
   readonly #refused = new Set<string>();
   readonly #cleaner: BoundedFrequencyRunner;
@@ -57,9 +58,9 @@ export class GatewayHousekeeping {
     });
   }
 
-  /** The Service is to be looked at again when a gateway has answered. */
-  waiting(key: string): void {
-    this.#waiting.add(key);
+  /** The Service is to be reconciled again when a gateway answered or failed and the wait is over by that. */
+  waiting(key: string, isOver: () => boolean): void {
+    this.#waiting.set(key, isOver);
   }
 
   /** Something about the Service has changed that only we know. */
@@ -80,14 +81,16 @@ export class GatewayHousekeeping {
     for (const key of refused) this.#host?.enqueue(key);
   }
 
-  /** A gateway has answered or failed: whoever waits is looked at again. */
+  /** A gateway answered or failed: the Services whose wait is over by that are reconciled again. */
   changed(): void {
     this.#cleaner.request();
     this.#options.fencing.request();
     this.showGateways();
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const key of waiting) this.#host?.enqueue(key);
+    for (const [key, isOver] of this.#waiting) {
+      if (!isOver()) continue;
+      this.#waiting.delete(key);
+      this.#host?.enqueue(key);
+    }
   }
 
   /** Writes the state of the gateways, where `causeway status` reads it. */
