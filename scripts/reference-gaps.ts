@@ -1,23 +1,11 @@
 import { marks, occmMarks, otherNames } from './reference-annotations.ts';
 import { agentRefusals } from './reference-errors.ts';
-import { eventMeanings } from './reference-events.ts';
+import { eventGaps } from './event-gaps.ts';
 import { agentRequests, dashboardRequests, observeRequests } from './reference-http.ts';
 import { wordsInSources } from './words-in-sources.ts';
 
-/** Reasons of conditions and rows, which are no Events. */
-const notEvents: ReadonlySet<string> = new Set([
-  ...['Served', 'Serving', 'Released', 'Pending', 'Deleting', 'Idle', 'Foreign', 'Unclaimed'],
-]);
-
 /** What the sources have and the tables of the references lack, and the other way round, in words. */
 export function referenceGaps(): string[] {
-  const events = wordsInSources([
-    /reason: '([A-Z][A-Za-z0-9]+)'/,
-    /(?:reason:|isKnown) [^'\n]*\? '([A-Z][A-Za-z0-9]+)'/,
-    /(?:reason:|isKnown) [^'\n]*\? '[A-Z][A-Za-z0-9]+' : '([A-Z][A-Za-z0-9]+)'/,
-    /'(?:Normal|Warning)',\s*'([A-Z][A-Za-z0-9]+)'/,
-    /note\(\s*'([A-Z][A-Za-z0-9]+)'/,
-  ]);
   const names = wordsInSources([
     /['`](causeway\.dev\/[A-Za-z0-9-]+)['`]/,
     /'(idling\.alpha\.openshift\.io\/[a-z-]+)'/,
@@ -33,7 +21,7 @@ export function referenceGaps(): string[] {
   const refusals = [/reason: '([a-z-]+)'/, /new UpdateRejected\(\s*'([a-z-]+)'/];
   const agentPaths = [/case '\w+ (\/[^']+)':/, /\.url === '(\/[^']+)'/];
   return [
-    ...compare('reference-events.ts', events.difference(notEvents), Object.keys(eventMeanings)),
+    ...eventGaps(),
     ...compare('reference-annotations.ts', names.difference(otherNames), Object.keys(marks)),
     ...compare('reference-annotations.ts', occm, Object.keys(occmMarks)),
     ...compare(

@@ -12,7 +12,7 @@ import { settingsOf } from '../packages/base/src/settings/settings.ts';
 import type { MetricDefinition } from '../packages/base/src/observability/metrics.ts';
 import { marks, occmMarks } from './reference-annotations.ts';
 import { agentRefusals, errorCodes, errorMeanings } from './reference-errors.ts';
-import { eventMeanings } from './reference-events.ts';
+import { eventsByComponent } from './reference-events.ts';
 import {
   agentRequests,
   dashboardRequests,
@@ -125,17 +125,21 @@ function annotationsPage(): string {
 }
 
 function eventsPage(): string {
-  const rows = Object.entries(eventMeanings).map(
-    ([reason, { type, by, meaning }]) => `| \`${reason}\` | ${type} | ${by} | ${cell(meaning)} |`,
-  );
+  const sections = Object.entries(eventsByComponent).flatMap(([component, events]) => [
+    `## ${component}\n`,
+    '| reason | type | meaning | what to do |\n|---|---|---|---|',
+    ...Object.values(events).map(
+      ({ reason, type, meaning, remedy }) =>
+        `| \`${reason}\` | ${type} | ${cell(meaning)} | ${cell(remedy)} |`,
+    ),
+    '',
+  ]);
   return [
     '# Events',
     notice,
-    'They are about the Service (or namespace) concerned; the message has the particulars. One that is ' +
-      'repeated is counted, not written anew. Reasons that begin with `Kuryr` are the ones that Kuryr has.\n',
-    '| reason | type | by | meaning |\n|---|---|---|---|',
-    ...rows,
-    '',
+    'An Event is about the Service, namespace or ConfigMap concerned, and its message has the details. ' +
+      'Kubernetes counts an Event that repeats. Reasons that begin with `Kuryr` are the reasons of Kuryr.\n',
+    ...sections,
   ].join('\n');
 }
 

@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { ObjectReference } from '@causeway/kubernetes/objects/object';
 import type { Cloud } from '@causeway/openstack/cloud';
@@ -181,7 +182,10 @@ export class DiscoveredCloud {
   }
 }
 
-function failureOf(error: CausewayError, { description }: CredentialSource) {
+function failureOf(
+  error: CausewayError,
+  { description }: CredentialSource,
+): { readonly reason: EventReason; readonly advice: string } {
   if (areCredentialsInvalid(error)) {
     const advice = `the credentials in ${description} are refused; correct them`;
     return { reason: 'CredentialsRefused', advice };

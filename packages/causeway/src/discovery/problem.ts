@@ -1,4 +1,6 @@
-/** A problem for a user or an operator, about one load balancer, project or backend. */
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
+
+/** Something that a user or an operator should know, about one load balancer, project or backend. */
 export interface Problem {
   /**
    * `refusal`: a part of the cloud is not replicated. `warning`: it is replicated, but usual clients will
@@ -6,6 +8,6 @@ export interface Problem {
    */
   readonly severity: 'refusal' | 'warning' | 'note';
   /** One word in CamelCase, the reason of the Event. */
-  readonly reason: string;
+  readonly reason: EventReason;
   readonly message: string;
 }

@@ -119,6 +119,14 @@ describe('waking a Service', () => {
     expect(told).toEqual(['WakeFailed']);
   });
 
+  it('does not start when its annotations are not readable, and says so', async () => {
+    const { world, reconcile, told } = start();
+    const annotations = { ...world.service?.metadata?.annotations, [unidleTargets]: 'not JSON' };
+    world.service = { ...world.service, metadata: { ...world.service?.metadata, annotations } };
+    expect(await reconcile()).toMatchObject({ kind: 'invalid' });
+    expect(told).toEqual(['CannotWake']);
+  });
+
   it('does nothing while nobody asks, and forgets it when it is gone', async () => {
     const { world, reconcile, reconciler } = start();
     world.requestedAt = undefined;

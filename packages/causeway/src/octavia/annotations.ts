@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import { quoted } from '@causeway/base/text/text-limit';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 
@@ -37,7 +38,7 @@ const classAnnotations: Readonly<Record<keyof LoadBalancerClass, string>> = {
 
 /** What was said and can't be done, for the user; the rest of what was said still holds. */
 export interface Note {
-  readonly reason: string;
+  readonly reason: EventReason;
   readonly message: string;
 }
 

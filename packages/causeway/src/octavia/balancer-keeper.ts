@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import type { Family } from '@causeway/base/address/address';
 import type { Node } from '@causeway/kubernetes/objects/core-objects';
 import { isErrorCode } from '@causeway/base/error/causeway-error';
@@ -60,7 +61,7 @@ export type Kept =
       readonly observed?: ObservedBalancer;
       readonly retryAfterMs?: number;
     }
-  | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
+  | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string };
 
 const mostRounds = 6;
 /** No worker is held for longer by a load balancer that is busy; whoever waits then is told of its end. */
@@ -339,7 +340,7 @@ export class BalancerKeeper {
     observed: ObservedBalancer,
     klb: KuryrLoadBalancer,
     owner: Owner,
-    { reason, message }: { readonly reason: string; readonly message: string },
+    { reason, message }: { readonly reason: EventReason; readonly message: string },
     context: ProviderContext,
   ): Promise<Kept> {
     const { balancing, inventory } = this.#options;

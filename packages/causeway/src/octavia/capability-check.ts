@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import type { Capabilities } from '@causeway/openstack/load-balancing/capabilities';
 import type {
   Algorithm,
@@ -31,7 +32,7 @@ export class CapabilityCheck {
     return this.#capabilities.udpMonitorByTcp;
   }
 
-  note(reason: string, message: string): void {
+  note(reason: EventReason, message: string): void {
     if (!this.notes.some((known) => known.message === message))
       this.notes.push({ reason, message });
   }

@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import { tryParseAddress, type Address, type Family } from '@causeway/base/address/address';
 import { parsePort, type Port } from '@causeway/base/address/port';
 import type { Node } from '@causeway/kubernetes/objects/core-objects';
@@ -73,7 +74,7 @@ export interface WantedBalancer {
 
 export type WantedReading =
   | { readonly kind: 'wanted'; readonly wanted: WantedBalancer; readonly notes: readonly Note[] }
-  | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
+  | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string };
 
 export interface WantedInput {
   readonly klb: KuryrLoadBalancer;

@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import type { ProviderContext } from '../services/provider.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import type { ObservedBalancer } from './observed.ts';
@@ -62,7 +63,7 @@ export function tellOverdue(
   pendingChanges: PendingChanges,
   { balancer: { id } }: ObservedBalancer,
   context: ProviderContext,
-  reason = 'KuryrEnsureLBError',
+  reason: EventReason = 'KuryrEnsureLBError',
 ): void {
   const status = pendingChanges.overdueStatus(id);
   if (status === undefined) return;

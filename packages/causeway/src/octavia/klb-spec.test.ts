@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Family } from '@causeway/base/address/address';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import { translate } from './klb-spec.ts';
@@ -6,7 +7,7 @@ import type { KlbSpec } from './kuryr-load-balancer.ts';
 import { octaviaSettings } from './settings.ts';
 
 const occm = (name: string) => `loadbalancer.openstack.org/${name}`;
-const subnets = new Map([
+const bothSubnets = new Map([
   [4, 'subnet-4'],
   [6, 'subnet-6'],
 ] as const);
@@ -16,9 +17,16 @@ interface Case {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly settings?: object;
   readonly slices?: readonly EndpointSlice[];
+  readonly subnets?: ReadonlyMap<Family, string>;
 }
 
-function read({ spec = {}, annotations = {}, settings = {}, slices = [] }: Case) {
+function read({
+  spec = {},
+  annotations = {},
+  settings = {},
+  slices = [],
+  subnets = bothSubnets,
+}: Case) {
   return translate({
     service: {
       metadata: { namespace: 'shop', name: 'web', annotations },
@@ -43,7 +51,9 @@ function specOf(example: Case): KlbSpec {
 
 function notesOf(example: Case): string[] {
   const translation = read(example);
-  return translation.kind === 'spec' ? translation.notes.map(({ message }) => message) : [];
+  return translation.kind === 'spec'
+    ? translation.notes.map(({ reason, message }) => `${reason}: ${message}`)
+    : [];
 }
 
 test('a Service of type LoadBalancer gets any address inside and a floating one outside', () => {
@@ -153,7 +163,9 @@ test.each<[string, string]>([
   ['timeout-member-connect', '-1'],
 ])('%s: %s is left out with a note, the rest works', (name, value) => {
   const example = { annotations: { [occm(name)]: value, [occm('flavor-id')]: 'f' } };
-  expect(notesOf(example)).toEqual([expect.stringContaining(`${occm(name)} is left out`)]);
+  expect(notesOf(example)).toEqual([
+    expect.stringMatching(new RegExp(`^AnnotationIgnored: .*${occm(name)} is left out`)),
+  ]);
   expect(specOf(example).options?.flavor_id).toBe('f');
 });
 
@@ -229,12 +241,13 @@ test('a sleeping Service: its node ports, or a word that it cannot be woken so',
   const spec = { ports: [{ port: 80 }] };
   expect(specOf({ annotations, settings, spec }).options?.member_mode).toBe('Pod');
   expect(notesOf({ annotations, settings, spec })).toEqual([
-    expect.stringContaining('cannot wake'),
+    expect.stringMatching(/^CannotBeWoken: .*cannot wake/),
   ]);
 });
 
 test.each<[string, Case, string]>([
   ['no ports', { spec: { ports: [] } }, 'NoPorts'],
+  ['no subnet', { subnets: new Map() }, 'NoSubnet'],
   ['no address', { spec: { loadBalancerIP: '010.1.1.1' } }, 'InvalidAddress'],
 ])('%s is refused', (_, example, reason) => {
   expect(read(example)).toMatchObject({ kind: 'refused', reason });
@@ -272,5 +285,13 @@ test('a class that there is not is said, and the rest works', () => {
 
 test('endpoints that are names are said to be left out', () => {
   const slice = { addressType: 'FQDN' as const, endpoints: [{ addresses: ['a.example'] }] };
-  expect(notesOf({ slices: [slice] })).toEqual([expect.stringContaining('names')]);
+  expect(notesOf({ slices: [slice] })).toEqual([
+    expect.stringMatching(/^KuryrSkipMember: .*names/),
+  ]);
+});
+
+test('a load balancer whose members are node ports uses pods for a Service without them', () => {
+  const example = { settings: { members: 'NodePort' }, spec: { ports: [{ port: 80 }] } };
+  expect(notesOf(example)).toEqual([expect.stringMatching(/^NoNodePorts: /)]);
+  expect(specOf(example).options?.member_mode).toBe('Pod');
 });

@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import {
   familyOf,
   tryParseAddress,
@@ -31,7 +32,7 @@ export interface TranslationInput {
 
 export type Translation =
   | { readonly kind: 'spec'; readonly spec: KlbSpec; readonly notes: readonly Note[] }
-  | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
+  | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string };
 
 /** What a Service and its endpoints ask of Octavia, as the spec of a KuryrLoadBalancer. */
 export function translate(input: TranslationInput): Translation {
@@ -163,7 +164,7 @@ function additionalVips(
 function readDesired(
   service: Service,
   reader: AnnotationReader,
-): readonly Address[] | { readonly reason: string; readonly message: string } {
+): readonly Address[] | { readonly reason: EventReason; readonly message: string } {
   const text =
     reader.text(addressAnnotation, 'load-balancer-address') ?? service.spec?.loadBalancerIP;
   if (text === undefined || text === '') return [];
@@ -315,7 +316,7 @@ function clusterIps(service: Service): Address[] {
   return clusterIPs.flatMap((text) => tryParseAddress(text) ?? []);
 }
 
-function refused(reason: string, message: string): Extract<Translation, { kind: 'refused' }> {
+function refused(reason: EventReason, message: string): Extract<Translation, { kind: 'refused' }> {
   return { kind: 'refused', reason, message };
 }
 

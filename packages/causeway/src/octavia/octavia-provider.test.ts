@@ -69,7 +69,26 @@ describe.each(['octavia', 'lbaas-v2'] as const)('on %s', (loadBalancing) => {
       const [after] = await lab.balancers();
       expect(after?.listeners[0]?.members).toMatchObject([{ address: '10.10.1.3' }]);
     });
+    const told = () => lab.events.map((event) => event.split(' ').slice(1, 3).join(' '));
+    await until(() => expect(told()).toContain('Normal EnsuredLoadBalancer:'));
+    expect(told().filter((event) => !event.startsWith('Warning'))).toEqual([
+      'Normal EnsuringLoadBalancer:',
+      'Normal KuryrEnsureLB:',
+      'Normal KuryrEnsureFIP:',
+      'Normal KuryrEnsuredLB:',
+      'Normal EnsuredLoadBalancer:',
+    ]);
     await remove('web');
+    await until(() =>
+      expect(told()).toEqual(
+        expect.arrayContaining([
+          'Normal DeletingLoadBalancer:',
+          'Normal KuryrReleaseFIP:',
+          'Normal KuryrReleaseLB:',
+          'Normal DeletedLoadBalancer:',
+        ]),
+      ),
+    );
     expect(await lab.klb('web')).toBeUndefined();
     expect(await lab.balancers()).toEqual([]);
     expect(await lab.floatingIps()).toEqual([]);

@@ -102,6 +102,21 @@ test('a load balancer deleted behind our back comes back, under the same floatin
   await until(() => expect(lab.events.join('\n')).toContain('LoadBalancerMissing'));
 });
 
+test('a floating IP that another program deletes is replaced, with an Event', async () => {
+  await begin();
+  await lab.start({}, 'lab', driftMs);
+  await serve('web');
+  await untilServed(lab, 'web');
+  const [floating] = await lab.floatingIps();
+  await lab.neutron.floatingIps.delete(floating?.id ?? '', { signal: never });
+  await until(() => expect(lab.events.join('\n')).toContain('web Warning FloatingIPMissing'));
+  await until(async () => {
+    const [other] = await lab.floatingIps();
+    expect(other?.id).not.toBe(floating?.id);
+    expect(await lab.addressOf('web')).toBe(other?.address);
+  });
+});
+
 test('what was deleted or edited below a load balancer is put right', async () => {
   await begin();
   await lab.start({}, 'lab', driftMs);

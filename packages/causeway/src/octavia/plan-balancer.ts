@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import { hasChanges, memberChanges } from '@causeway/openstack/load-balancing/member-changes';
 import type {
   HealthMonitor,
@@ -59,8 +60,8 @@ export type Decision =
   /** It is being made or deleted; nothing can be done until that is over. */
   | { readonly kind: 'wait'; readonly message: string }
   /** It can't be changed into what is wanted: delete it whole and start over. */
-  | { readonly kind: 'replace'; readonly reason: string; readonly message: string }
-  | { readonly kind: 'refused'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'replace'; readonly reason: EventReason; readonly message: string }
+  | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string }
   | { readonly kind: 'change'; readonly plan: ChangePlan }
   | { readonly kind: 'same' };
 
@@ -114,7 +115,7 @@ export function planBalancer(
 function whyReplace(
   wanted: WantedBalancer,
   { balancer }: ObservedBalancer,
-): { reason: string; message: string } | undefined {
+): { reason: EventReason; message: string } | undefined {
   if (balancer.provisioningStatus === 'ERROR') {
     return {
       reason: 'KuryrEnsureLBError',

@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import type { Owner } from '../services/provider.ts';
 import type { Identity } from './identity.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
@@ -21,7 +22,7 @@ export function refusalOf(
   given: string,
   known: ObservedBalancer | undefined,
   identity: Identity,
-): { readonly reason: string; readonly message: string } | undefined {
+): { readonly reason: EventReason; readonly message: string } | undefined {
   if (known === undefined) {
     const message = `There is no load balancer ${given}. Correct the annotation load-balancer-id, or remove it.`;
     return { reason: 'NoSuchLoadBalancer', message };

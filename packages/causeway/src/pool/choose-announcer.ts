@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { poolAnnouncers } from '../ipam/records.ts';
 import { announcerAnnotation } from './annotations.ts';
@@ -21,7 +22,7 @@ export interface AnnouncerHints {
 
 export type AnnouncerChoice =
   | { readonly kind: 'announcer'; readonly announcer: Announcer }
-  | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
+  | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string };
 
 /** Who announces the Service. `classes` are those that the announcer was told to look at. */
 export function chooseAnnouncer(

@@ -75,6 +75,7 @@ test('a plain Service that was withdrawn shows its address again only with the w
   contact.isWithdrawn = true;
   expect(await provider.ensure(service, context)).toMatchObject({ kind: 'pending', ingress: [] });
   expect(readHolding(service)?.stoppedAt).toBeDefined();
+  expect(events.join()).toContain('Withdrawn: ');
 
   contact.isWithdrawn = false;
   const { ensure } = ledger;
@@ -98,6 +99,17 @@ test.each(['address-outside', 'pool-exhausted', 'quota'] as const)(
     expect(readHolding(service)?.addresses).toEqual([]);
   },
 );
+
+test('an address that the announcer does not support for the Service is refused', async () => {
+  const annotations = { 'causeway.dev/announcer': 'metallb' };
+  const spec = { ...service.spec, loadBalancerIP: '198.51.100.9' };
+  service = { metadata: { ...service.metadata, annotations }, spec };
+  provider = makeProvider(false);
+  expect(await provider.ensure(service, context)).toMatchObject({
+    kind: 'refused',
+    reason: 'NotAnnounced',
+  });
+});
 
 test.each(['recovering', 'moved'] as const)(
   'a ledger that is %s says nothing of who holds what',

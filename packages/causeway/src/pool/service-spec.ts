@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import { tryParseAddress, type Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { quoted } from '@causeway/base/text/text-limit';
@@ -19,7 +20,7 @@ export interface PoolServiceSpec {
 
 export type PoolServiceSpecReading =
   | { readonly kind: 'spec'; readonly spec: PoolServiceSpec }
-  | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
+  | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string };
 
 /**
  * Reads what a Service wants. The address that it has is always asked for by name, so that it is

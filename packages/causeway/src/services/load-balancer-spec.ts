@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import {
   familyOf,
   tryParseAddress,
@@ -21,7 +22,7 @@ export interface LoadBalancerSpec {
 
 export type LoadBalancerSpecReading =
   | { readonly kind: 'needs'; readonly needs: LoadBalancerSpec }
-  | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
+  | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string };
 
 /** Reads a Service's wishes. `served` are the families that the port manager has addresses of. */
 export function readLoadBalancerSpec(
@@ -77,7 +78,7 @@ function familiesOf(service: Service): readonly Family[] {
 /** The annotation wins over the field, which Kubernetes has deprecated; both saying different things is a mistake. */
 function readRequested(
   service: Service,
-): Map<Family, Address> | { readonly reason: string; readonly message: string } {
+): Map<Family, Address> | { readonly reason: EventReason; readonly message: string } {
   const annotation = service.metadata?.annotations?.[addressAnnotation];
   const field = service.spec?.loadBalancerIP;
   const text = annotation ?? field ?? '';
@@ -106,6 +107,6 @@ function readRequested(
   return requested;
 }
 
-function refused(reason: string, message: string): LoadBalancerSpecReading {
+function refused(reason: EventReason, message: string): LoadBalancerSpecReading {
   return { kind: 'refused', reason, message };
 }

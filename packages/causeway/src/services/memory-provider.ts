@@ -118,3 +118,10 @@ export class MemoryProvider implements LoadBalancerProvider {
     }
   }
 }
+
+declare module '@causeway/kubernetes/events/event-definition' {
+  /** This provider exists in tests only, and so does its Event. */
+  interface DefinedEvents {
+    readonly UnluckyPort: true;
+  }
+}

@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
@@ -175,7 +176,7 @@ export class OrphanRegister {
     }
   }
 
-  #record(type: 'Normal' | 'Warning', reason: string, message: string): void {
+  #record(type: 'Normal' | 'Warning', reason: EventReason, message: string): void {
     const { namespace, record } = this.#options;
     record({ metadata: { namespace, name: orphanRegisterName } }, { type, reason, message });
   }

@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { ingressAddress, type LoadBalancerProvider } from './provider.ts';
 import { readRecord, type ServiceRecord } from './record.ts';
@@ -15,7 +16,7 @@ export const cleanupFinalizer = 'service.kubernetes.io/load-balancer-cleanup';
  */
 export type Plan =
   | { readonly kind: 'ignore' }
-  | { readonly kind: 'hold'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'hold'; readonly reason: EventReason; readonly message: string }
   | {
       readonly kind: 'serve';
       readonly provider: LoadBalancerProvider;

@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import type { Service, ServiceSpec } from '@causeway/kubernetes/objects/core-objects';
 import type { Store } from '@causeway/kubernetes/cache/store';
 import type { Log } from '@causeway/base/observability/log';
@@ -47,7 +48,7 @@ export type EnsureOutcome =
     }
   | {
       readonly kind: 'refused';
-      readonly reason: string;
+      readonly reason: EventReason;
       readonly message: string;
       /** Look again then, because nobody will say when what stands in the way is gone. */
       readonly retryAfterMs?: number;
@@ -85,7 +86,7 @@ export interface ProviderContext {
    */
   annotate(annotations: Annotations, also?: AnnotateOptions): Promise<void>;
   /** An Event on the Service. */
-  tell(type: 'Normal' | 'Warning', reason: string, message: string): void;
+  tell(type: 'Normal' | 'Warning', reason: EventReason, message: string): void;
 }
 
 /** What the controller gives to a provider while it runs. */
@@ -97,7 +98,7 @@ export interface ProviderHost {
   /** Brings a Service (`namespace/name`) back to the controller. */
   enqueue(key: string): void;
   /** An Event on a Service that may be gone. */
-  tell(owner: Owner, type: 'Normal' | 'Warning', reason: string, message: string): void;
+  tell(owner: Owner, type: 'Normal' | 'Warning', reason: EventReason, message: string): void;
 }
 
 /**

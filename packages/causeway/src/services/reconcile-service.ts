@@ -1,3 +1,4 @@
+import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import { hash } from 'node:crypto';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
@@ -36,7 +37,7 @@ import { OutdatedService, ServiceWriter } from './service-writer.ts';
 export type TellUser = (
   service: Service,
   type: 'Normal' | 'Warning',
-  reason: string,
+  reason: EventReason,
   message: string,
 ) => void;
 
@@ -328,7 +329,7 @@ async function leaveStatus(
 async function reportFailure(
   writer: ServiceWriter,
   context: ProviderContext,
-  reason: string,
+  reason: EventReason,
   error: CausewayError,
 ): Promise<void> {
   if (error.code === 'aborted' || error instanceof OutdatedService) return;

@@ -250,3 +250,23 @@ test('somebody who changes the Service at the same time is no failure', async ()
   });
   expect(events.filter((event) => event.startsWith('Warning'))).toEqual([]);
 });
+
+test('a failed update of a served Service is an Event of its own', async () => {
+  class Failing extends MemoryProvider {
+    override update(): Promise<EnsureOutcome> {
+      return Promise.reject(new Error('the backends are gone'));
+    }
+  }
+  startController(new Failing({ name: 'gateway' }));
+  await client.create(services, newService('web'));
+  await until('web', (service) => expect(addressesOf(service)).toHaveLength(1));
+  const labels = { touched: 'yes' };
+  await client.patchMerge(
+    services,
+    { namespace: 'default', name: 'web' },
+    { metadata: { labels } },
+  );
+  await expect
+    .poll(() => events, patience)
+    .toContain('Warning UpdateLoadBalancerFailed: the backends are gone');
+});

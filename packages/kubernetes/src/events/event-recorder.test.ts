@@ -126,11 +126,11 @@ describe('EventRecorder', () => {
     let refusals = 4;
     api.fault = () => (refusals-- > 0 ? failure(500, 'InternalError') : undefined);
     recorder.record(services, web, taken);
-    recorder.record(services, web, { ...taken, reason: 'Other' });
+    recorder.record(services, web, { ...taken, reason: 'NameTaken' });
     await clock.advance(10_000);
-    expect(written().map(({ reason }) => reason)).toEqual(['Other']);
+    expect(written().map(({ reason }) => reason)).toEqual(['NameTaken']);
     api.fault = () => failure(403, 'Forbidden');
-    recorder.record(services, web, { ...taken, reason: 'Forbidden' });
+    recorder.record(services, web, { ...taken, reason: 'AddressLost' });
     await settled();
     await stop();
   });

@@ -8,6 +8,7 @@ import type { Event } from '../objects/core-objects.ts';
 import { KubeError } from '../client/error.ts';
 import { eventsRecorded } from '../client/kube-metrics.ts';
 import type { KubeObject, ObjectReference } from '../objects/object.ts';
+import type { EventReason } from './event-definition.ts';
 import { RateLimit } from '../client/rate-limit.ts';
 import { apiVersionOf, type Resource } from '../objects/resource.ts';
 import { events } from '../objects/resources.ts';
@@ -25,8 +26,8 @@ export interface EventRecorderOptions {
 
 export interface EventContent {
   readonly type: 'Normal' | 'Warning';
-  /** One CamelCase word that machines can match: `AddressTaken`. */
-  readonly reason: string;
+  /** Only the reason of a definition. */
+  readonly reason: EventReason;
   /** A sentence for the user who owns the object. */
   readonly message: string;
 }

@@ -1,0 +1,70 @@
+import { defineEvent } from '@causeway/kubernetes/events/event-definition';
+
+/** The Events that the gateway provider records. */
+export const gatewayEvents = {
+  AddressTaken: defineEvent({
+    reason: 'AddressTaken',
+    type: 'Warning',
+    meaning: 'Another Service has the requested address and port.',
+    remedy: 'Request another address or port, or delete the other Service. The message names it.',
+  }),
+  AddressRefused: defineEvent({
+    reason: 'AddressRefused',
+    type: 'Warning',
+    meaning: 'The requested address is outside the configured ranges, or the cloud refuses it.',
+    remedy: 'Request an address of a configured range, or none.',
+  }),
+  Remapped: defineEvent({
+    reason: 'Remapped',
+    type: 'Warning',
+    meaning: 'The Service moved to another address. The message has the address and the cause.',
+    remedy: 'Update DNS records and firewalls that name the former address.',
+  }),
+  AddressChanged: defineEvent({
+    reason: 'AddressChanged',
+    type: 'Warning',
+    meaning: 'The port of the Service was lost, and its replacement has another address.',
+    remedy: 'Update DNS records and firewalls that name the former address.',
+  }),
+  AddressLost: defineEvent({
+    reason: 'AddressLost',
+    type: 'Warning',
+    meaning: 'The port of the Service was lost, and the cloud refuses a replacement for now.',
+    remedy: 'Check the quota and the network in the cloud. The controller tries again by itself.',
+  }),
+  FloatingIpLost: defineEvent({
+    reason: 'FloatingIpLost',
+    type: 'Warning',
+    meaning:
+      'The floating IP of the Service was lost, and the cloud refuses a replacement for now.',
+    remedy:
+      'Check the quota and the external network in the cloud. The controller tries again by itself.',
+  }),
+  AffinityNotKept: defineEvent({
+    reason: 'AffinityNotKept',
+    type: 'Warning',
+    meaning:
+      'A gateway runs the agent of ch-k8s-lbaas, which does not support session affinity. Connections of one client can reach different pods.',
+    remedy: 'Replace the agent on that gateway, or remove `sessionAffinity` from the Service.',
+  }),
+  PortNotServed: defineEvent({
+    reason: 'PortNotServed',
+    type: 'Warning',
+    meaning: 'The gateways do not serve one port of the Service. They serve its other ports.',
+    remedy: 'Correct the port that the message names.',
+  }),
+  GatewayRefused: defineEvent({
+    reason: 'GatewayRefused',
+    type: 'Warning',
+    meaning:
+      'At least one gateway refuses a port of the Service. The message has the port, the gateway and its answer. Other gateways may serve the port.',
+    remedy:
+      'Correct what the answer names. If only one gateway refuses, check the version and the log of its agent.',
+  }),
+} as const;
+
+type Own = Readonly<Record<keyof typeof gatewayEvents, true>>;
+
+declare module '@causeway/kubernetes/events/event-definition' {
+  interface DefinedEvents extends Own {}
+}

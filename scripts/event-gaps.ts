@@ -1,0 +1,44 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { eventsByComponent } from './reference-events.ts';
+
+const root = path.dirname(import.meta.dirname);
+
+/** Events without a test so far. The list must only become shorter. */
+const withoutTest: ReadonlySet<string> = new Set([...['PortNotServed']]);
+
+/**
+ * Defined Events that no source records, and Events that no test asserts. The compiler refuses the
+ * opposite, an Event without a definition.
+ */
+export function eventGaps(): string[] {
+  const files = ['packages', 'test'].flatMap((folder) =>
+    fs
+      .readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+      .map((file) => path.join(folder, file))
+      .filter((file) => file.endsWith('.ts') && !file.includes('node_modules')),
+  );
+  const isTest = (file: string) => file.endsWith('.test.ts');
+  const used = wordsOf(files.filter((file) => !isTest(file) && !file.endsWith('-events.ts')));
+  const alsoUsed = wordsOf(files.filter((file) => file.endsWith('/keeper-events.ts')));
+  const tested = wordsOf(files.filter(isTest));
+  const reasons = new Set(
+    Object.values(eventsByComponent).flatMap((events) => Object.keys(events)),
+  );
+  return [...reasons].flatMap((reason) => [
+    ...(used.has(reason) || alsoUsed.has(reason) ? [] : [`no source records the Event ${reason}`]),
+    ...(tested.has(reason) || withoutTest.has(reason)
+      ? []
+      : [`no test asserts the Event ${reason}`]),
+    ...(tested.has(reason) && withoutTest.has(reason)
+      ? [`scripts/event-gaps.ts lists ${reason}, which has a test`]
+      : []),
+  ]);
+}
+
+function wordsOf(files: readonly string[]): Set<string> {
+  const words = files.flatMap(
+    (file) => fs.readFileSync(path.join(root, file), 'utf8').match(/\b[A-Z][A-Za-z0-9]+\b/g) ?? [],
+  );
+  return new Set(words);
+}
