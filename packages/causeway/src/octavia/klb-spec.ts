@@ -42,7 +42,7 @@ export function translate(input: TranslationInput): Translation {
   const reader = new AnnotationReader(service, settings.classes);
   const ports = portsOf(service);
   if (ports.length === 0) {
-    return refused('NoPorts', 'It has no ports, so there is nothing to balance.');
+    return refused('NoPorts', 'The Service has no ports, so there is nothing to balance.');
   }
   const vip = readVip(input, reader);
   if (vip.kind === 'refused') return vip;
@@ -265,20 +265,20 @@ function readMembers(
   reader: AnnotationReader,
 ): KlbOptions {
   if (slices.some(({ addressType }) => addressType === 'FQDN')) {
-    const message = 'Endpoints that are names and not addresses are left out.';
+    const message = 'The load balancer has no members for endpoints that are names, not addresses.';
     reader.notes.push({ reason: 'KuryrSkipMember', message });
   }
   const isIdle = reader.text(idledAtAnnotation) !== undefined && !hasReadyEndpoint(slices);
   const hasNodePorts = ports.every(({ nodePort }) => nodePort !== undefined);
   if (isIdle && !hasNodePorts) {
     const message =
-      'It sleeps and has no node ports, so a connection to its load balancer cannot wake it.';
+      'The Service is idle and has no node ports, so a connection to its load balancer cannot wake it.';
     reader.notes.push({ reason: 'CannotBeWoken', message });
   }
   const mode = settings.members === 'NodePort' || (isIdle && hasNodePorts) ? 'NodePort' : 'Pod';
   if (mode === 'NodePort' && !hasNodePorts) {
     const message =
-      'It has no node ports, so its load balancer sends to its pods. Set allocateLoadBalancerNodePorts, or octavia.members: Pod.';
+      'The Service has no node ports, so its load balancer sends to its pods. Set allocateLoadBalancerNodePorts, or octavia.members: Pod.';
     if (!isIdle) reader.notes.push({ reason: 'NoNodePorts', message });
   }
   return {

@@ -118,6 +118,18 @@ test('another provider makes another load balancer, under the same floating IP',
   await until(() => expect(lab.events.join('\n')).toContain('KuryrUpdateProvider'));
 });
 
+test('another address inside replaces the load balancer, with an Event', async () => {
+  await begin({});
+  await lab.start();
+  const internal = { 'service.beta.kubernetes.io/openstack-internal-load-balancer': 'true' };
+  await lab.client.create(services, newService('web', { loadBalancerIP: '10.10.0.50' }, internal));
+  await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
+  await until(async () => expect(await lab.addressOf('web')).toBe('10.10.0.50'));
+  await lab.client.patchMerge(services, named('web'), { spec: { loadBalancerIP: '10.10.0.51' } });
+  await until(async () => expect(await lab.addressOf('web')).toBe('10.10.0.51'));
+  expect(lab.events.join('\n')).toContain('web Warning KuryrUpdateAddress');
+});
+
 test('a floating IP that is to be kept is kept, and can be asked for again', async () => {
   await begin({});
   await lab.start({}, 'lab', 100);

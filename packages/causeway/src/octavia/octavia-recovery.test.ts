@@ -102,6 +102,24 @@ test('a load balancer deleted behind our back comes back, under the same floatin
   await until(() => expect(lab.events.join('\n')).toContain('LoadBalancerMissing'));
 });
 
+test('a pool that another program deletes is created again, with an Event', async () => {
+  await begin();
+  await lab.start({}, 'lab', driftMs);
+  await serve('web');
+  await untilServed(lab, 'web');
+  const balancing = await lab.balancing();
+  const { id, listeners } = await theBalancer();
+  const poolId = listeners[0]?.defaultPoolId ?? '';
+  const call = { signal: never };
+  await whenUnlocked(balancing.waiter, id, () => balancing.deletePool(poolId, call), call);
+  await until(() => expect(lab.events.join('\n')).toContain('web Warning LoadBalancerPoolMissing'));
+  await until(async () => {
+    const [again] = (await theBalancer()).listeners;
+    expect(again?.defaultPoolId).not.toBe(poolId);
+    expect(again?.members).toHaveLength(2);
+  });
+});
+
 test('a floating IP that another program deletes is replaced, with an Event', async () => {
   await begin();
   await lab.start({}, 'lab', driftMs);

@@ -36,19 +36,19 @@ export function readLoadBalancerSpec(
     const asked = familiesOf(service).map((family) => `IPv${family}`);
     return refused(
       'NoSuchFamily',
-      `It asks for ${asked.join(' and ')}, and the gateways have addresses of ${served.map((family) => `IPv${family}`).join(' and ')} only.`,
+      `The Service requests ${asked.join(' and ')}, and the gateways have addresses of ${served.map((family) => `IPv${family}`).join(' and ')} only.`,
     );
   }
   const ports = portsAskedFor(service);
   if (ports.length === 0)
-    return refused('NoPorts', 'It has no ports, so there is nothing to serve.');
+    return refused('NoPorts', 'The Service has no ports, so there is nothing to serve.');
   const requested = readRequested(service);
   if ('reason' in requested) return { kind: 'refused', ...requested };
   for (const [family, address] of requested) {
     if (!families.includes(family)) {
       return refused(
         'AddressOfOtherFamily',
-        `It asks for ${address}, but is not served in IPv${family}. Change the address or spec.ipFamilies.`,
+        `The Service requests ${address}, but does not use IPv${family}. Change the address or spec.ipFamilies.`,
       );
     }
   }
@@ -90,7 +90,10 @@ function readRequested(
       return { reason: 'InvalidAddress', message: `${quoted(part)} is not an IP address.` };
     }
     if (requested.has(familyOf(address))) {
-      return { reason: 'InvalidAddress', message: 'It asks for two addresses of one family.' };
+      return {
+        reason: 'InvalidAddress',
+        message: 'The Service requests two addresses of one family.',
+      };
     }
     requested.set(familyOf(address), address);
   }

@@ -166,7 +166,11 @@ export class ServiceReconciler {
     // The record and the finalizers come first: then every object outside the cluster is cleaned up later.
     await writer.writeRecord(provider, record);
     if (plan.record === undefined) {
-      context.tell('Normal', 'EnsuringLoadBalancer', `Taken over by the provider ${provider.name}`);
+      context.tell(
+        'Normal',
+        'EnsuringLoadBalancer',
+        `The provider ${provider.name} serves the Service from now on`,
+      );
     }
     const outcome = await this.#ensure(writer, provider, context);
     const waitsFor = outcome.kind === 'pending' ? outcome.message : undefined;
@@ -248,7 +252,7 @@ export class ServiceReconciler {
     if (because !== 'deleted') {
       await writer.writeStatus(mergeIngress(writer.current, record.ingress, []), undefined);
     }
-    context.tell('Normal', 'DeletedLoadBalancer', 'Nothing is left of its load balancer');
+    context.tell('Normal', 'DeletedLoadBalancer', 'The load balancer is removed');
     await writer.removeRecord(provider);
     return done;
   }

@@ -101,7 +101,7 @@ test('a Service is taken over, served, and held until its load balancer is gone'
   await expect
     .poll(() => events, patience)
     .toEqual([
-      'Normal EnsuringLoadBalancer: Taken over by the provider gateway',
+      'Normal EnsuringLoadBalancer: The provider gateway serves the Service from now on',
       'Normal EnsuredLoadBalancer: Served on 192.0.2.1',
     ]);
   await client.delete(services, { namespace: 'default', name: 'web' });

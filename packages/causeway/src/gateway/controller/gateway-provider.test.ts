@@ -47,6 +47,19 @@ test('a Service gets an address, every gateway serves it, and its pods follow', 
   );
 });
 
+test('a port that no node can take is not served, with an Event', async () => {
+  lab.masquerade = 'always';
+  lab.startController();
+  const { metadata, spec } = newService('web', 80, {
+    'idling.alpha.openshift.io/idled-at': '2026-11-15T10:00:00Z',
+  });
+  await lab.client.create(services, {
+    metadata: metadata ?? {},
+    spec: { ...spec, allocateLoadBalancerNodePorts: false },
+  });
+  await lab.untilTold('Warning PortNotServed: TCP/80: it has no node port');
+});
+
 test('a Service beyond the budget is closed with an Event, others stay, and it comes back', async () => {
   lab.startController();
   await lab.client.create(services, newService('bystander', 443));
@@ -121,6 +134,7 @@ test('a deleted Service gives its address back once every gateway has let go of 
   second.mode = 'fails';
   await lab.client.delete(services, named('web'));
   await until(async () => expect(await lab.read('web')).toBeUndefined());
+  await lab.untilTold('Normal DeletedLoadBalancer');
   await until(() => expect(lab.agents[0].holds.size).toBe(0));
   // The second gateway may still announce it: nobody else gets it yet.
   await lab.client.create(services, newService('early'));

@@ -50,6 +50,8 @@ export class ProviderLab {
   /** Where addresses come from, from the next controller on; the list if not set. */
   manager: (() => PortManager) | undefined;
   driftEveryMs = 60_000;
+  /** Which sources the gateways rewrite, from the next controller on. */
+  masquerade: 'always' | 'needed' = 'needed';
   metrics: Metrics = noMetrics;
   readonly #kubernetes: EmbeddedKubernetes;
   readonly #directory: string;
@@ -95,7 +97,7 @@ export class ProviderLab {
       orphans: this.#register(),
       agents: new Map(this.agents.map((agent, index) => [`g${index + 1}`, agent])),
       layer: 'Pod',
-      masquerade: 'needed',
+      masquerade: this.masquerade,
       keepWayBack: false,
       withoutAffinity: this.withoutAffinity,
       driftEveryMs: this.driftEveryMs,
