@@ -322,7 +322,9 @@ class Agent {
     this.#backendHealth.see(ledger.unhealthy);
     this.#alarms.set(
       'cut-off',
-      ledger.isCutOff ? 'nothing that this gateway sends to answers it' : undefined,
+      ledger.cutOff.length === 0
+        ? undefined
+        : `no backend answers this gateway over ${ledger.cutOff.map((family) => `IPv${family}`).join(' and ')}`,
     );
     this.#healthDue.call();
   }

@@ -1,4 +1,5 @@
 import { tryParseAddress, type Address } from '@causeway/base/address/address';
+import { isCutOff } from '../protocol/alarm.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { AgentStatus } from '../protocol/agent-status.ts';
 import { backoffDelay, type BackoffPolicy } from '@causeway/base/time/backoff';
@@ -165,6 +166,6 @@ function viewOf({ unhealthy, vrrp, alarms }: AgentStatus): HealthView {
   return {
     seen: new Set(unhealthy.seen.flatMap((text) => tryParseAddress(text) ?? [])),
     isMaster: vrrp.state === 'MASTER',
-    canJudge: unhealthy.heard > 0 && !alarms.some((alarm) => alarm.startsWith('cut-off')),
+    canJudge: unhealthy.heard > 0 && !alarms.some(isCutOff),
   };
 }

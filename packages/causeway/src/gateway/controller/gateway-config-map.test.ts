@@ -29,6 +29,7 @@ function configMap(...states: Written[]) {
 const active = { master: true, vrrp: 'MASTER' };
 const standby = { vrrp: 'BACKUP' };
 const ill = { vrrp: 'FAULT', problems: ['bad-health: ext lost the route default'] };
+const cutOffAlarm = 'cut-off: no backend answers this gateway over IPv4';
 const noneCan = 'no gateway can serve clients';
 
 describe('gateways on the board', () => {
@@ -38,6 +39,16 @@ describe('gateways on the board', () => {
     ['one that is ill and keeps the addresses', [{ ...ill, ...active }, ill], noneCan],
     ['one with its link down', [{ ...ill }, { problems: ['link-down: ext is down'] }], noneCan],
     ['none that answers', [{ reachable: false }, { reachable: false }], noneCan],
+    [
+      'an active gateway without a route to IPv4 backends',
+      [{ ...active, problems: [cutOffAlarm] }, standby],
+      `the active gateway reaches no backend: ${cutOffAlarm}`,
+    ],
+    [
+      'a standby gateway without that route',
+      [active, { ...standby, problems: [cutOffAlarm] }],
+      undefined,
+    ],
     ['none active', [standby, standby], 'no gateway is active: clients get no answer'],
     ['addresses that another program moves', [{ vrrp: 'foreign' }], undefined],
     ['a board of an older version', [{}, {}], undefined],

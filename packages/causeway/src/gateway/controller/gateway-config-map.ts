@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isOutage } from '../protocol/alarm.ts';
+import { isCutOff, isOutage } from '../protocol/alarm.ts';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { ConfigMap } from '@causeway/kubernetes/objects/core-objects';
 import { patchOrCreate } from '@causeway/kubernetes/client/patch-or-create';
@@ -72,10 +72,11 @@ export function whyNoneServes(gateways: readonly GatewayEntry[]): string | undef
     state?.reachable === true && !state.problems.some(isOutage);
   if (!states.some(isAble)) return 'no gateway can serve clients';
   const isVrrpUsed = states.every((state) => vrrpStates.has(state?.vrrp));
-  if (isVrrpUsed && !states.some((state) => state?.master === true)) {
-    return 'no gateway is active: clients get no answer';
-  }
-  return undefined;
+  const active = states.filter((state) => state?.master === true);
+  if (isVrrpUsed && active.length === 0) return 'no gateway is active: clients get no answer';
+  const cutOff = active.map((state) => state?.problems.find(isCutOff));
+  const isReaching = active.length === 0 || cutOff.includes(undefined);
+  return isReaching ? undefined : `the active gateway reaches no backend: ${cutOff[0]}`;
 }
 
 /** The change of the board's data that fences a gateway, or takes the fence back. */

@@ -2,7 +2,7 @@
  * - `two-masters`: another gateway sends adverts while this one is master
  * - `forged-adverts`: VRRP adverts arrive that no peer sent, and are dropped
  * - `duplicate-address`: another machine uses an address that this gateway holds
- * - `cut-off`: nothing that this gateway sends to answers it
+ * - `cut-off`: no backend of an address family answers this gateway
  * - `link-down`: a link to clients or nodes is down, so this gateway serves nothing
  * - `addresses-missing`: this gateway is master and lacks addresses that it should hold
  * - `degraded`: the kernel may differ from the accepted configuration
@@ -21,6 +21,11 @@ export type AlarmName =
   | 'removals-withheld';
 
 const outages: readonly AlarmName[] = ['link-down', 'bad-health'];
+
+/** Whether an alarm, as a status lists it, says that its gateway reaches no backend of an address family. */
+export function isCutOff(alarm: string): boolean {
+  return alarm.startsWith('cut-off: ');
+}
 
 /** Whether an alarm, as a status lists it, says that its gateway does not serve clients. */
 export function isOutage(alarm: string): boolean {

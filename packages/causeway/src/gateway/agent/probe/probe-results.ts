@@ -1,4 +1,4 @@
-import type { Address } from '@causeway/base/address/address';
+import { familyOf, type Address, type Family } from '@causeway/base/address/address';
 
 export interface ProbeThresholds {
   /** So many probes in a row without an answer make a destination silent. */
@@ -73,20 +73,20 @@ export class ProbeResults {
     for (const address of this.#records.keys()) if (!addresses.has(address)) gone.push(address);
     if (gone.length === 0) return false;
     this.#revision += 1;
-    const wasCutOff = this.isCutOff;
+    const wasCutOff = this.cutOff;
     const before = this.#unhealthy;
     for (const address of gone) {
       if (this.#records.get(address)?.isUnhealthy === true) this.#unhealthy -= 1;
       this.#records.delete(address);
     }
-    return this.#unhealthy !== before || this.isCutOff !== wasCutOff;
+    return this.#unhealthy !== before || this.cutOff.length !== wasCutOff.length;
   }
 
   /** Answers whether the judgement on this address has changed, or on ourselves. */
   record(address: Address, answered: boolean): boolean {
     const record = this.#records.get(address) ?? unheard;
     if (answered && !record.hasAnswered) {
-      const wasCutOff = this.isCutOff;
+      const wasCutOff = this.cutOff.includes(familyOf(address));
       this.#records.set(address, answering);
       this.#revision += 1;
       return wasCutOff;
@@ -105,13 +105,21 @@ export class ProbeResults {
     return true;
   }
 
-  /** Whether everybody who ever answered is silent now: then it is this gateway that is cut off. */
-  get isCutOff(): boolean {
-    if (this.#unhealthy < 2) return false;
-    for (const record of this.#records.values()) {
-      if (record.hasAnswered && !record.isUnhealthy) return false;
+  /**
+   * The families in which every backend that has ever answered is unhealthy, if there are two or more. The
+   * cause is then this gateway's own connection, such as a lost route.
+   */
+  get cutOff(): Family[] {
+    if (this.#unhealthy < 2) return [];
+    const unhealthy = new Map<Family, number>();
+    const reached = new Set<Family>();
+    for (const [address, { hasAnswered, isUnhealthy }] of this.#records) {
+      const family = familyOf(address);
+      if (isUnhealthy) unhealthy.set(family, (unhealthy.get(family) ?? 0) + 1);
+      else if (hasAnswered) reached.add(family);
     }
-    return true;
+    const isCutOff = (family: Family) => !reached.has(family) && (unhealthy.get(family) ?? 0) >= 2;
+    return ([4, 6] as const).filter(isCutOff);
   }
 
   /** How many have ever answered, and so can be missed. */
@@ -122,24 +130,25 @@ export class ProbeResults {
   }
 
   /**
-   * Who should get no traffic by what this gateway sees. While it is cut off itself, those who had fallen
-   * silent long before all others did: they are no better for it.
+   * The backends that get no connections, as this gateway sees them. In a family in which the gateway is cut
+   * off, only the backends count that were unhealthy long before the others.
    */
   get unhealthy(): Set<Address> {
     const unhealthy = new Set<Address>();
     if (this.#unhealthy === 0) return unhealthy;
-    const before = this.isCutOff ? this.#lastFall() - 2 * this.#thresholds.fall : Infinity;
+    const cutOffSince = new Map(this.cutOff.map((family) => [family, this.#lastFall(family)]));
     for (const [address, { isUnhealthy, unhealthySince }] of this.#records) {
-      if (isUnhealthy && unhealthySince < before) unhealthy.add(address);
+      const since = cutOffSince.get(familyOf(address)) ?? Infinity;
+      if (isUnhealthy && unhealthySince < since - 2 * this.#thresholds.fall) unhealthy.add(address);
     }
     return unhealthy;
   }
 
-  /** The round in which somebody fell silent last. */
-  #lastFall(): number {
+  /** The round in which a backend of the family became unhealthy last. */
+  #lastFall(family: Family): number {
     let last = 0;
-    for (const { isUnhealthy, unhealthySince } of this.#records.values()) {
-      if (isUnhealthy) last = Math.max(last, unhealthySince);
+    for (const [address, { isUnhealthy, unhealthySince }] of this.#records) {
+      if (isUnhealthy && familyOf(address) === family) last = Math.max(last, unhealthySince);
     }
     return last;
   }

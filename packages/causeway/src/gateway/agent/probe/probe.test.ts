@@ -51,15 +51,33 @@ describe('who is silent', () => {
     expect(ledger.beginRound(new Set([b, c]))).toBe(true);
     expect(ledger.beginRound(new Set([b, c]))).toBe(false);
     expect(ledger.unhealthy.size).toBe(0);
-    expect(ledger.isCutOff).toBe(false);
+    expect(ledger.cutOff).toEqual([]);
   });
 
   test('that we are cut off begins and ends with who is probed, and both are told', () => {
     const ledger = ledgerAfter('+++', '--+', '--+');
     expect(ledger.beginRound(new Set([a, b]))).toBe(true);
-    expect(ledger.isCutOff).toBe(true);
+    expect(ledger.cutOff).toEqual([4]);
     expect(ledger.record(c, true)).toBe(true);
     expect([...ledger.unhealthy]).toEqual([a, b]);
+  });
+
+  test('a gateway that reaches backends of one family alone is cut off in the other', () => {
+    const [d, e] = ['2001:db8::1', '2001:db8::2'].map(parseAddress) as [Address, Address];
+    const ledger = new ProbeResults({ fall: 2, rise: 2 });
+    const probe = (ipv4: boolean, ipv6: boolean) => {
+      ledger.beginRound(new Set([a, b, d, e]));
+      for (const address of [a, b]) ledger.record(address, ipv4);
+      for (const address of [d, e]) ledger.record(address, ipv6);
+    };
+    probe(true, true);
+    probe(false, true);
+    probe(false, true);
+    expect(ledger.cutOff).toEqual([4]);
+    expect([...ledger.unhealthy]).toEqual([]);
+    probe(true, true);
+    probe(true, true);
+    expect(ledger.cutOff).toEqual([]);
   });
 
   test('those whom the controller names and those whom the gateway sees; while it is away, the latter', () => {
