@@ -1,6 +1,5 @@
 import { CelEvaluationError, CelSyntaxError } from '../cel/errors.ts';
-import { evaluate, type Scope } from '../cel/evaluate.ts';
-import { mentions, parse, type Expression } from '../cel/parse.ts';
+import { parseExpression, type Expression, type Scope } from '../cel/expression.ts';
 import { asObject, isObject, type JsonObject } from '../object.ts';
 import type { Schema } from '../schema-type.ts';
 import { noField, type FieldError, type FieldErrorReason } from './field-error.ts';
@@ -96,7 +95,7 @@ function expressionOf(source: string): Expression | undefined {
   if (parsed.size >= mostKept) parsed.clear();
   let expression: Expression | undefined;
   try {
-    expression = parse(source);
+    expression = parseExpression(source);
   } catch (error) {
     if (!(error instanceof CelSyntaxError)) throw error;
   }
@@ -113,12 +112,12 @@ function check(
 ): FieldError[] {
   const expression = expressionOf(rule.rule);
   if (expression === undefined) return [];
-  const isTransition = mentions(expression, 'oldSelf');
+  const { isTransition } = expression;
   if (isTransition && (old === undefined || old === null)) return [];
   const scope = { self, ...(isTransition ? { oldSelf: old } : {}) };
   const field = path === '' ? noField : path;
   try {
-    if (evaluate(expression, scope) === true) return [];
+    if (expression.evaluate(scope) === true) return [];
   } catch (error) {
     if (error instanceof CelSyntaxError) return [];
     if (!(error instanceof CelEvaluationError)) throw error;
@@ -174,7 +173,7 @@ function textOf(source: string, scope: Scope): string | undefined {
   const expression = expressionOf(source);
   if (expression === undefined) return undefined;
   try {
-    const text = evaluate(expression, scope);
+    const text = expression.evaluate(scope);
     return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined;
   } catch (error) {
     if (error instanceof CelEvaluationError || error instanceof CelSyntaxError) return undefined;
