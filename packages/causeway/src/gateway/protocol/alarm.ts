@@ -2,7 +2,7 @@
  * - `two-masters`: another gateway sends adverts while this one is master
  * - `forged-adverts`: VRRP adverts arrive that no peer sent, and are dropped
  * - `duplicate-address`: another machine uses an address that this gateway holds
- * - `cut-off`: nothing that this gateway sends to answers it
+ * - `cut-off`: no backend and no node answers this gateway
  * - `link-down`: a link to clients or nodes is down, so this gateway serves nothing
  * - `addresses-missing`: this gateway is master and lacks addresses that it should hold
  * - `degraded`: the kernel may differ from the accepted configuration

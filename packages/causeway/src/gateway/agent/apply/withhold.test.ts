@@ -71,8 +71,8 @@ describe('the guard', () => {
     ['more than half and more than 20', 45, 22, 23],
     ['more than half but only 20', 30, 10, 0],
     ['more than 20 but only half', 60, 30, 0],
-    ['everything, of few', 10, 0, 0],
-    ['everything, of many', 21, 0, 21],
+    ['all of a few', 10, 0, 0],
+    ['all of many', 21, 0, 21],
   ])('removing %s', (_name, before, left, count) => {
     const first = full(1, range(1, before));
     expect(withheld(after([first, full(2, range(1, left))]))).toHaveLength(count);

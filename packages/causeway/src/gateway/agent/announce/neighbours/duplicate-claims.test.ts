@@ -7,7 +7,7 @@ const claim = (last: number) => ({
   hardware: '02:00:00:00:00:09',
 });
 
-test('a stranger is told while it goes on, and for a while after', () => {
+test('reports a foreign claim while it is repeated, and for some time after', () => {
   const ledger = new DuplicateClaims();
   ledger.setMaster(true, 0);
   ledger.hear(claim(1), 5_000);
@@ -18,7 +18,7 @@ test('a stranger is told while it goes on, and for a while after', () => {
   expect(ledger.complaint(30_000)).toBeUndefined();
 });
 
-test('the gateway before us is no stranger, and a backup has nothing to complain about', () => {
+test('ignores claims shortly after a failover, and all claims while it is backup', () => {
   const ledger = new DuplicateClaims();
   ledger.hear(claim(1), 0);
   ledger.setMaster(true, 1_000);
