@@ -56,7 +56,7 @@ describe("an address that this gateway can't hold", () => {
     ['10.78.0.11', /this gateway's own in the internal network/],
     ['10.77.0.12', /another gateway's own/],
     ['10.78.0.1', /a route that moves/],
-    ['10.99.0.1', /where the agent listens/],
+    ['10.99.0.1', /the listen address of the agent/],
   ])('%s is recognized, with the reason', (address, why) => {
     expect(whyUnservable(servable, parseAddress(address))).toMatch(why);
   });

@@ -47,12 +47,12 @@ const question: TraceQuestion = {
 };
 const ask = (
   state: GatewayState,
-  wish: Partial<TraceQuestion> = {},
+  changes: Partial<TraceQuestion> = {},
   unhealthy: readonly string[] = [],
 ) =>
   traceConnection(
     { state, settings, unhealthy: new Set(unhealthy.map((each) => parseAddress(each))) },
-    { ...question, ...wish },
+    { ...question, ...changes },
   );
 
 describe('where a connection goes', () => {

@@ -20,7 +20,7 @@ test('leaves the master state before it removes the addresses of a dead keepaliv
     start: () => {
       // The pipe still contained the last notification of the dead process.
       status.enter('MASTER');
-      return Promise.reject(new CausewayError('unavailable', 'nobody starts it'));
+      return Promise.reject(new CausewayError('unavailable', "keepalived can't be started"));
     },
     findOrphans: () => Promise.resolve(left),
     removeOrphans: () => {

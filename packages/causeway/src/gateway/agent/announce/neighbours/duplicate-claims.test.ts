@@ -11,7 +11,7 @@ test('reports a foreign claim while it is repeated, and for some time after', ()
   const ledger = new DuplicateClaims();
   ledger.setMaster(true, 0);
   ledger.hear(claim(1), 5_000);
-  expect(ledger.complaint(6_000)).toBe('192.0.2.1: used by 02:00:00:00:00:09 as well');
+  expect(ledger.complaint(6_000)).toBe('192.0.2.1: also used by 02:00:00:00:00:09');
   ledger.hear(claim(2), 9_000);
   expect(ledger.complaint(10_000)).toContain('192.0.2.1, and 1 more: ');
   expect(ledger.complaint(21_000)).toContain('192.0.2.2');
