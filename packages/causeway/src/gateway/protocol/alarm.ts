@@ -22,7 +22,7 @@ export type AlarmName =
 
 const outages: readonly AlarmName[] = ['link-down', 'bad-health'];
 
-/** Whether an alarm, as a status lists it, says that its gateway does not serve clients. */
+/** Whether an alarm of a status means that its gateway does not serve clients. */
 export function isOutage(alarm: string): boolean {
   return outages.some((name) => alarm.startsWith(`${name}: `));
 }
