@@ -171,7 +171,7 @@ async function startGateway() {
     clock: systemClock,
     log: discardLog,
     metrics: noMetrics,
-    forgetConnections: () => Promise.resolve(),
+    deleteConnections: () => Promise.resolve(),
     deleteStaleEntries: () => Promise.resolve(),
   });
   const push = (each: Update) =>

@@ -30,8 +30,8 @@ function kernelOf(world: FakeWorld): Kernel {
       hairpin: false,
       resumeConnections: true,
     },
-    forgetConnections: () => Promise.resolve(),
-    forgetAllConnections: () => Promise.resolve(),
+    deleteConnections: () => Promise.resolve(),
+    deleteAllConnections: () => Promise.resolve(),
     deleteStaleEntries: () => Promise.resolve(),
     async *foreignChanges(signal) {
       await whenAborted(signal);

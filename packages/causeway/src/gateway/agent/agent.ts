@@ -104,7 +104,7 @@ class Agent {
       clock,
       log,
       metrics,
-      forgetConnections: (removed, each) => kernel.forgetConnections(removed, each),
+      deleteConnections: (removed, each) => kernel.deleteConnections(removed, each),
       deleteStaleEntries: (services, each) => kernel.deleteStaleEntries(services, each),
     });
     this.#events = new EventStream(() => this.#controllerCameOrLeft());

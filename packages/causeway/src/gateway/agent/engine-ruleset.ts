@@ -61,7 +61,7 @@ export class EngineRuleset implements RulesetWriter {
     return this.#routed.isInUse;
   }
 
-  /** Packet counts of services whose packets are sent unchanged. */
+  /** Packet counts of services with unchanged packets. */
   routedCounts(signal: AbortSignal): Promise<ReadonlyMap<string, CountedPackets>> {
     return this.#routed.counts(signal);
   }
@@ -91,7 +91,7 @@ export class EngineRuleset implements RulesetWriter {
     return this.#count.total;
   }
 
-  /** Frontends whose running connections may not survive a failover. */
+  /** Frontends with running connections that may not survive a failover. */
   notFailoverSafe(): EndpointId[] {
     const keys = new Set(
       this.#writer.layout?.ambiguousEndpoints().flatMap(({ services }) => services) ?? [],

@@ -73,7 +73,7 @@ async function startAgent(
     clock: systemClock,
     log: discardLog,
     metrics: noMetrics,
-    forgetConnections: () => Promise.resolve(),
+    deleteConnections: () => Promise.resolve(),
     deleteStaleEntries: async (services) => {
       stale.push(...services.map(({ address }) => address));
     },

@@ -28,7 +28,7 @@ import type { Overrides } from './overrides.ts';
 import type { EndpointKey } from '../protocol/endpoint.ts';
 import { changesTraffic, inverseOf, type GatewayState } from './store/state.ts';
 import type { Step } from './store/change-lines.ts';
-import { rememberStep, type StateStore, type Stored } from './store/state-store.ts';
+import { recordUndo, type StateStore, type Stored } from './store/state-store.ts';
 import type { Rejection } from '../protocol/rejection.ts';
 import type { Update } from '../protocol/update.ts';
 
@@ -45,7 +45,7 @@ export interface GatewayOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   /** Deletes connections to removed backends from conntrack. A failure causes no rollback. */
-  forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
+  deleteConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
   /** Deletes conntrack entries of these services that lead to none of their current backends. */
   deleteStaleEntries(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
 }
@@ -66,7 +66,7 @@ export class Gateway {
   #unhealthy: ReadonlySet<Address>;
   #isDegraded = true;
   #complaints: readonly Rejection[] = [];
-  readonly #forgetting = new SerialQueue();
+  readonly #cleanup = new SerialQueue();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -160,11 +160,11 @@ export class Gateway {
     throw new UpdateRejected(
       'frozen',
       `this gateway is frozen: ${frozen.reason}`,
-      'Unfreeze it first.',
+      'Thaw it first.',
     );
   }
 
-  /** Undoes the last accepted step, and freezes the gateway until an operator unfreezes it. */
+  /** Undoes the last accepted step, and freezes the gateway until an operator thaws it. */
   undo(reason: string, signal: AbortSignal): Promise<Acknowledgement> {
     return this.#serialQueue.run(async () => {
       const { stored, overrides, clock } = this.#options;
@@ -186,7 +186,7 @@ export class Gateway {
       const removedEndpoints = await this.#writeUnhealthy(changed, unhealthy, signal);
       this.#unhealthy = unhealthy;
       this.#metrics.unhealthy.set({}, unhealthy.size);
-      this.#forgetConnections(removedEndpoints, signal);
+      this.#deleteConnections(removedEndpoints, signal);
     });
   }
 
@@ -218,7 +218,7 @@ export class Gateway {
   /** Resolves when no change is running. */
   async idle(): Promise<void> {
     await this.#serialQueue.idle();
-    await this.#forgetting.idle();
+    await this.#cleanup.idle();
   }
 
   async #push(
@@ -258,9 +258,9 @@ export class Gateway {
         applyChange(this.state, step, this.#unhealthy, { ruleset, mover, persist }, log, limit),
       );
       stored.holder.commit(step.change);
-      rememberStep(stored.undo, step);
+      recordUndo(stored.undo, step);
       if (applied.wrote) this.#metrics.commits.add({});
-      this.#forgetConnections(applied.removedEndpoints, signal);
+      this.#deleteConnections(applied.removedEndpoints, signal);
       return applied.wrote;
     } catch (error) {
       if (error instanceof RollbackFailed) this.#isDegraded = true;
@@ -295,7 +295,7 @@ export class Gateway {
     const layout = toWholeLayout(state, this.#unhealthy);
     await ruleset.replaceAll(layout, signal);
     await mover.announce(wanted, signal);
-    this.#forgetFlows(layout.set, signal);
+    this.#deleteStaleFlows(layout.set, signal);
   }
 
   /** Rewrites the stored file after it has grown. This runs between two queued changes. */
@@ -306,17 +306,17 @@ export class Gateway {
   }
 
   /** Runs after the answer, so that the controller doesn't wait for conntrack. */
-  #forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
+  #deleteConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
     const { clock } = this.#options;
     const stillThere = removed.filter(({ isStillThere = false }) => isStillThere);
-    this.#forgetNow(
+    this.#deleteNow(
       removed.filter(({ isStillThere = false }) => !isStillThere),
       signal,
     );
     if (stillThere.length === 0) return;
     // A node that has parked a connection replays it at this moment, and its reply needs the conntrack entry.
     clock.timer(answerWithinMs, () => {
-      if (!signal.aborted) this.#forgetNow(stillThere, signal);
+      if (!signal.aborted) this.#deleteNow(stillThere, signal);
     });
   }
 
@@ -325,21 +325,21 @@ export class Gateway {
    * flows have no end: a TCP connection to a removed backend ends alone, and a connection that an idle
    * Service's node has answered must continue.
    */
-  #forgetFlows(services: readonly VirtualService[], signal: AbortSignal): void {
+  #deleteStaleFlows(services: readonly VirtualService[], signal: AbortSignal): void {
     const endless = services.filter(
       ({ protocol, dispatch }) => protocol === 'UDP' && dispatch.kind === 'slots',
     );
     this.#inBackground(() => this.#options.deleteStaleEntries(endless, signal), signal);
   }
 
-  #forgetNow(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
+  #deleteNow(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
     if (removed.length === 0) return;
-    this.#inBackground(() => this.#options.forgetConnections(removed, signal), signal);
+    this.#inBackground(() => this.#options.deleteConnections(removed, signal), signal);
   }
 
-  #inBackground(forget: () => Promise<void>, signal: AbortSignal): void {
+  #inBackground(work: () => Promise<void>, signal: AbortSignal): void {
     const { log } = this.#options;
-    this.#forgetting.run(forget).catch((error: unknown) => {
+    this.#cleanup.run(work).catch((error: unknown) => {
       if (signal.aborted) return;
       log.warn(
         { error: CausewayError.from(error) },

@@ -15,14 +15,14 @@ export interface Kernel {
   /** The settings that are the same for all rules. */
   readonly layout: LayoutSettings;
   readonly ruleset: RulesetWriter;
-  forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
+  deleteConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
   /** Deletes conntrack entries of these services that lead to none of their backends. */
   deleteStaleEntries(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
   /**
    * Deletes every connection to a virtual address from conntrack: its TCP windows are out of date after a
    * peer had it.
    */
-  forgetAllConnections(signal: AbortSignal): Promise<void>;
+  deleteAllConnections(signal: AbortSignal): Promise<void>;
   /** Changes of the agent's tables by other programs, until the signal fires. */
   foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }>;
   /** Number of VRRP packets received from peers. */
@@ -35,7 +35,7 @@ export interface Kernel {
   check(): Promise<void>;
   /** The settings found at the last check. */
   settings(): readonly KernelSetting[];
-  /** Frontends whose running connections may not survive a failover. */
+  /** Frontends with running connections that may not survive a failover. */
   notFailoverSafe(): readonly EndpointId[];
   /** Number of elements in the agent's table. */
   elements(): number;

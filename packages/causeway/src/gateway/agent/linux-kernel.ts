@@ -108,7 +108,7 @@ export class LinuxKernel implements Kernel {
     this.#settings = await enforceKernelSettings(needs, this.#files);
   }
 
-  async forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void> {
+  async deleteConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void> {
     const hasNodes = removed.some(({ endpoint }) => endpoint === undefined);
     const virtual = hasNodes ? this.ruleset.virtualAddresses() : undefined;
     await this.#conntrack.forget(removed, signal, virtual);
@@ -121,7 +121,7 @@ export class LinuxKernel implements Kernel {
     await this.#conntrack.deleteStaleEntries(services, signal);
   }
 
-  async forgetAllConnections(signal: AbortSignal): Promise<void> {
+  async deleteAllConnections(signal: AbortSignal): Promise<void> {
     await this.#conntrack.forgetRewritten(this.ruleset.virtualAddresses(), signal);
   }
 

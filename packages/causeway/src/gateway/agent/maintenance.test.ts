@@ -39,7 +39,7 @@ test("reads tables that can't be watched until they can", async () => {
       check: () => Promise.resolve(),
       elements: () => 0,
       connections: () => null,
-      forgetAllConnections: () => Promise.resolve(),
+      deleteAllConnections: () => Promise.resolve(),
     },
   });
   const running = supervise(stop.signal, upkeep.loops());

@@ -17,7 +17,7 @@ export interface MaintenanceOptions {
   readonly gateway: Pick<Gateway, 'isDegraded' | 'restore' | 'compactIfNeeded' | 'state'>;
   readonly kernel: Pick<
     Kernel,
-    'foreignChanges' | 'check' | 'elements' | 'connections' | 'forgetAllConnections'
+    'foreignChanges' | 'check' | 'elements' | 'connections' | 'deleteAllConnections'
   >;
   readonly mover: Pick<KeepalivedAnnouncer, 'findMissing'> | undefined;
   readonly status: Pick<VrrpStatus, 'onChange'>;
@@ -53,7 +53,7 @@ export class Maintenance {
       'foreign changes': (signal) => this.#followForeignChanges(signal),
       kernel: (signal) => this.#checkKernel(signal),
       'stored configuration': (signal) => this.#compact(signal),
-      'conntrack cleanup': (signal) => this.#forgetOnBackup(signal),
+      'conntrack cleanup': (signal) => this.#deleteOnBackup(signal),
     };
   }
 
@@ -139,13 +139,13 @@ export class Maintenance {
   }
 
   /** Conntrack entries of this gateway are out of date after another gateway had the connections. */
-  async #forgetOnBackup(signal: AbortSignal): Promise<void> {
+  async #deleteOnBackup(signal: AbortSignal): Promise<void> {
     const { kernel, log } = this.#options;
     while (!signal.aborted) {
       await this.#becameBackup.next(signal);
       if (signal.aborted) return;
       try {
-        await kernel.forgetAllConnections(signal);
+        await kernel.deleteAllConnections(signal);
       } catch (error) {
         if (signal.aborted) throw error;
         log.warn(

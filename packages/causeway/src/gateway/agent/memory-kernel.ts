@@ -16,9 +16,9 @@ export class MemoryKernel implements Kernel {
     this.ruleset = new EngineRuleset(this.#driver, layout, memoryRouting(layout.table));
   }
 
-  async forgetConnections(): Promise<void> {}
+  async deleteConnections(): Promise<void> {}
   async deleteStaleEntries(): Promise<void> {}
-  async forgetAllConnections(): Promise<void> {}
+  async deleteAllConnections(): Promise<void> {}
   async check(): Promise<void> {}
 
   foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }> {

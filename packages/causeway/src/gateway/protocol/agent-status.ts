@@ -16,7 +16,7 @@ export interface AgentStatus {
   readonly withheld?: readonly WithheldRecord[];
   /** Errors of the last accepted update. */
   readonly errors: readonly EndpointErrors[];
-  /** The first hundred frontends whose running connections may not survive a failover. */
+  /** The first hundred frontends with connections that may not survive a failover. */
   readonly notFailoverSafe: readonly EndpointIdRecord[];
   /** False while the kernel may differ from the accepted configuration. */
   readonly sound: boolean;

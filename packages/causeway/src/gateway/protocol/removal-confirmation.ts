@@ -5,7 +5,7 @@ import type { EndpointKey } from './endpoint.ts';
  */
 export interface RemovalConfirmation {
   readonly generation: number;
-  /** The UID of the cluster whose API server was queried. */
+  /** The UID of the cluster of the queried API server. */
   readonly cluster: string | undefined;
   readonly endpoints: ReadonlySet<EndpointKey>;
 }

@@ -23,5 +23,5 @@ test.each([
   [1, 3],
   [4, 2],
 ])('rejects a controller of version %i with an agent of version %i', (mine, theirs) => {
-  expect(() => commonRevision(version(mine), version(theirs))).toThrow('understands the revisions');
+  expect(() => commonRevision(version(mine), version(theirs))).toThrow('supports the revisions');
 });

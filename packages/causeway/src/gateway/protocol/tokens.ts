@@ -124,12 +124,12 @@ export class ReplayGuard {
   }
 
   use(claims: RequestClaims, nowMs: number): void {
-    // The clock was set back: from now on, tokens after this time are from after the start.
+    // The clock was set back: only tokens made after this moment count as made after the start.
     if (nowMs < this.#startedMs) this.#startedMs = nowMs;
     if (claims.iat * 1000 < this.#startedMs) {
       throw unauthorized('the token was made before this agent started', 'Send the request again.');
     }
-    this.#forgetExpired(nowMs);
+    this.#deleteExpired(nowMs);
     if (this.#used.has(claims.jti)) throw unauthorized('the token was used before');
     if (this.#used.size >= this.#limit) {
       throw new CausewayError('exhausted', 'too many requests within the lifetime of a token');
@@ -138,7 +138,7 @@ export class ReplayGuard {
   }
 
   /** Expiries are only roughly in the order of use. The loop stops at the first token that is still valid. */
-  #forgetExpired(nowMs: number): void {
+  #deleteExpired(nowMs: number): void {
     for (const [id, exp] of this.#used) {
       if (exp + clockSkewSeconds > nowMs / 1000) return;
       this.#used.delete(id);

@@ -141,7 +141,7 @@ describe('an update', () => {
     }
   });
 
-  test("keeps and reports an endpoint whose removal can't be read", () => {
+  test('keeps and reports an endpoint with an unreadable removal', () => {
     const id = { address: '192.0.2.1', protocol: 'TCP', port: 80, now: true };
     const header = { causeway: 'agent/v2', revision: 1, kind: 'delta', generation: 8, base: 7 };
     const records = [{ removeEndpoint: id }, { removeAssignment: { address: '10.0.0.1', now: 1 } }];
@@ -182,26 +182,29 @@ describe('an update', () => {
     ['an unknown field', { address: '10.0.0.1', port: 80, wieght: 2 }],
     ['a weight of 0', { address: '10.0.0.1', port: 80, weight: 0 }],
   ];
-  test.each(bad)('rejects only the endpoint whose destination has %s', (_name, destination) => {
-    const push = read(
-      state(
-        {
-          endpoint: {
-            address: '192.0.2.1',
-            protocol: 'TCP',
-            port: 80,
-            destinations: [destination],
+  test.each(bad)(
+    'rejects only the endpoint with a destination that has %s',
+    (_name, destination) => {
+      const push = read(
+        state(
+          {
+            endpoint: {
+              address: '192.0.2.1',
+              protocol: 'TCP',
+              port: 80,
+              destinations: [destination],
+            },
           },
-        },
-        { endpoint: { address: '192.0.2.2', protocol: 'TCP', port: 80, destinations: [] } },
-      ),
-    );
-    expect([...push.endpoints.keys()]).toEqual(['192.0.2.2:80/TCP']);
-    expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
-    expect(push.complaints).toMatchObject([
-      { record: 1, endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80 } },
-    ]);
-  });
+          { endpoint: { address: '192.0.2.2', protocol: 'TCP', port: 80, destinations: [] } },
+        ),
+      );
+      expect([...push.endpoints.keys()]).toEqual(['192.0.2.2:80/TCP']);
+      expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
+      expect(push.complaints).toMatchObject([
+        { record: 1, endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80 } },
+      ]);
+    },
+  );
 
   test('rejects an endpoint that it contains more than once', () => {
     const record = {

@@ -43,7 +43,7 @@ export interface Update {
   readonly removedNodes: ReadonlySet<Address>;
   /** Frontends with invalid records. They keep their previous record. */
   readonly badEndpoints: ReadonlyMap<EndpointKey, string>;
-  /** Records whose frontend is unknown. */
+  /** Records with an unknown frontend. */
   readonly unreadable: UnreadableEndpoints;
   readonly badPolicies: ReadonlySet<PolicyKey>;
   readonly badAssignments: ReadonlySet<Address>;

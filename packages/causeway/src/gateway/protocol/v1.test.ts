@@ -56,7 +56,7 @@ describe('a /v1 configuration', () => {
     ['null', { ingress: null, 'network-policies': null, 'policy-assignments': null }],
     ['[]', { ingress: [], 'network-policies': [], 'policy-assignments': [] }],
     ['missing', {}],
-  ])('whose lists are %s is empty', (_name, claim) => {
+  ])('with lists that are %s is empty', (_name, claim) => {
     expect(readV1Config(claim, 1, 'needed').endpoints.size).toBe(0);
   });
 

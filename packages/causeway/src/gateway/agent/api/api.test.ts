@@ -81,7 +81,7 @@ beforeEach(async () => {
     clock: systemClock,
     log: discardLog,
     metrics: noMetrics,
-    forgetConnections: () => Promise.resolve(),
+    deleteConnections: () => Promise.resolve(),
     deleteStaleEntries: () => Promise.resolve(),
   });
   await gateway.restore(signal);

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import { EventStream } from './event-stream.ts';
 
-/** A response whose reader accepts nothing until the test allows it. */
+/** A response with a reader that accepts nothing until the test allows it. */
 class Reader extends EventEmitter {
   writableLength = 0;
   isCut = false;

@@ -85,7 +85,7 @@ export class V1Api {
       this.#options.clock.wallTime() / 1000 + longestLifetimeSeconds + clockSkewSeconds;
     // An expiry beyond the longest lifetime is from before the clock was set back.
     if (expiry < newest && newest <= latest) {
-      throw new CausewayError('unauthorized', 'the token is older than one that was applied');
+      throw new CausewayError('unauthorized', 'the token is older than the last applied token');
     }
   }
 }

@@ -191,7 +191,7 @@ export function toWholeLayout(state: GatewayState, unhealthy: UnhealthyAddresses
   };
 }
 
-/** Frontends whose slots depend on these addresses. */
+/** Frontends with slots that depend on these addresses. */
 export function endpointsTo(
   endpoints: Iterable<Endpoint>,
   addresses: ReadonlySet<Address>,

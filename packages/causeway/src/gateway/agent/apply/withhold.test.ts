@@ -138,7 +138,7 @@ describe('the guard', () => {
     expect([...admission.change.endpoints.keys()].sort()).toEqual(keys(range(1, 25)));
   });
 
-  test("keeps a frontend whose record can't be read", () => {
+  test('keeps a frontend with an unreadable record', () => {
     const bad = read([
       JSON.stringify({ causeway: 'agent/v2', revision: 2, kind: 'state', generation: 3 }),
       JSON.stringify({ endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80, x: 1 } }),

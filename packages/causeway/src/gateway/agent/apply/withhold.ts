@@ -52,7 +52,7 @@ export function decideRemovals(
   return { withheld, released: new Set(), usesPermission: false, reason };
 }
 
-/** The frontends whose removal is withheld. */
+/** The frontends with a withheld removal. */
 export function withheldIn({ kept }: GatewayState): Set<EndpointKey> {
   const keys = new Set<EndpointKey>();
   for (const [key, { isWithheld }] of kept) if (isWithheld === true) keys.add(key);

@@ -120,7 +120,7 @@ test("reports a route that an administrator removed while clients need it, but d
   machine.routes[6] = [];
   await linkWatch.check(signal);
   expect(machine.commands).toEqual([]);
-  expect(linkWatch.illness).toContain('no IPv6 default route');
+  expect(linkWatch.illness).toContain('IPv6 default route is missing');
 });
 
 test.each([

@@ -141,7 +141,7 @@ function* snapshotSteps(state: GatewayState, undo: readonly Change[]): Generator
 }
 
 /** Adds an undo step, and drops the oldest beyond the depth. */
-export function rememberStep(undo: Change[], step: Step): void {
+export function recordUndo(undo: Change[], step: Step): void {
   undo.length -= Math.min(step.undoes, undo.length);
   if (step.undo !== undefined) undo.push(step.undo);
   if (undo.length > undoDepth) undo.splice(0, undo.length - undoDepth);
@@ -170,7 +170,7 @@ async function readSteps(file: fs.FileHandle): Promise<{ stored: Stored; size: n
     }
     if (step === undefined) continue;
     stored.holder.commit(step.change);
-    rememberStep(stored.undo, step);
+    recordUndo(stored.undo, step);
     size = position;
     reader = new StepReader();
   }

@@ -34,7 +34,7 @@ export class AnnouncedAddresses {
     if (union.size !== this.#addresses.size) await this.#write(union);
   }
 
-  async forget(addresses: ReadonlySet<Address>): Promise<void> {
+  async remove(addresses: ReadonlySet<Address>): Promise<void> {
     const rest = this.#addresses.difference(addresses);
     if (rest.size !== this.#addresses.size) await this.#write(rest);
   }

@@ -192,7 +192,7 @@ export class KeepalivedAnnouncer implements Announcer {
       }
     });
     const meant = this.#wanted.union(this.#ownAddresses());
-    await this.#claimed.forget(this.#claimed.all.difference(meant));
+    await this.#claimed.remove(this.#claimed.all.difference(meant));
   }
 
   /**

@@ -2,7 +2,7 @@ import type { Address } from '@causeway/base/address/address';
 import type { AddressClaim } from './address-claim.ts';
 
 /** Time that a claim is kept. A machine that uses an address repeats its claim. */
-const rememberMs = 15_000;
+const claimLifetimeMs = 15_000;
 /** Time after a failover in which claims of the previous master may still arrive. */
 const handoverMs = 2_000;
 
@@ -30,7 +30,7 @@ export class DuplicateClaims {
   /** The alarm message; undefined without current claims. */
   complaint(now: number): string | undefined {
     for (const [address, { at }] of this.#seen) {
-      if (now - at >= rememberMs) this.#seen.delete(address);
+      if (now - at >= claimLifetimeMs) this.#seen.delete(address);
     }
     const [first] = this.#seen;
     if (first === undefined) return undefined;
