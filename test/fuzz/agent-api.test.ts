@@ -50,7 +50,7 @@ beforeAll(async () => {
     stored,
     limits: { share: 0.5, count: 20 },
     overrides: await Overrides.load(path.join(directory, 'overrides.json')),
-    forgetConnections: () => Promise.resolve(),
+    deleteConnections: () => Promise.resolve(),
     deleteStaleEntries: () => Promise.resolve(),
   });
   await gateway.restore(signal);

@@ -142,12 +142,14 @@ describe('an agent with certificates and secrets', () => {
   test('keeps its secrets when the file goes wrong', async () => {
     await fs.writeFile(file('secrets'), 'not base64!');
     const client = await connect(old, 'controller');
-    await waitFor('the agent to notice', () => warnings.some((text) => text.includes('are kept')));
+    await waitFor('the agent to notice', () =>
+      warnings.some((text) => text.includes('keeping the current')),
+    );
     await expect(client.status(signal)).resolves.toBeDefined();
   });
 
   test('takes nothing new while its certificate does not fit its key', async () => {
-    const refusals = () => warnings.filter((text) => text.includes('are kept')).length;
+    const refusals = () => warnings.filter((text) => text.includes('keeping the current')).length;
     const key = await fs.readFile(file('agent.key'));
     await fs.copyFile(file('controller.key'), file('agent.key'));
     await waitFor('the agent to notice', () => refusals() > 0);

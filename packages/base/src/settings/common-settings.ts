@@ -16,7 +16,11 @@ export const logSettings = z
 export const observeSettings = (port: number) =>
   z
     .strictObject({
-      address: z.string().min(1).default('127.0.0.1').describe('where health and metrics listen'),
+      address: z
+        .string()
+        .min(1)
+        .default('127.0.0.1')
+        .describe('address that health and metrics listen on'),
       port: listenPort.default(port).describe('port of health and metrics'),
     })
     .prefault({});

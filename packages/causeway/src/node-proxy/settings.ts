@@ -110,7 +110,7 @@ export const proxySettings = z.strictObject({
     .string()
     .min(1)
     .default(settingsDirectory)
-    .describe("where the kernel's settings are, for containers whose own /proc/sys is read-only"),
+    .describe("directory of the kernel's settings, for containers with a read-only /proc/sys"),
   egressFirewall: egressFirewallSettings.prefault({}),
   idling: holderSettings.prefault({}),
   nftables: z

@@ -17,8 +17,8 @@ import type { GatewayState } from './store/state.ts';
 import { StateStore } from './store/state-store.ts';
 import { UpdateReader, type Update } from '../protocol/update.ts';
 
-// What stands in a push that is taken: legal in itself, and yet of the wrong family, there twice, at odds
-// with the other records, or very long.
+// Records of accepted updates. Each record is valid alone, but may have the wrong family, be a duplicate,
+// conflict with other records, or be very long.
 
 const { signal } = new AbortController();
 const layout = {
@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => fs.rm(directory, { recursive: true }));
 
-/** Few of them, so that records meet. */
+/** The small set makes records collide. */
 const virtual = fc.constantFrom('192.0.2.1', '192.0.2.2', '2001:db8::1', '2001:db8::2');
 const inside = fc.constantFrom('10.0.0.1', '10.0.0.2', '10.0.0.3', 'fd00::1', 'fd00::2');
 const port = fc.constantFrom(1, 80, 65535);
@@ -142,7 +142,7 @@ function newKernel() {
   return { driver, routing, ruleset: new EngineRuleset(driver, layout, routing) };
 }
 
-/** Everything that the three tables hold. */
+/** The contents of the three tables. */
 async function held({ driver, routing }: ReturnType<typeof newKernel>) {
   const tables = [driver, ...routing.tables.values()].map(async (table) => {
     const present = await table.read();
@@ -151,7 +151,7 @@ async function held({ driver, routing }: ReturnType<typeof newKernel>) {
   return Promise.all(tables);
 }
 
-/** What a kernel holds that was given this state and nothing else before. */
+/** The contents of a new kernel that has received only this state. */
 async function heldFor(state: GatewayState) {
   const clean = newKernel();
   await clean.ruleset.replaceAll(toWholeLayout(state, new Set()), signal);
@@ -171,7 +171,7 @@ async function startGateway() {
     clock: systemClock,
     log: discardLog,
     metrics: noMetrics,
-    forgetConnections: () => Promise.resolve(),
+    deleteConnections: () => Promise.resolve(),
     deleteStaleEntries: () => Promise.resolve(),
   });
   const push = (each: Update) =>
@@ -179,7 +179,7 @@ async function startGateway() {
   return { gateway, kernel, push, close: () => store.close() };
 }
 
-test('whatever legal records a push is made of, it is taken, and the rules are those of what is accepted', async () => {
+test('accepts any update of valid records and writes the rules of the accepted state', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(content, { minLength: 1, maxLength: 4 }), async (pushes) => {
       const { gateway, kernel, push, close } = await startGateway();
@@ -188,7 +188,7 @@ test('whatever legal records a push is made of, it is taken, and the rules are t
           const each = read(kind, index + 1, records);
           const { errors, older } = await push(each);
           expect(gateway.state.generation).toBe(index + 1);
-          // All that is good is served, and nothing that was not asked for.
+          // All valid frontends are served, and only requested ones.
           for (const [key, endpoint] of each.endpoints) {
             expect(gateway.state.endpoints.get(key)).toEqual(endpoint);
           }
@@ -207,7 +207,7 @@ test('whatever legal records a push is made of, it is taken, and the rules are t
   );
 });
 
-test('no destination of the other family is ever accepted, and no record of one is lost', () => {
+test('rejects each backend of the other address family and reports its record', () => {
   fc.assert(
     fc.property(fc.array(endpointBody, { maxLength: 25 }), (bodies) => {
       const push = read(
@@ -232,7 +232,7 @@ test('no destination of the other family is ever accepted, and no record of one 
   );
 });
 
-test('very long lists are taken whole', async () => {
+test('accepts very long lists completely', async () => {
   const { gateway, kernel, push, close } = await startGateway();
   const many = (count: number, of: (index: number) => string) =>
     Array.from({ length: count }, (_, index) => of(index));

@@ -30,8 +30,8 @@ function kernelOf(world: FakeWorld): Kernel {
       hairpin: false,
       resumeConnections: true,
     },
-    forgetConnections: () => Promise.resolve(),
-    forgetAllConnections: () => Promise.resolve(),
+    deleteConnections: () => Promise.resolve(),
+    deleteAllConnections: () => Promise.resolve(),
     deleteStaleEntries: () => Promise.resolve(),
     async *foreignChanges(signal) {
       await whenAborted(signal);
@@ -49,7 +49,7 @@ function kernelOf(world: FakeWorld): Kernel {
   };
 }
 
-test('an agent that can not restore its configuration listens all the same, says so and goes on trying', async () => {
+test("an agent that can't restore its configuration still listens, reports the failure and retries", async () => {
   const stop = new AbortController();
   const secretsFile = path.join(directory, 'secrets');
   await fs.writeFile(secretsFile, secret.toString('base64'));

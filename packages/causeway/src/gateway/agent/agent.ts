@@ -47,7 +47,9 @@ export interface AgentOptions {
   readonly metrics: Metrics;
   readonly version: string;
   metricsPage(): Promise<{ type: string; body: string }>;
-  /** Called when the API listens. The accepted configuration is in force by then, or is tried again. */
+  /**
+   * Called when the API listens. At that time the accepted configuration is applied, or the agent retries it.
+   */
   onReady(url: string): void;
 }
 
@@ -102,7 +104,7 @@ class Agent {
       clock,
       log,
       metrics,
-      forgetConnections: (removed, each) => kernel.forgetConnections(removed, each),
+      deleteConnections: (removed, each) => kernel.deleteConnections(removed, each),
       deleteStaleEntries: (services, each) => kernel.deleteStaleEntries(services, each),
     });
     this.#events = new EventStream(() => this.#controllerCameOrLeft());
@@ -158,8 +160,8 @@ class Agent {
   }
 
   /**
-   * A gateway that can't restore its configuration is degraded, and tries again and again: an agent that
-   * ended instead could not be told what would mend it.
+   * A gateway that can't restore its configuration is degraded and keeps retrying. If the agent exited
+   * instead, the controller could not send it a corrected configuration.
    */
   async #restore(signal: AbortSignal): Promise<void> {
     try {
@@ -179,8 +181,8 @@ class Agent {
     return {
       api: (signal) => this.#serve(signal),
       ...this.#upkeep.loops(),
-      'silent destinations': (signal) => this.#applyBackendHealth(signal),
-      'silence looked at again': (signal) =>
+      'unhealthy backends': (signal) => this.#applyBackendHealth(signal),
+      'unhealthy backends recheck': (signal) =>
         this.#backendHealth.recheck(() => this.#healthDue.call(), signal),
       'status events': (signal) => this.#sendStatus(signal),
       credentials: (signal) => this.#followCredentials(signal),
@@ -288,11 +290,11 @@ class Agent {
       reason === undefined ? undefined : { since: clock.wallTime(), reason },
     );
     if (name === 'drained') await this.#faults.set('drained', reason !== undefined);
-    // What is withheld already is released at once: no further update may come for it.
+    // Removals that are already withheld are released at once, because no further update may follow.
     if (name === 'removal' && reason !== undefined) await this.#gateway.releaseRemovals();
     log.info(
       { override: name, reason },
-      reason === undefined ? 'lever taken back' : 'lever pulled',
+      reason === undefined ? 'override cleared' : 'override set',
     );
     this.#statusDue.call();
   }
@@ -335,13 +337,13 @@ class Agent {
       await sleep(clock, credentialsEveryMs, signal);
       try {
         const next = await loadCredentials(credentialFiles(settings));
-        // Before the secrets count: a certificate that does not fit its key leaves all as it was.
+        // TLS comes before the secrets: a certificate that doesn't match its key throws, and nothing changes.
         if (next.tls !== undefined) this.#setTls(next.tls);
         this.#credentials = next;
       } catch (error) {
         log.warn(
           { error: CausewayError.from(error) },
-          'credentials are kept: the new ones are wrong',
+          'the new credentials are invalid; keeping the current ones',
         );
       }
     }

@@ -5,11 +5,11 @@ import type { AlarmName } from '../protocol/alarm.ts';
 export const alarmMetric = {
   kind: 'gauge',
   name: 'causeway_agent_alarm',
-  help: '1 while something needs an operator: see the label and the status for what.',
+  help: '1 while a condition needs an operator. The label and the status name the condition.',
   labels: ['alarm'],
 } as const satisfies MetricDefinition;
 
-/** What is wrong now and needs somebody to look. */
+/** Current conditions that need an operator. */
 export class Alarms {
   readonly #raised = new Map<AlarmName, string>();
   readonly #log: Log;
@@ -23,7 +23,7 @@ export class Alarms {
     this.#gauge = metrics.gauge(alarmMetric);
   }
 
-  /** Raised while there is a message, taken back without one. */
+  /** Raises the alarm if there is a message, and clears it otherwise. */
   set(name: AlarmName, message: string | undefined): void {
     const isNew = this.#raised.has(name) !== (message !== undefined);
     if (message === undefined) this.#raised.delete(name);
@@ -31,7 +31,7 @@ export class Alarms {
     if (!isNew) return;
     this.#gauge.set({ alarm: name }, message === undefined ? 0 : 1);
     this.#onChange();
-    if (message === undefined) this.#log.info({ alarm: name }, 'an alarm is over');
+    if (message === undefined) this.#log.info({ alarm: name }, 'alarm cleared');
     else this.#log.error({ alarm: name }, message);
   }
 

@@ -1,7 +1,7 @@
 import type { CredentialFiles } from './api/credentials.ts';
 import type { AgentSettings } from './settings.ts';
 
-/** Where the settings say that secrets and certificates are. */
+/** The files of secrets and certificates in the settings. */
 export function credentialFiles(settings: AgentSettings): CredentialFiles {
   const { certificateFile, keyFile, clientAuthorityFile } = settings.tls;
   return {

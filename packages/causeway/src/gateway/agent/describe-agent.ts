@@ -11,7 +11,7 @@ import type { BackendHealth } from './probe/backend-health.ts';
 import { formatEndpointId } from '../protocol/records.ts';
 import { revisions } from '../protocol/revision.ts';
 
-/** All parts of an agent that its status tells of. */
+/** All parts of an agent that its status covers. */
 export interface DescribedParts {
   readonly name: string;
   readonly version: string;
@@ -22,13 +22,13 @@ export interface DescribedParts {
   readonly ledger: ProbeResults;
   readonly backendHealth: BackendHealth;
   readonly vrrp: VrrpStatus;
-  /** Something else moves the addresses. */
+  /** Another system moves the addresses. */
   readonly isMoverForeign: boolean;
 }
 
 const mostListed = 100;
 
-/** The agent's status as it is now. */
+/** The agent's current status. */
 export function describeAgent(parts: DescribedParts): AgentStatus {
   const { gateway, kernel, overrides, vrrp, backendHealth } = parts;
   const { state } = gateway;

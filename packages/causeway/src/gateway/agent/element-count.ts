@@ -1,6 +1,9 @@
 import type { Operation } from '@causeway/nftables/model/transaction';
 
-/** How many elements our table holds, from what was committed: listing them would cost what they are worth. */
+/**
+ * Number of elements in the nftables table, counted from the commits. Listing the elements would be too
+ * expensive.
+ */
 export class ElementCount {
   readonly #bySet = new Map<string, number>();
 

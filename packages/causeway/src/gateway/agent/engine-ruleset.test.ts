@@ -46,7 +46,7 @@ async function present(driver: MemoryDriver): Promise<number> {
 }
 
 describe('the ruleset of the engine', () => {
-  test('is written once: the same again writes nothing', async () => {
+  test('writes nothing for an unchanged layout', async () => {
     const { driver, ruleset } = await started(service(1, 2, false));
     const again = { set: [service(1, 2, false)], nodes: [], policies: [], pods: [] };
     await expect(ruleset.commit({ set: again.set }, signal)).resolves.toMatchObject({
@@ -56,7 +56,7 @@ describe('the ruleset of the engine', () => {
     await expect(successor.replaceAll(again, signal)).resolves.toMatchObject({ wrote: false });
   });
 
-  test('is brought back to what is wanted whatever is there', async () => {
+  test('replaces any contents with the desired layout', async () => {
     const { driver } = await started(service(1, 2, true), service(2, 3, false));
     const successor = new EngineRuleset(driver, settings, memoryRouting(settings.table));
     await successor.replaceAll(
@@ -67,7 +67,7 @@ describe('the ruleset of the engine', () => {
     expect((await driver.read())?.sets).toEqual((await clean.driver.read())?.sets);
   });
 
-  test('names endpoints that share a destination, because they may not survive a failover', async () => {
+  test('lists endpoints that share a destination, because they may not survive a failover', async () => {
     const shared = { ...service(2, 1, false), address: parseAddress('192.0.2.9') };
     const { ruleset } = await started(service(1, 1, false), service(2, 1, false), shared);
     expect(
@@ -78,7 +78,7 @@ describe('the ruleset of the engine', () => {
     ).toEqual(['192.0.2.2', '192.0.2.9']);
   });
 
-  test('is watched with the tables for routed packets, while they are there', async () => {
+  test('watches the tables for routed packets while they exist', async () => {
     const driver = new MemoryDriver('causeway');
     const machine = memoryRouting(settings.table);
     const ruleset = new EngineRuleset(driver, settings, machine);
@@ -104,7 +104,7 @@ describe('the ruleset of the engine', () => {
     const six = { ...routed, address: parseAddress('2001:db8::1') };
     await ruleset.commit({ set: [six] }, signal);
     await meddle(machine.tables.get(6));
-    // One that is ours no longer is none of our business.
+    // A table that is no longer ours is not watched.
     await ruleset.commit({ remove: [serviceKey(six)] }, signal);
     machine.tables.get(6)?.interfere([{ op: 'add-table' }]);
     await meddle(machine.tables.get(4));
@@ -112,7 +112,7 @@ describe('the ruleset of the engine', () => {
     await following;
   });
 
-  test('counts its elements as they are, through any changes', async () => {
+  test('counts its elements correctly through any changes', async () => {
     const change = fc.record({
       last: fc.integer({ min: 1, max: 5 }),
       destinations: fc.integer({ min: 0, max: 6 }),

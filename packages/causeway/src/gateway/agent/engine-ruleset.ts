@@ -13,7 +13,10 @@ import { ElementCount } from './element-count.ts';
 import type { EndpointId } from '../protocol/endpoint.ts';
 import type { Committed, RulesetWriter, WholeLayout } from './apply/ruleset-writer.ts';
 
-/** Writes the kernel's rules by the engine: what is wanted is planned as data, then committed at once. */
+/**
+ * Writes the kernel's rules with the nftables engine: plans the desired layout as data, then commits it
+ * atomically.
+ */
 export class EngineRuleset implements RulesetWriter {
   readonly #driver: Driver;
   readonly #writer: LayoutWriter;
@@ -34,7 +37,7 @@ export class EngineRuleset implements RulesetWriter {
     return { ...committed, wrote: committed.wrote || wrote };
   }
 
-  /** Looks at what an earlier process left, once, and writes only what is different. */
+  /** Reads the rules that an earlier process left, once, and writes only the differences. */
   async replaceAll({ set, ...parts }: WholeLayout, signal: AbortSignal): Promise<Committed> {
     const whole = { services: set, ...parts };
     await this.#watch.listen(this.#driver);
@@ -50,17 +53,20 @@ export class EngineRuleset implements RulesetWriter {
     return this.#watch.until(signal);
   }
 
-  /** Whether packets are sent to nodes as they came: their answers then have an address of our own. */
+  /**
+   * Whether packets are sent to nodes unchanged. Replies then have one of this gateway's own addresses as
+   * source.
+   */
   get isRouting(): boolean {
     return this.#routed.isInUse;
   }
 
-  /** What came to each service whose packets are sent on as they came. */
+  /** Packet counts of services with unchanged packets. */
   routedCounts(signal: AbortSignal): Promise<ReadonlyMap<string, CountedPackets>> {
     return this.#routed.counts(signal);
   }
 
-  /** Also where it fails half way, tables may have come or gone. */
+  /** Tables may have been created or deleted even if the write fails. */
   async #writeRouted(write: () => Promise<boolean>): Promise<boolean> {
     try {
       return await write();
@@ -74,18 +80,18 @@ export class EngineRuleset implements RulesetWriter {
     return this.#routed.close();
   }
 
-  /** What clients open their connections to. */
+  /** The addresses that clients connect to. */
   virtualAddresses(): Set<Address> {
     const services = this.#writer.layout?.services.values() ?? [];
     return new Set([...services].map(({ address }) => address));
   }
 
-  /** How many elements the table holds. */
+  /** Number of elements in the table. */
   get elements(): number {
     return this.#count.total;
   }
 
-  /** Endpoints whose running connections may not survive a move to another gateway. */
+  /** Frontends with running connections that may not survive a failover. */
   notFailoverSafe(): EndpointId[] {
     const keys = new Set(
       this.#writer.layout?.ambiguousEndpoints().flatMap(({ services }) => services) ?? [],

@@ -7,7 +7,7 @@ import { endpointKey, makeEndpoint } from '../protocol/endpoint.ts';
 const counted = (counts: Record<string, bigint>) =>
   new Map(Object.entries(counts).map(([id, packets]) => [id, { packets }]));
 
-test('connections are counted wherever their first packet went, packets where it is not known', () => {
+test('counts tracked connections, and packets of untracked ones', () => {
   const tracked = counted({ '192.0.2.1 . 6 . 80': 5n, '192.0.2.2 . 6 . 80': 1n });
   const routed = counted({
     '192.0.2.2 . 6 . 80': 3n,
@@ -22,13 +22,13 @@ test('connections are counted wherever their first packet went, packets where it
   ]);
 });
 
-test('what is no endpoint is left out', () => {
+test('ignores counters of other elements', () => {
   expect(
     frontendCounts(counted({ 'x . 6 . 80': 1n, '192.0.2.1 . 47 . 1': 1n }), new Map()),
   ).toEqual([]);
 });
 
-test('every endpoint is listed, with its Service, also where nothing was counted', () => {
+test('lists every endpoint with its Service, including endpoints without counts', () => {
   const endpoints = [80, 81].map((port) =>
     makeEndpoint({
       address: parseAddress('192.0.2.1'),

@@ -14,8 +14,8 @@ import {
 type Counts = ReadonlyMap<string, Pick<ElementCount, 'packets'>>;
 
 /**
- * What came to each endpoint. Where connections are tracked, and in TCP, the rules count the first packet
- * of each; of the rest that is sent to nodes unchanged they count every packet.
+ * Counts of each frontend. For tracked connections and for TCP, the rules count the first packet of each
+ * connection. For other traffic that is sent to nodes unchanged, they count every packet.
  */
 export function frontendCounts(tracked: Counts, routed: Counts): ConnectionCount[] {
   const counts: ConnectionCount[] = [];
@@ -36,9 +36,8 @@ export function frontendCounts(tracked: Counts, routed: Counts): ConnectionCount
 }
 
 /**
- * What came to every endpoint that is accepted, those without rules of their own among them: a controller
- * takes the list for all that there is. With the Service's name, because the address may not be the one
- * that clients know.
+ * Counts of every accepted frontend, including those without own rules, because a controller expects a
+ * complete list. The Service's name is included because clients may know another address.
  */
 export function countsOfAll(
   endpoints: ReadonlyMap<EndpointKey, Endpoint>,
@@ -54,7 +53,7 @@ export function countsOfAll(
   });
 }
 
-/** The endpoint that an element of the counting sets is about: `192.0.2.1 . 6 . 80`. */
+/** The frontend of an element of the counting sets: `192.0.2.1 . 6 . 80`. */
 function endpointOfCounter(id: string): EndpointId | undefined {
   const [text = '', number, port] = id.split(' . ');
   const address = tryParseAddress(text);

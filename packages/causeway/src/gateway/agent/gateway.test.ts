@@ -51,7 +51,7 @@ function pushOf(generation: number, ...endpoints: Endpoint[]): Update {
   return reader.result();
 }
 
-/** An agent's process: opened on the directory and the world that earlier ones left. */
+/** Starts an agent on the directory and the simulated machine that earlier processes left. */
 async function startAgent(
   world: FakeWorld,
   life = new Mortality(),
@@ -73,7 +73,7 @@ async function startAgent(
     clock: systemClock,
     log: discardLog,
     metrics: noMetrics,
-    forgetConnections: () => Promise.resolve(),
+    deleteConnections: () => Promise.resolve(),
     deleteStaleEntries: async (services) => {
       stale.push(...services.map(({ address }) => address));
     },
@@ -84,11 +84,11 @@ async function startAgent(
 }
 
 const old = [endpoint(1, '10.0.0.1'), endpoint(2, '10.0.0.1', '10.0.0.2'), endpoint(3, '10.0.0.3')];
-/** One changed, one removed with its address, one added with a new address, one as it was. */
+/** One frontend changed, one removed with its address, one added with a new address, one unchanged. */
 const wanted = [endpoint(2, '10.0.0.2'), endpoint(3, '10.0.0.3'), endpoint(4, '10.0.0.4')];
 
 describe('the gateway', () => {
-  test('killed at every moment of an apply is the old or the new afterwards, never between', async () => {
+  test('is in the old or the new state after a crash at any moment of an apply', async () => {
     const reference = async (endpoints: Endpoint[]) => {
       const world = new FakeWorld();
       const agent = await startAgent(world);
@@ -123,13 +123,14 @@ describe('the gateway', () => {
       await survivor.close();
       await fs.rm(path.join(directory, 'accepted'));
     }
-    // Two for each call: replace all, announce, test, commit, announce, commit, persist; then none.
+    // Two moments for each call: replace all, announce, test, commit, announce, commit, persist. Then no
+    // further one.
     expect(moments).toBeGreaterThan(12);
     expect(new Set(seen)).toEqual(new Set(['old', 'new']));
     expect(seen.join()).toMatch(/^(?:old,?)+(?:new,?)+$/);
   });
 
-  test.each(['test', 'commit', 'announce'])('goes back when %s fails', async (name) => {
+  test.each(['test', 'commit', 'announce'])('rolls back when %s fails', async (name) => {
     const world = new FakeWorld();
     const agent = await startAgent(world);
     await agent.push(pushOf(1, ...old));
@@ -143,7 +144,7 @@ describe('the gateway', () => {
     await agent.close();
   });
 
-  test('has flows without an end forgotten that an earlier process may have left astray', async () => {
+  test('deletes stale flows that an earlier process may have left', async () => {
     const world = new FakeWorld();
     const first = await startAgent(world);
     await first.push(pushOf(1, endpoint(1, '10.0.0.1'), endpointOf('UDP', 2, ['10.0.0.1'])));
@@ -155,7 +156,7 @@ describe('the gateway', () => {
     await second.close();
   });
 
-  test('goes back when the disk is full', async () => {
+  test('rolls back when the disk is full', async () => {
     const world = new FakeWorld();
     const agent = await startAgent(world);
     await agent.push(pushOf(1, ...old));
@@ -165,7 +166,7 @@ describe('the gateway', () => {
     expect(world.describe()).toBe(before);
   });
 
-  test('that could not go back restores the accepted configuration before anything else', async () => {
+  test('restores the accepted configuration first after a failed rollback', async () => {
     const world = new FakeWorld();
     const agent = await startAgent(world);
     await agent.push(pushOf(1, ...old));
@@ -174,10 +175,10 @@ describe('the gateway', () => {
     const commit = world.services.delete.bind(world.services);
     let isBroken = true;
     world.services.delete = (key) => {
-      if (isBroken) throw new Error('no way back');
+      if (isBroken) throw new Error('no rollback');
       return commit(key);
     };
-    await expect(agent.push(pushOf(2, ...wanted))).rejects.toThrow('so did the way back');
+    await expect(agent.push(pushOf(2, ...wanted))).rejects.toThrow('so did its rollback');
     expect(agent.gateway.isDegraded).toBe(true);
     isBroken = false;
     await agent.gateway.restore(signal);
@@ -185,7 +186,7 @@ describe('the gateway', () => {
     await agent.close();
   });
 
-  test('writes nothing to the kernel for a push that changes nothing', async () => {
+  test('writes nothing to the kernel for an update without changes', async () => {
     const world = new FakeWorld();
     const agent = await startAgent(world);
     await agent.push(pushOf(1, ...old));
@@ -198,7 +199,7 @@ describe('the gateway', () => {
     await agent.close();
   });
 
-  test("undo leads back step by step, freezes, and is nobody's base", async () => {
+  test('undoes step by step, freezes the gateway, and rejects deltas against the undone state', async () => {
     const world = new FakeWorld();
     const first = await startAgent(world);
     await first.push(pushOf(1, ...old));
@@ -218,7 +219,7 @@ describe('the gateway', () => {
     await agent.close();
   });
 
-  test('that is started while a destination is dead does not send to it', async () => {
+  test('sends nothing to a backend that was unhealthy before its start', async () => {
     const world = new FakeWorld();
     const before = await startAgent(world);
     await before.push(pushOf(1, endpoint(2, '10.0.0.1', '10.0.0.2')));
@@ -233,7 +234,7 @@ describe('the gateway', () => {
     await agent.close();
   });
 
-  test('withholds a mass removal, unless an operator allows it, and allows no second one', async () => {
+  test('withholds a mass removal unless an operator allows it, and allows only one', async () => {
     const many = Array.from({ length: 50 }, (_, index) => endpoint(index + 1, '10.0.0.1'));
     const world = new FakeWorld();
     const agent = await startAgent(world);
@@ -242,7 +243,7 @@ describe('the gateway', () => {
     expect(world.services.size).toBe(50);
     await agent.push(pushOf(3, ...many));
     await agent.overrides.set('removal', { since: 0, reason: 'the tests are gone' });
-    // An update that would be applied anyway does not use the permission up, nor does one that fails.
+    // An update that needs no permission does not use it up, and neither does a failed one.
     await agent.push(pushOf(4, ...many.slice(1)));
     world.failures.add('announce');
     await expect(agent.push(pushOf(5))).rejects.toThrow('announce failed');
@@ -257,14 +258,14 @@ describe('the gateway', () => {
     await agent.gateway.releaseRemovals();
     expect(world.services.size).toBe(0);
     expect(agent.overrides.get('removal')).toBeUndefined();
-    // Where nothing is withheld, it is left for the next update.
+    // If nothing is withheld, the permission stays for the next update.
     await agent.overrides.set('removal', permission);
     await agent.gateway.releaseRemovals();
     expect(agent.overrides.get('removal')).toEqual(permission);
     await agent.close();
   });
 
-  test('withheld removals outlive the agent, and go when they are confirmed, exactly those', async () => {
+  test('keeps withheld removals over a restart, and applies exactly the confirmed ones', async () => {
     const many = Array.from({ length: 30 }, (_, index) => endpoint(index + 1, '10.0.0.1'));
     const keys = many.map(endpointKey);
     const world = new FakeWorld();
@@ -284,23 +285,23 @@ describe('the gateway', () => {
         signal,
       );
     await expect(confirm(1, ...keys)).rejects.toMatchObject({ reason: 'base-mismatch' });
-    // A frontend that is not withheld is not removed, whatever a confirmation names.
+    // A frontend that is not withheld is not removed, even if a confirmation names it.
     const answer = await confirm(2, endpointKey(added), ...keys.slice(1));
     expect(answer.withheld).toMatchObject([{ address: many[0]?.address, generation: 1 }]);
     expect([...world.services.keys()].sort()).toHaveLength(2);
     expect(answer.generation).toBe(2);
-    // A delta goes on from the generation that the update had.
+    // A delta is based on the generation of the update.
     const delta = {
       ...pushOf(3),
       header: { ...pushOf(3).header, kind: 'delta' as const, base: 2 },
     };
     expect((await agent.push(delta)).withheld).toHaveLength(1);
-    await agent.overrides.set('frozen', { since: 0, reason: 'a look' });
+    await agent.overrides.set('frozen', { since: 0, reason: 'maintenance' });
     await expect(confirm(3, ...keys)).rejects.toMatchObject({ reason: 'frozen' });
     await agent.close();
   });
 
-  test('the controller of another cluster confirms no removal', async () => {
+  test('rejects a confirmation from the controller of another cluster', async () => {
     const many = Array.from({ length: 30 }, (_, index) => endpoint(index + 1, '10.0.0.1'));
     const of = (cluster: string, push: Update) => ({
       ...push,
@@ -319,13 +320,13 @@ describe('the gateway', () => {
       hint: expect.stringContaining('allow-removal'),
     });
     expect((await confirm('one')).older).toEqual([]);
-    // Nothing is withheld any more: the next update says whose gateway it is.
+    // Nothing is withheld any more: the next update sets the cluster.
     await agent.push(of('two', pushOf(3, ...many)));
     expect(agent.gateway.state.cluster).toBe('two');
     await agent.close();
   });
 
-  test('takes silent destinations out, but never the last of an endpoint', async () => {
+  test('removes unhealthy backends, but never the last one of a frontend', async () => {
     const world = new FakeWorld();
     const agent = await startAgent(world);
     await agent.push(pushOf(1, ...old));
@@ -345,7 +346,7 @@ describe('the gateway', () => {
     await agent.close();
   });
 
-  test('leaves silent destinations where they were when only some of the tables could be written', async () => {
+  test('keeps all backends when only some of the tables could be written', async () => {
     const world = new FakeWorld();
     const working = world.ruleset.bind(world);
     let failures = 0;
@@ -368,7 +369,7 @@ describe('the gateway', () => {
     await expect(agent.gateway.setUnhealthy(unhealthy, signal)).rejects.toThrow('full');
     expect(world.describe()).toBe(before);
     expect(agent.gateway.isDegraded).toBe(false);
-    // Where the way back fails too, the next attempt begins by mending what is there.
+    // If the rollback also fails, the next attempt first repairs the kernel.
     failures = 2;
     await expect(agent.gateway.setUnhealthy(unhealthy, signal)).rejects.toThrow('full');
     expect(agent.gateway.isDegraded).toBe(true);

@@ -28,7 +28,7 @@ import type { Overrides } from './overrides.ts';
 import type { EndpointKey } from '../protocol/endpoint.ts';
 import { changesTraffic, inverseOf, type GatewayState } from './store/state.ts';
 import type { Step } from './store/change-lines.ts';
-import { rememberStep, type StateStore, type Stored } from './store/state-store.ts';
+import { recordUndo, type StateStore, type Stored } from './store/state-store.ts';
 import type { Rejection } from '../protocol/rejection.ts';
 import type { Update } from '../protocol/update.ts';
 
@@ -39,25 +39,25 @@ export interface GatewayOptions {
   readonly stored: Stored;
   readonly overrides: Overrides;
   readonly limits: RemovalLimits;
-  /** Who was silent when the agent ended, and counts as silent until something else is known. */
+  /** Backends that were unhealthy when the agent ended. They count as unhealthy until a new probe result. */
   readonly unhealthy?: ReadonlySet<Address>;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Makes the kernel forget connections to endpoints that are gone. Failing is no reason to go back. */
-  forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
-  /** The same for flows to these services that lead to none of their endpoints, whatever they led to. */
+  /** Deletes connections to removed backends from conntrack. A failure causes no rollback. */
+  deleteConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
+  /** Deletes conntrack entries of these services that lead to none of their current backends. */
   deleteStaleEntries(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
 }
 
 const applyLimitMs = 60_000;
 const longestQueue = 64;
-/** How long what was sent to an endpoint that is given up, and still serves, may take to be answered. */
+/** Time for replies to packets that were sent to a removed backend that still serves. */
 const answerWithinMs = 1_000;
 
 /**
- * What this gateway serves. All changes go through here, one at a time: pushes of either API, an
- * operator's undo, and destinations that fall silent.
+ * The configuration that this gateway serves. All changes are serialized here: updates of either API, an
+ * operator's undo, and unhealthy backends.
  */
 export class Gateway {
   readonly #options: GatewayOptions;
@@ -66,7 +66,7 @@ export class Gateway {
   #unhealthy: ReadonlySet<Address>;
   #isDegraded = true;
   #complaints: readonly Rejection[] = [];
-  readonly #forgetting = new SerialQueue();
+  readonly #cleanup = new SerialQueue();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -97,7 +97,7 @@ export class Gateway {
     return this.#isDegraded;
   }
 
-  /** What was wrong with the last push that was taken. */
+  /** Rejections of the last accepted update. */
   get complaints(): readonly Rejection[] {
     return this.#complaints;
   }
@@ -106,12 +106,12 @@ export class Gateway {
     return this.#options.stored.undo.length;
   }
 
-  /** Brings the kernel and keepalived to the accepted configuration: at the start, and after a mishap. */
+  /** Brings the kernel and keepalived to the accepted configuration, at the start and after a failure. */
   restore(signal: AbortSignal): Promise<void> {
     return this.#serialQueue.run(() => this.#restore(signal));
   }
 
-  /** Takes a push, all of what is good in it or nothing. */
+  /** Applies all valid records of an update, or nothing. */
   push(
     digest: string,
     read: (state: GatewayState) => Update,
@@ -121,8 +121,8 @@ export class Gateway {
   }
 
   /**
-   * Applies withheld removals that the controller has verified, exactly those that it names. It verified
-   * them against one generation and for one cluster: for any other they are not confirmed.
+   * Applies exactly the withheld removals that the controller names and has verified. It verified them
+   * against one generation and for one cluster, and the confirmation is valid only for these.
    */
   confirmRemovals(
     { generation, cluster, endpoints }: RemovalConfirmation,
@@ -135,7 +135,7 @@ export class Gateway {
     });
   }
 
-  /** An operator allows the removals that are withheld now, if there are any: that uses the permission up. */
+  /** An operator allows the currently withheld removals. This uses up the permission if there are any. */
   releaseRemovals(): Promise<void> {
     return this.#serialQueue.run(async () => {
       const withheld = withheldIn(this.state);
@@ -164,13 +164,12 @@ export class Gateway {
     );
   }
 
-  /** Goes one accepted step back and takes no push until it is told to. */
+  /** Undoes the last accepted step, and freezes the gateway until an operator thaws it. */
   undo(reason: string, signal: AbortSignal): Promise<Acknowledgement> {
     return this.#serialQueue.run(async () => {
       const { stored, overrides, clock } = this.#options;
       const back = stored.undo.at(-1);
-      if (back === undefined)
-        throw new CausewayError('not-found', 'there is no step to go back to');
+      if (back === undefined) throw new CausewayError('not-found', 'there is no step to undo');
       await overrides.set('frozen', { since: clock.wallTime(), reason });
       const change = { ...back, generation: this.state.generation + 1, digest: '' };
       const wrote = await this.#apply({ change, undo: undefined, undoes: 1 }, signal);
@@ -178,7 +177,7 @@ export class Gateway {
     });
   }
 
-  /** Takes these out of the slots, and puts back those that are silent no longer. */
+  /** Removes these backends from the slots, and puts recovered backends back. */
   setUnhealthy(unhealthy: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
     return this.#serialQueue.run(async () => {
       const changed = this.#unhealthy.symmetricDifference(unhealthy);
@@ -187,11 +186,11 @@ export class Gateway {
       const removedEndpoints = await this.#writeUnhealthy(changed, unhealthy, signal);
       this.#unhealthy = unhealthy;
       this.#metrics.unhealthy.set({}, unhealthy.size);
-      this.#forgetConnections(removedEndpoints, signal);
+      this.#deleteConnections(removedEndpoints, signal);
     });
   }
 
-  /** All tables or none: one that took the change takes it back when another fails. */
+  /** Writes all tables or none: if one fails, the others are rolled back. */
   async #writeUnhealthy(
     changed: ReadonlySet<Address>,
     unhealthy: ReadonlySet<Address>,
@@ -216,10 +215,10 @@ export class Gateway {
     }
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no change is running. */
   async idle(): Promise<void> {
     await this.#serialQueue.idle();
-    await this.#forgetting.idle();
+    await this.#cleanup.idle();
   }
 
   async #push(
@@ -259,9 +258,9 @@ export class Gateway {
         applyChange(this.state, step, this.#unhealthy, { ruleset, mover, persist }, log, limit),
       );
       stored.holder.commit(step.change);
-      rememberStep(stored.undo, step);
+      recordUndo(stored.undo, step);
       if (applied.wrote) this.#metrics.commits.add({});
-      this.#forgetConnections(applied.removedEndpoints, signal);
+      this.#deleteConnections(applied.removedEndpoints, signal);
       return applied.wrote;
     } catch (error) {
       if (error instanceof RollbackFailed) this.#isDegraded = true;
@@ -291,58 +290,61 @@ export class Gateway {
     const { ruleset, mover } = this.#options;
     const wanted = addressesOf(state.endpoints.values());
     const announced = await mover.announced();
-    // What an interrupted step announced too much goes before the rules that served it.
+    // Addresses that an interrupted step announced are withdrawn before their rules are removed.
     if (!announced.isSubsetOf(wanted)) await mover.announce(announced.intersection(wanted), signal);
     const layout = toWholeLayout(state, this.#unhealthy);
     await ruleset.replaceAll(layout, signal);
     await mover.announce(wanted, signal);
-    this.#forgetFlows(layout.set, signal);
+    this.#deleteStaleFlows(layout.set, signal);
   }
 
-  /** Rewrites the stored file when it has grown; between two turns, so nobody waits for it. */
+  /** Rewrites the stored file after it has grown. This runs between two queued changes. */
   async compactIfNeeded(): Promise<void> {
     const { store, stored } = this.#options;
     if (!store.needsCompaction) return;
     await this.#serialQueue.run(() => store.compact(stored.holder.current, stored.undo));
   }
 
-  /** After the answer: whoever sent the push need not wait for what the kernel still remembers. */
-  #forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
+  /** Runs after the answer, so that the controller doesn't wait for conntrack. */
+  #deleteConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
     const { clock } = this.#options;
     const stillThere = removed.filter(({ isStillThere = false }) => isStillThere);
-    this.#forgetNow(
+    this.#deleteNow(
       removed.filter(({ isStillThere = false }) => !isStillThere),
       signal,
     );
     if (stillThere.length === 0) return;
-    // A node that has parked a connection puts it back at this very moment: its answer must find the way.
+    // A node that has parked a connection replays it at this moment, and its reply needs the conntrack entry.
     clock.timer(answerWithinMs, () => {
-      if (!signal.aborted) this.#forgetNow(stillThere, signal);
+      if (!signal.aborted) this.#deleteNow(stillThere, signal);
     });
   }
 
   /**
-   * What an earlier process took away and did not live to have forgotten. Only flows that have no end:
-   * a connection to an endpoint that is gone ends by itself, and one that a sleeping service's node
-   * has answered goes on.
+   * Deletes conntrack entries that an earlier process could not delete before it ended. Only UDP, because its
+   * flows have no end: a TCP connection to a removed backend ends alone, and a connection that an idle
+   * Service's node has answered must continue.
    */
-  #forgetFlows(services: readonly VirtualService[], signal: AbortSignal): void {
+  #deleteStaleFlows(services: readonly VirtualService[], signal: AbortSignal): void {
     const endless = services.filter(
       ({ protocol, dispatch }) => protocol === 'UDP' && dispatch.kind === 'slots',
     );
     this.#inBackground(() => this.#options.deleteStaleEntries(endless, signal), signal);
   }
 
-  #forgetNow(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
+  #deleteNow(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
     if (removed.length === 0) return;
-    this.#inBackground(() => this.#options.forgetConnections(removed, signal), signal);
+    this.#inBackground(() => this.#options.deleteConnections(removed, signal), signal);
   }
 
-  #inBackground(forget: () => Promise<void>, signal: AbortSignal): void {
+  #inBackground(work: () => Promise<void>, signal: AbortSignal): void {
     const { log } = this.#options;
-    this.#forgetting.run(forget).catch((error: unknown) => {
+    this.#cleanup.run(work).catch((error: unknown) => {
       if (signal.aborted) return;
-      log.warn({ error: CausewayError.from(error) }, 'connections of removed endpoints may linger');
+      log.warn(
+        { error: CausewayError.from(error) },
+        'conntrack entries of removed endpoints may remain',
+      );
     });
   }
 
@@ -370,13 +372,13 @@ function refuseOtherState(
   if (state.cluster !== undefined && cluster !== state.cluster) {
     throw new UpdateRejected(
       'another-cluster',
-      `the frontends are those of the cluster ${state.cluster}, and the controller speaks for ${cluster ?? 'no cluster'}`,
-      'If they are meant to go, run `causeway agent allow-removal` on the gateway.',
+      `the frontends belong to the cluster ${state.cluster}, but the controller is of ${cluster ?? 'no cluster'}`,
+      'To remove them, run `causeway agent allow-removal` on the gateway.',
     );
   }
 }
 
-/** An apply that failed as a whole, with everything that is known about single endpoints. */
+/** An apply that failed as a whole, with all known errors of single frontends. */
 export class ApplyFailed extends CausewayError {
   readonly complaints: readonly Rejection[];
 

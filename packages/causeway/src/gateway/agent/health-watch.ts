@@ -8,19 +8,19 @@ export interface HealthWatchOptions {
   readonly alarms: Alarms;
   readonly faults: FaultReasons;
   readonly pace: HealthPace;
-  /** There are other gateways that could take over. */
+  /** Other gateways exist that could take over. */
   readonly hasPeers: boolean;
-  /** Why this gateway should not be master, if so. */
+  /** Why this gateway should not be master; undefined if it may be. */
   illness(): string | undefined;
-  /** Whether that means that clients are not answered. */
+  /** Whether the illness prevents answers to clients. */
   isUnanswering(): boolean;
-  /** How many VRRP packets of the peers have arrived so far. */
+  /** Number of VRRP packets received from peers. */
   countAdverts(signal: AbortSignal): Promise<bigint>;
 }
 
 const everyMs = 500;
 
-/** Gives up the addresses while this machine is in bad health and another gateway is not. */
+/** Gives up the addresses while this machine is unhealthy and another gateway is not. */
 export async function watchHealth(options: HealthWatchOptions, signal: AbortSignal): Promise<void> {
   const { clock, alarms, faults, pace, hasPeers } = options;
   let health: Health = { kind: 'well' };
@@ -41,7 +41,7 @@ export async function watchHealth(options: HealthWatchOptions, signal: AbortSign
   }
 }
 
-function describe({ kind }: Health, illness = 'it was ill a moment ago'): string | undefined {
+function describe({ kind }: Health, illness = 'it was unhealthy recently'): string | undefined {
   switch (kind) {
     case 'well':
     case 'ill':

@@ -10,7 +10,10 @@ import {
 
 const pace = { patienceMs: 3, relieveMs: 3, recoverMs: 5, aloneMs: 100, aloneUnansweringMs: 10 };
 
-/** The states one after another, a millisecond apart: i for ill, a dot for well, P for ill and a peer is heard. */
+/**
+ * Simulates states one millisecond apart: `i` for ill, a dot for well, `P` for ill with adverts of a peer,
+ * `p` for well with adverts of a peer.
+ */
 function play(signs: string, hasPeers = true, isUnanswering = false): string {
   let health: Health = { kind: 'well' };
   return signs
@@ -30,37 +33,37 @@ function play(signs: string, hasPeers = true, isUnanswering = false): string {
     .join('');
 }
 
-describe('a gateway in bad health', () => {
+describe('an unhealthy gateway', () => {
   test.each([
-    ['that passes moves nothing', 'ii...', 'ii...'],
-    ['that comes and goes moves nothing', 'ii.ii.ii.', 'ii.ii.ii.'],
-    ['that stays gives up its addresses', 'iiiiPPPP', 'iiiAAAAA'],
-    ['comes back when it has been well for a while', 'iiiiPPppppppp', 'iiiAAAAAAAA..'],
-    ['does not come back for a moment', 'iiiiPpppPpppp', 'iiiAAAAAAAAAA'],
-    ['takes its addresses back if nobody else has them', 'iiiiiiiiii', 'iiiAAA1111'],
-    ['alone is well when it is', 'iiiiiii..', 'iiiAAA1..'],
-    ['takes its addresses back when the other is heard no more', 'iiiiPPPiii', 'iiiAAAAAA1'],
+    ['keeps its addresses during a short fault', 'ii...', 'ii...'],
+    ['keeps its addresses during repeated short faults', 'ii.ii.ii.', 'ii.ii.ii.'],
+    ['gives up its addresses after a lasting fault', 'iiiiPPPP', 'iiiAAAAA'],
+    ['takes part again after a period of good health', 'iiiiPPppppppp', 'iiiAAAAAAAA..'],
+    ['does not take part again after a short recovery', 'iiiiPpppPpppp', 'iiiAAAAAAAAAA'],
+    ['takes its addresses back if no other gateway has them', 'iiiiiiiiii', 'iiiAAA1111'],
+    ['is well at once after a recovery without a peer', 'iiiiiii..', 'iiiAAA1..'],
+    ["takes its addresses back when the peer's adverts end", 'iiiiPPPiii', 'iiiAAAAAA1'],
   ])('%s', (_name, signs, states) => {
     expect(play(signs)).toBe(states);
   });
 
-  test('tries again after a while', () => {
+  test('tries to yield again after an interval', () => {
     const states = play('i'.repeat(120));
     expect(states.slice(0, 8)).toBe('iiiAAA11');
     expect(states.slice(104, 112)).toBe('11AAA111');
     expect(states.slice(3)).not.toContain('i');
   });
 
-  test('tries again sooner when clients are not answered anyway', () => {
+  test('tries to yield again sooner when clients get no answers', () => {
     expect(play('i'.repeat(24), true, true)).toBe('iiiAAA1111111111AAA11111');
   });
 });
 
-test('a gateway without peers gives nothing up, however long it is ill', () => {
+test('a gateway without peers never gives up its addresses', () => {
   expect(play('i'.repeat(300), false)).toBe(`iii${'1'.repeat(297)}`);
 });
 
-test('another gateway may be as slow to be heard as its adverts are', () => {
+test("waits for a peer's adverts according to their interval", () => {
   expect(healthPace(100).relieveMs).toBe(3_000);
   expect(healthPace(40_000).relieveMs).toBe(160_000);
 });
@@ -68,7 +71,7 @@ test('another gateway may be as slow to be heard as its adverts are', () => {
 test.each<[Family[], string | undefined]>([
   [[4], undefined],
   [[4, 6], "packets are not forwarded: net.ipv6.conf.all.forwarding can't be set"],
-])('a kernel without IPv6 is judged by the families that are used: %s', (families, illness) => {
+])('checks forwarding only for the used families: %s', (families, illness) => {
   const kernelSettings = [
     { name: 'net.ipv4.ip_forward', wanted: '1', found: '1' },
     { name: 'net.ipv6.conf.all.forwarding', wanted: '1', found: null },
@@ -78,10 +81,15 @@ test.each<[Family[], string | undefined]>([
 });
 
 test.each([
-  ['all is well', false, '1', undefined],
-  ['the kernel differs', true, '1', 'the kernel may differ from what is accepted'],
+  ['reports no illness for a healthy machine', false, '1', undefined],
   [
-    'nothing is forwarded',
+    'reports a kernel that may differ',
+    true,
+    '1',
+    'the kernel may differ from the accepted configuration',
+  ],
+  [
+    'reports disabled forwarding',
     false,
     '0',
     "packets are not forwarded: net.ipv4.ip_forward can't be set",
@@ -95,7 +103,7 @@ test.each([
   expect(illnessOf({ isDegraded, kernelSettings: settings, families })).toBe(illness);
 });
 
-test('a gateway whose links lack a route or an address is ill', () => {
+test('treats a missing route or address as an illness', () => {
   const signs = { isDegraded: false, kernelSettings: [], families: new Set<Family>([4]) };
   expect(illnessOf({ ...signs, linkIllness: 'ext lost a route' })).toBe('ext lost a route');
 });

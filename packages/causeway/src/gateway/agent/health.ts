@@ -1,14 +1,14 @@
 import type { Family } from '@causeway/base/address/address';
 import type { KernelSetting } from '@causeway/netlink/kernel-settings';
 
-/** How a gateway is, as far as its own machine is concerned. */
+/** The health of a gateway's own machine. */
 export interface HealthSigns {
   /** The kernel may differ from the accepted configuration. */
   readonly isDegraded: boolean;
-  /** Why clients are not answered although the links are up: a route or an address is missing. */
+  /** Why clients get no answers although the links are up: a route or an address is missing. */
   readonly linkIllness?: string | undefined;
   readonly kernelSettings: readonly KernelSetting[];
-  /** What the gateway stands in its networks with. A kernel without the other one is well. */
+  /** The families of the gateway's networks. Settings of the other family are ignored. */
   readonly families: ReadonlySet<Family>;
 }
 
@@ -18,11 +18,11 @@ const forwarding: Readonly<Record<Family, string>> = {
 };
 
 /**
- * Why this gateway should not be master, if so. Only what is wrong with this machine alone counts: when
- * nodes are silent, the other gateway would not reach them either.
+ * Why this gateway should not be master; undefined if it may be. Only faults of this machine count: if nodes
+ * don't answer, another gateway would not reach them either.
  */
 export function illnessOf(signs: HealthSigns): string | undefined {
-  if (signs.isDegraded) return 'the kernel may differ from what is accepted';
+  if (signs.isDegraded) return 'the kernel may differ from the accepted configuration';
   if (signs.linkIllness !== undefined) return signs.linkIllness;
   const needed = new Set([...signs.families].map((family) => forwarding[family]));
   const off = signs.kernelSettings.find(({ name, found }) => needed.has(name) && found !== '1');
@@ -31,47 +31,50 @@ export function illnessOf(signs: HealthSigns): string | undefined {
 
 /**
  * - `well`
- * - `ill`: for a moment; it may pass
- * - `away`: the addresses were given up to another gateway, which is heard to have them
- * - `alone`: nobody has taken over, or has them any more, so the addresses are kept for a while
+ * - `ill`: unhealthy, but possibly only for a moment
+ * - `away`: the addresses were given up to another gateway, and its adverts arrive
+ * - `alone`: no other gateway has the addresses, so this gateway keeps them for some time
  */
 export type Health =
   | { readonly kind: 'well' }
   | { readonly kind: 'ill'; readonly since: number }
   | {
       readonly kind: 'away';
-      /** When another gateway was heard last, or when the addresses were given up. */
+      /** Time of the last advert of another gateway, or the time when the addresses were given up. */
       readonly heardAt: number;
       readonly wellSince: number | undefined;
     }
   | { readonly kind: 'alone'; readonly since: number };
 
 export interface HealthObservation {
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: number;
   readonly illness: string | undefined;
-  /** Adverts of a peer have arrived since the last look. */
+  /** Adverts of a peer have arrived since the last check. */
   readonly hearsPeer: boolean;
-  /** There are other gateways that could take over. */
+  /** Other gateways exist that could take over. */
   readonly hasPeers: boolean;
-  /** Clients are not answered, so that trying again to yield costs little. */
+  /** Clients get no answers, so another attempt to yield costs little. */
   readonly isUnanswering?: boolean;
 }
 
 export interface HealthPace {
-  /** What passes by itself within this time moves nothing. */
+  /** A fault that ends within this time has no effect. */
   readonly patienceMs: number;
-  /** Somebody else must have taken over by then, and must be heard as often from then on. */
+  /** Another gateway must take over within this time. Later, its adverts must not be missing for longer. */
   readonly relieveMs: number;
-  /** Whoever was ill must have been well for so long. */
+  /** Time that a gateway must be well before it takes part again. */
   readonly recoverMs: number;
-  /** How long a gateway that nobody relieved keeps its addresses before it tries again. */
+  /** Time that an unhealthy gateway without relief keeps its addresses before it tries to yield again. */
   readonly aloneMs: number;
-  /** The same for a gateway that does not answer clients: another one may have been repaired meanwhile. */
+  /**
+   * The same for a gateway that does not answer clients. Another gateway may have been repaired in the
+   * meantime.
+   */
   readonly aloneUnansweringMs: number;
 }
 
-/** So many adverts in a row don't get lost. */
+/** Number of adverts in a row that may get lost. */
 const missableAdverts = 4;
 
 export function healthPace(advertMs: number): HealthPace {
@@ -84,7 +87,7 @@ export function healthPace(advertMs: number): HealthPace {
   };
 }
 
-/** What follows from how things were and what is new. An ill gateway is better than none. */
+/** The next health, from the previous one and the observation. An unhealthy gateway is better than none. */
 export function nextHealth(
   health: Health,
   observation: HealthObservation,
@@ -110,7 +113,7 @@ export function nextHealth(
       if (illness === undefined) return { kind: 'well' };
       const keepMs = observation.isUnanswering === true ? pace.aloneUnansweringMs : pace.aloneMs;
       if (!hasPeers || now - health.since < keepMs) return health;
-      // Without another wait: the gateway is known to be ill, and its alarm must not end for a moment.
+      // Changes at once: the gateway is known to be ill, and its alarm must not be interrupted.
       return { kind: 'away', heardAt: now, wellSince: undefined };
     }
     default:

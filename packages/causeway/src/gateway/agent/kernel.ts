@@ -7,36 +7,39 @@ import type { RulesetWriter } from './apply/ruleset-writer.ts';
 import type { EndpointCount } from '../protocol/agent-status.ts';
 import type { EndpointId } from '../protocol/endpoint.ts';
 
-/** What came to an endpoint, as the rules have counted it. */
+/** Counts of a frontend, from the rules' counters. */
 export type ConnectionCount = EndpointId & Pick<EndpointCount, 'connections' | 'packets'>;
 
-/** What the agent needs from the machine beside keepalived: the kernel's side of things. */
+/** The kernel interface of the agent. keepalived is not part of it. */
 export interface Kernel {
-  /** What is the same for all rules. */
+  /** The settings that are the same for all rules. */
   readonly layout: LayoutSettings;
   readonly ruleset: RulesetWriter;
-  forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
-  /** Forgets flows to these services that lead to none of their endpoints. */
+  deleteConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
+  /** Deletes conntrack entries of these services that lead to none of their backends. */
   deleteStaleEntries(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
-  /** Forgets every connection to a virtual address: its windows are out of date once a peer had it. */
-  forgetAllConnections(signal: AbortSignal): Promise<void>;
-  /** Changes of our tables by others, until the signal fires. */
+  /**
+   * Deletes every connection to a virtual address from conntrack: its TCP windows are out of date after a
+   * peer had it.
+   */
+  deleteAllConnections(signal: AbortSignal): Promise<void>;
+  /** Changes of the agent's tables by other programs, until the signal fires. */
   foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }>;
-  /** VRRP packets of the peers that have arrived so far. */
+  /** Number of VRRP packets received from peers. */
   countAdverts(signal: AbortSignal): Promise<bigint>;
-  /** VRRP packets with a router id of this gateway that were dropped because no peer sent them. */
+  /** Number of VRRP packets with a router ID of this gateway that were dropped because no peer sent them. */
   countForgedAdverts(signal: AbortSignal): Promise<bigint>;
-  /** The sources that those of the last minute claimed to come from. */
+  /** The claimed sources of forged adverts in the last minute. */
   forgedAdvertSources(signal: AbortSignal): Promise<readonly Address[]>;
-  /** Sets right what the data path relies on and looks at how full the kernel's tables are. */
+  /** Corrects the kernel settings that the data path needs, and reads the fill of the kernel's tables. */
   check(): Promise<void>;
-  /** What was found at the last look. */
+  /** The settings found at the last check. */
   settings(): readonly KernelSetting[];
-  /** Endpoints whose running connections may not survive a move to another gateway. */
+  /** Frontends with running connections that may not survive a failover. */
   notFailoverSafe(): readonly EndpointId[];
-  /** How many elements our table holds. */
+  /** Number of elements in the agent's table. */
   elements(): number;
-  /** How many connections each endpoint has had. */
+  /** Number of connections of each frontend. */
   countConnections(signal: AbortSignal): Promise<readonly ConnectionCount[]>;
   connections(): { count: number; limit: number } | null;
 }

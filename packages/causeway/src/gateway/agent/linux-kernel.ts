@@ -30,7 +30,7 @@ async function openDriver(
   return driver === 'netlink' ? NetlinkDriver.open(options) : new NftDriver(options);
 }
 
-/** Removes everything that an agent has written with a table's name. */
+/** Removes all rules that an agent has written under a table's name. */
 export async function removeTables(
   kind: LinuxKernelOptions['driver'],
   table: string,
@@ -54,9 +54,9 @@ export async function removeTables(
 export interface LinuxKernelOptions {
   readonly driver: 'netlink' | 'nft';
   readonly layout: LayoutSettings;
-  /** The links towards clients and towards nodes, where they are known. */
+  /** The links to clients and to nodes, if they are known. */
   readonly links: { readonly external?: string; readonly internal?: string };
-  /** Where the kernel's settings are. */
+  /** Directory of the kernel's settings. */
   readonly settingsDirectory: string;
 }
 
@@ -92,7 +92,7 @@ export class LinuxKernel implements Kernel {
     return kernel;
   }
 
-  /** Sets the kernel's settings right and counts its connections. */
+  /** Corrects the kernel's settings and counts its connections. */
   async check(): Promise<void> {
     await this.#enforce(this.ruleset.isRouting);
     this.#connections = await readConnections(this.#files);
@@ -108,7 +108,7 @@ export class LinuxKernel implements Kernel {
     this.#settings = await enforceKernelSettings(needs, this.#files);
   }
 
-  async forgetConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void> {
+  async deleteConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void> {
     const hasNodes = removed.some(({ endpoint }) => endpoint === undefined);
     const virtual = hasNodes ? this.ruleset.virtualAddresses() : undefined;
     await this.#conntrack.forget(removed, signal, virtual);
@@ -121,7 +121,7 @@ export class LinuxKernel implements Kernel {
     await this.#conntrack.deleteStaleEntries(services, signal);
   }
 
-  async forgetAllConnections(signal: AbortSignal): Promise<void> {
+  async deleteAllConnections(signal: AbortSignal): Promise<void> {
     await this.#conntrack.forgetRewritten(this.ruleset.virtualAddresses(), signal);
   }
 

@@ -8,7 +8,7 @@ import { Alarms } from './alarms.ts';
 import { emptyState } from './store/state.ts';
 import { Maintenance } from './maintenance.ts';
 
-test('tables that can not be watched are looked at instead, until they can', async () => {
+test("reads tables that can't be watched until they can", async () => {
   const clock = new SimulatedClock();
   const stop = new AbortController();
   let watches = 0;
@@ -39,7 +39,7 @@ test('tables that can not be watched are looked at instead, until they can', asy
       check: () => Promise.resolve(),
       elements: () => 0,
       connections: () => null,
-      forgetAllConnections: () => Promise.resolve(),
+      deleteAllConnections: () => Promise.resolve(),
     },
   });
   const running = supervise(stop.signal, upkeep.loops());

@@ -17,7 +17,7 @@ export interface MaintenanceOptions {
   readonly gateway: Pick<Gateway, 'isDegraded' | 'restore' | 'compactIfNeeded' | 'state'>;
   readonly kernel: Pick<
     Kernel,
-    'foreignChanges' | 'check' | 'elements' | 'connections' | 'forgetAllConnections'
+    'foreignChanges' | 'check' | 'elements' | 'connections' | 'deleteAllConnections'
   >;
   readonly mover: Pick<KeepalivedAnnouncer, 'findMissing'> | undefined;
   readonly status: Pick<VrrpStatus, 'onChange'>;
@@ -32,7 +32,7 @@ const watchAgainMs = 5_000;
 const checkEveryMs = 2_000;
 const compactEveryMs = 10_000;
 
-/** What has to be done again and again so that the machine stays as it was accepted. */
+/** Periodic tasks that keep the machine in the accepted state. */
 export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #repairDue = new WakeUp();
@@ -53,11 +53,11 @@ export class Maintenance {
       'foreign changes': (signal) => this.#followForeignChanges(signal),
       kernel: (signal) => this.#checkKernel(signal),
       'stored configuration': (signal) => this.#compact(signal),
-      'becoming backup': (signal) => this.#forgetOnBackup(signal),
+      'conntrack cleanup': (signal) => this.#deleteOnBackup(signal),
     };
   }
 
-  /** Sees to it that the kernel is what was accepted: after a failed way back, and after strangers. */
+  /** Restores the accepted configuration in the kernel after a failed rollback and after foreign changes. */
   async #repair(signal: AbortSignal): Promise<void> {
     const { gateway, clock, log } = this.#options;
     while (!signal.aborted) {
@@ -88,7 +88,7 @@ export class Maintenance {
       if (gateway.isDegraded) this.#repairDue.call();
       alarms.set(
         'degraded',
-        gateway.isDegraded ? 'the kernel may differ from what is accepted' : undefined,
+        gateway.isDegraded ? 'the kernel may differ from the accepted configuration' : undefined,
       );
       alarms.set('removals-withheld', withheld.alarm(withheldIn(gateway.state).size));
       const missing = await mover?.findMissing(signal).catch(() => undefined);
@@ -97,19 +97,19 @@ export class Maintenance {
     }
   }
 
-  /** Where nothing can be heard of changes, they are looked for each time that is tried again. */
+  /** While changes can't be watched, each attempt to watch them also checks the tables. */
   async #followForeignChanges(signal: AbortSignal): Promise<void> {
     const { kernel, clock, log } = this.#options;
     while (!signal.aborted) {
       try {
         for await (const { what } of kernel.foreignChanges(signal)) {
-          log.warn({ what }, 'somebody else changed our table; repairing it');
+          log.warn({ what }, "another program changed the agent's table; repairing it");
           this.#callForRepair();
         }
       } catch (error) {
         if (signal.aborted) throw error;
         const problem = { error: CausewayError.from(error) };
-        log.error(problem, 'our tables are not watched; looking at them instead');
+        log.error(problem, "the agent's tables can't be watched; checking them instead");
         this.#callForRepair();
       }
       if (!signal.aborted) await sleep(clock, watchAgainMs, signal);
@@ -138,17 +138,20 @@ export class Maintenance {
     }
   }
 
-  /** What this gateway remembers of connections is out of date once another one has them. */
-  async #forgetOnBackup(signal: AbortSignal): Promise<void> {
+  /** Conntrack entries of this gateway are out of date after another gateway had the connections. */
+  async #deleteOnBackup(signal: AbortSignal): Promise<void> {
     const { kernel, log } = this.#options;
     while (!signal.aborted) {
       await this.#becameBackup.next(signal);
       if (signal.aborted) return;
       try {
-        await kernel.forgetAllConnections(signal);
+        await kernel.deleteAllConnections(signal);
       } catch (error) {
         if (signal.aborted) throw error;
-        log.warn({ error: CausewayError.from(error) }, 'old connections may linger');
+        log.warn(
+          { error: CausewayError.from(error) },
+          'conntrack entries of old connections may remain',
+        );
       }
     }
   }
@@ -160,7 +163,7 @@ export class Maintenance {
       try {
         await gateway.compactIfNeeded();
       } catch (error) {
-        // A full disk: the file that is there is whole, and only grows.
+        // For example a full disk: the existing file is intact and only grows.
         log.warn(
           { error: CausewayError.from(error) },
           "the stored configuration can't be rewritten",

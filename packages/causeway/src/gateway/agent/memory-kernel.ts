@@ -4,7 +4,7 @@ import { EngineRuleset } from './engine-ruleset.ts';
 import type { Kernel } from './kernel.ts';
 import type { EndpointId } from '../protocol/endpoint.ts';
 
-/** Rules are worked out and kept as the kernel would, and no packet ever comes. */
+/** Computes and keeps rules like the kernel, without packets. */
 export class MemoryKernel implements Kernel {
   readonly layout: LayoutSettings;
   readonly ruleset: EngineRuleset;
@@ -16,9 +16,9 @@ export class MemoryKernel implements Kernel {
     this.ruleset = new EngineRuleset(this.#driver, layout, memoryRouting(layout.table));
   }
 
-  async forgetConnections(): Promise<void> {}
+  async deleteConnections(): Promise<void> {}
   async deleteStaleEntries(): Promise<void> {}
-  async forgetAllConnections(): Promise<void> {}
+  async deleteAllConnections(): Promise<void> {}
   async check(): Promise<void> {}
 
   foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }> {

@@ -9,16 +9,16 @@ const overridesFile = z.strictObject({
   drained: overrideRecord.optional(),
 });
 
-/** Overrides that hold until they are taken back, over restarts too. */
+/** Overrides that apply until they are cleared, including after restarts. */
 type LastingName = keyof z.infer<typeof overridesFile>;
 
 /**
- * What an operator has decided for this gateway. Two hold until taken back, over restarts too:
- * - `frozen`: no push is taken
+ * An operator's decisions for this gateway. Two apply until they are cleared, including after restarts:
+ * - `frozen`: no update is accepted
  * - `drained`: the gateway gives up its addresses and takes no others
  *
- * One is good for a single push, and forgotten when the agent ends:
- * - `removal`: the next push that removes more than it may is taken all the same
+ * One applies to a single update, and ends with the agent:
+ * - `removal`: the next update that exceeds the removal limits is accepted
  */
 export class Overrides {
   readonly #file: string;
@@ -44,7 +44,7 @@ export class Overrides {
     else await this.#write(name, override);
   }
 
-  /** Writes the decision down before it counts. */
+  /** Stores the decision before it takes effect. */
   async #write(name: LastingName, override: Override | undefined): Promise<void> {
     const { [name]: _before, ...others } = this.#pulled;
     const next = override === undefined ? others : { ...others, [name]: override };

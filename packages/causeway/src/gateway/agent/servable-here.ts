@@ -3,12 +3,15 @@ import type { ServableAddresses } from './apply/servable.ts';
 import type { KeepalivedSettings } from './announce/keepalived/settings.ts';
 import { keepalivedSettings, type AgentSettings } from './settings.ts';
 
-/** What a gateway with these settings can hold. Where others move the addresses, they know about families. */
+/**
+ * The addresses that a gateway with these settings can hold. If another system moves the addresses, all
+ * families are allowed.
+ */
 export function servableHere(settings: AgentSettings): ServableAddresses {
   const isOurs = settings.addresses.mover === 'keepalived';
   const taken = new Map<Address, string>([
-    [settings.listen.address, 'where the agent listens'],
-    [settings.metrics.address, 'where the agent listens'],
+    [settings.listen.address, 'the listen address of the agent'],
+    [settings.metrics.address, 'the listen address of the agent'],
   ]);
   const isOneOfSeveral = settings.addresses.groups === 'several';
   if (!isOurs) return { families: new Set([4, 6]), taken, isOneOfSeveral };
@@ -16,14 +19,14 @@ export function servableHere(settings: AgentSettings): ServableAddresses {
   return { families: ours.families, taken: new Map([...taken, ...ours.taken]), isOneOfSeveral };
 }
 
-/** What keepalived can announce with these settings. */
+/** The addresses that keepalived can announce with these settings. */
 function servableByKeepalived({ networks }: KeepalivedSettings): ServableAddresses {
   const taken = new Map<Address, string>();
   for (const { name, families } of networks) {
     for (const { source, peers, anchor, routes } of families) {
       taken.set(source, `this gateway's own in the ${name} network`);
       for (const peer of peers) taken.set(peer, `another gateway's own in the ${name} network`);
-      taken.set(anchor, 'what VRRP adverts name');
+      taken.set(anchor, 'the address in VRRP adverts');
       for (const route of routes) taken.set(route, 'a route that moves with the gateway');
     }
   }

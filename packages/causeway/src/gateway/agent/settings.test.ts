@@ -9,7 +9,7 @@ test.each([
   ['several', { internal: network }, []],
   ['several', { internal: { ...network, routes: ['10.78.0.1'] } }, ['internal.routes']],
   ['several', { v1: { masquerade: 'needed' } }, ['v1.masquerade']],
-])('with %s active groups, %j', (groups, rest, wrong) => {
+])('accepts or rejects settings with %s active groups: %j', (groups, rest, wrong) => {
   const parsed = agentSettings.safeParse({ name: 'g1', addresses: { groups }, ...rest });
   expect(parsed.error?.issues.map(({ path }) => path.join('.')) ?? []).toEqual(wrong);
 });
@@ -26,11 +26,11 @@ test.each([
   [{ keyFile }, false],
   [{ clientAuthorityFile }, false],
   [{ certificateFile, clientAuthorityFile }, false],
-])('TLS is configured as a whole or not at all: %j', (tls, isTaken) => {
+])('requires complete TLS settings: %j', (tls, isTaken) => {
   expect(agentSettings.safeParse({ name: 'g1', tls }).success).toBe(isTaken);
 });
 
-test('VRRP is accepted on each interface from the peers of all networks that use it', () => {
+test('accepts VRRP on each interface from the peers of all networks that use it', () => {
   const external = { interface: 'ext', virtualRouterId: 51, address4: '10.77.0.11' };
   const peers = { peers4: ['10.77.0.12'], address6: 'fd00::11', peers6: ['fd00::12'] };
   const filter = (internal: object) => {

@@ -56,54 +56,56 @@ const settingsObject = z.strictObject({
   name: z
     .string()
     .regex(/^[a-z0-9][a-z0-9.-]{0,62}$/, 'is not a name')
-    .describe("this gateway's name; tokens must be made for it"),
+    .describe("this gateway's name, and the audience of its tokens"),
   listen: z
     .strictObject({
-      address: address().prefault('::').describe('where the API listens'),
+      address: address().prefault('::').describe('address that the API listens on'),
       port: listenPort.default(15213).describe('port of the API'),
     })
     .prefault({}),
   stateDirectory: file
     .default('/var/lib/causeway-agent')
-    .describe('where the accepted configuration is kept'),
+    .describe('directory of the accepted configuration'),
   runtimeDirectory: file
     .default('/run/causeway-agent')
-    .describe('where files of one boot are kept'),
+    .describe('directory of files that are valid until the next boot'),
   settingsDirectory: file
     .default(settingsDirectory)
-    .describe("where the kernel's settings are, for containers whose own /proc/sys is read-only"),
-  secretsFile: file.optional().describe('shared secrets for /v2, base64, one a line'),
+    .describe("directory of the kernel's settings, for containers with a read-only /proc/sys"),
+  secretsFile: file.optional().describe('shared secrets for /v2, base64, one per line'),
   seedFile: file
     .optional()
-    .describe('secret that spreads clients over destinations; the same on all gateways of the set'),
+    .describe('secret that spreads clients over backends; the same on all gateways of the set'),
   v1: z
     .strictObject({
       secretsFile: file
         .optional()
-        .describe("shared secret of ch-k8s-lbaas's controller; turns /v1 on"),
+        .describe("shared secret of ch-k8s-lbaas's controller; enables /v1"),
       masquerade: z
         .enum(['needed', 'always'])
         .default('always')
-        .describe('whose source address is rewritten for what /v1 asks for'),
+        .describe('connections of /v1 frontends that get their source address rewritten'),
     })
     .prefault({}),
   tls: z
     .strictObject({
-      certificateFile: file.optional().describe('certificate of the API; turns TLS on'),
+      certificateFile: file.optional().describe('certificate of the API; enables TLS'),
       keyFile: file.optional().describe('private key of that certificate'),
-      clientAuthorityFile: file.optional().describe('authority that clients must be signed by'),
+      clientAuthorityFile: file
+        .optional()
+        .describe('authority that must have signed client certificates'),
     })
     .refine(
-      // Half of it would be no TLS at all, and nobody would notice.
+      // With only one of the files, TLS would be off without notice.
       (tls) =>
         (tls.certificateFile === undefined) === (tls.keyFile === undefined) &&
         (tls.clientAuthorityFile === undefined || tls.certificateFile !== undefined),
-      'certificateFile and keyFile go together, and clientAuthorityFile needs them',
+      'certificateFile and keyFile must be set together, and clientAuthorityFile requires them',
     )
     .prefault({}),
   metrics: z
     .strictObject({
-      address: address().prefault('::').describe('where health and metrics listen'),
+      address: address().prefault('::').describe('address that health and metrics listen on'),
       port: listenPort.default(15214).describe('port of health and metrics'),
     })
     .prefault({}),
@@ -114,7 +116,7 @@ const settingsObject = z.strictObject({
       localSources: z
         .array(networkSetting)
         .default([])
-        .describe('networks of nodes and pods, whose own connections need their source rewritten'),
+        .describe('networks of nodes and pods; connections from them need their source rewritten'),
     })
     .prefault({}),
   addresses: z
@@ -123,30 +125,32 @@ const settingsObject = z.strictObject({
         .enum(['keepalived', 'foreign', 'simulated'])
         .default('keepalived')
         .describe(
-          'what moves the addresses; foreign: something that is not ours; played: nothing, with agents of one machine taking turns as master, to try things out',
+          'system that moves the addresses; foreign: another system; simulated: none, for tests, where the agents of one machine elect a master',
         ),
       simulatedWith: z
         .string()
         .min(1)
         .default('causeway')
-        .describe('a word for all agents that take turns, with the mover played'),
+        .describe(
+          'name of the group of agents that elect a master, with addresses.mover simulated',
+        ),
       groups: z
         .enum(['one', 'several'])
         .default('one')
         .describe(
-          'how many sets of gateways are active for the same nodes; several need every source rewritten',
+          'number of gateway sets that are active for the same nodes; several need every source rewritten',
         ),
       start: z
         .enum(['spawn', 'external'])
         .default('external')
-        .describe('who starts keepalived; external: its own unit'),
+        .describe('starter of keepalived; spawn: the agent; external: its own unit'),
       priority: z
         .number()
         .int()
         .min(1)
         .max(254)
         .default(200)
-        .describe('VRRP priority; the higher, the sooner a backup takes over'),
+        .describe('VRRP priority; a backup with a higher priority takes over sooner'),
       advertMs: z.number().int().min(10).max(40_000).default(100).describe('VRRP advert interval'),
       announceAgainSeconds: z
         .number()
@@ -155,7 +159,7 @@ const settingsObject = z.strictObject({
         .max(60)
         .default(1)
         .describe(
-          'when addresses are announced again after a takeover; every tenfold of it from then on',
+          'seconds until addresses are announced again after a failover; later, ten times this interval',
         ),
     })
     .prefault({}),
@@ -171,29 +175,55 @@ const settingsObject = z.strictObject({
         .enum(['recorded', 'ignored'])
         .default('recorded')
         .describe(
-          'recorded: a gateway whose default route is gone yields to one that has its own; ignored: clients need no default route',
+          'recorded: a gateway without its default route yields to a gateway that has one; ignored: clients need no default route',
         ),
     })
     .prefault({}),
   removal: z
     .strictObject({
-      share: z.number().min(0).max(1).default(0.5).describe('share that one push may remove'),
-      count: z.number().int().min(0).default(20).describe('number that one push may always remove'),
+      share: z
+        .number()
+        .min(0)
+        .max(1)
+        .default(0.5)
+        .describe('share of the frontends that one update may remove'),
+      count: z
+        .number()
+        .int()
+        .min(0)
+        .default(20)
+        .describe('number of frontends that one update may always remove'),
     })
     .prefault({}),
   probe: z
     .strictObject({
-      intervalMs: z.number().int().min(0).max(60_000).default(500).describe('0 turns probes off'),
-      fall: z.number().int().min(1).default(2).describe('unanswered probes that make silence'),
-      rise: z.number().int().min(1).default(2).describe('answered probes that end it'),
+      intervalMs: z
+        .number()
+        .int()
+        .min(0)
+        .max(60_000)
+        .default(500)
+        .describe('interval of probes; 0 disables them'),
+      fall: z
+        .number()
+        .int()
+        .min(1)
+        .default(2)
+        .describe('unanswered probes in a row that make a backend unhealthy'),
+      rise: z
+        .number()
+        .int()
+        .min(1)
+        .default(2)
+        .describe('answered probes in a row that make it healthy again'),
       nodePort: port
         .prefault(10256)
-        .describe('port of nodes that is knocked at; refusing is an answer'),
+        .describe('port of nodes that is probed; a refused connection counts as an answer'),
     })
     .prefault({}),
   limits: z
     .strictObject({
-      bodyBytes: z.number().int().min(1024).default(1_073_741_824).describe('largest push'),
+      bodyBytes: z.number().int().min(1024).default(1_073_741_824).describe('largest update'),
       lineBytes: z.number().int().min(1024).default(16_777_216).describe('largest record'),
     })
     .prefault({}),
@@ -202,19 +232,19 @@ const settingsObject = z.strictObject({
 /** The settings of `causeway agent run`. */
 export const agentSettings = settingsObject.superRefine(({ addresses, internal, v1 }, context) => {
   if (addresses.groups === 'one') return;
-  // Answers would go to the group that has the route, which knows nothing of the others' connections.
+  // Replies would go to the group that has the route, which doesn't know the connections of other groups.
   if (internal !== undefined && internal.routes.length > 0) {
     context.addIssue({
       code: 'custom',
       path: ['internal', 'routes'],
-      message: "the nodes' route can't be with several active groups (addresses.groups)",
+      message: 'internal.routes is not supported with several active groups (addresses.groups)',
     });
   }
   if (v1.masquerade !== 'always') {
     context.addIssue({
       code: 'custom',
       path: ['v1', 'masquerade'],
-      message: 'is always where several groups are active (addresses.groups)',
+      message: 'must be always with several active groups (addresses.groups)',
     });
   }
 });
@@ -222,14 +252,14 @@ export const agentSettings = settingsObject.superRefine(({ addresses, internal, 
 export type AgentSettings = z.output<typeof agentSettings>;
 type NetworkSettings = NonNullable<AgentSettings['external']>;
 
-/** What keepalived is to do. Throws `invalid` where the settings can't be meant. */
+/** keepalived's settings. Throws `invalid` if they are incomplete. */
 export function keepalivedSettings(settings: AgentSettings): KeepalivedSettings {
   const networks: VrrpNetwork[] = [];
   if (settings.external !== undefined) networks.push(vrrpNetwork('external', settings.external));
   if (settings.internal !== undefined) networks.push(vrrpNetwork('internal', settings.internal));
   if (settings.external === undefined) {
     throw new CausewayError('invalid', 'keepalived needs the settings of the external network', {
-      hint: 'Set external, or set addresses.mover to foreign if something else moves the addresses.',
+      hint: 'Set external, or set addresses.mover to foreign if another system moves the addresses.',
     });
   }
   return {
@@ -272,12 +302,12 @@ function vrrpFamily(
   };
 }
 
-/** Everybody who may send VRRP to this gateway. */
+/** All addresses that may send VRRP packets to this gateway. */
 export function vrrpPeers(settings: KeepalivedSettings): Address[] {
   return settings.networks.flatMap((each) => each.families.flatMap((family) => family.peers));
 }
 
-/** The VRRP packets that keepalived needs to hear with these settings. */
+/** The VRRP packets that keepalived needs to receive with these settings. */
 export function vrrpFilter({ networks }: KeepalivedSettings): VrrpFilter {
   const links = new Map<string, Address[]>();
   const routerIds = new Set<number>();
@@ -295,7 +325,7 @@ export function vrrpFilter({ networks }: KeepalivedSettings): VrrpFilter {
   };
 }
 
-/** Where the API listens for whoever is root on the gateway. */
+/** The socket of the API for root on the gateway. */
 export function socketFile(settings: Pick<AgentSettings, 'runtimeDirectory'>): string {
   return `${settings.runtimeDirectory}/api.sock`;
 }

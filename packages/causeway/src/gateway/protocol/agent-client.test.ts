@@ -28,7 +28,7 @@ const status = {
 let server: http.Server | undefined;
 let client: HttpAgentClient | undefined;
 
-/** A gateway that answers what it is told to. */
+/** A gateway with scripted answers. */
 async function gatewayThat(answers: http.RequestListener): Promise<HttpAgentClient> {
   server = http.createServer(answers);
   const port = await listen(server);
@@ -48,7 +48,7 @@ afterEach(async () => {
   await new Promise((resolve) => server?.close(resolve));
 });
 
-test('a status is read however its bytes arrive, also cut inside a character', async () => {
+test('reads a status in any chunks, even split inside a character', async () => {
   const bytes = Buffer.from(`${JSON.stringify(status)}\n`);
   const cut = bytes.indexOf('ü') + 1;
   const gateway = await gatewayThat((_request, response) => {
@@ -59,7 +59,7 @@ test('a status is read however its bytes arrive, also cut inside a character', a
   expect(value).toEqual(status);
 });
 
-test('a gateway that never ends a line is left, and holds nobody up', async () => {
+test('disconnects from a gateway that never ends a line', async () => {
   const piece = Buffer.alloc(64 * 1024, 'x');
   const gateway = await gatewayThat((_request, response) => {
     const more = () => {
@@ -70,11 +70,11 @@ test('a gateway that never ends a line is left, and holds nobody up', async () =
   });
   const began = performance.now();
   await expect(gateway.events(signal).next()).rejects.toMatchObject({ code: 'unavailable' });
-  // Who joins and searches all of it again with each piece takes minutes.
+  // Joining and searching the whole text for each chunk would take minutes.
   expect(performance.now() - began).toBeLessThan(15_000);
 });
 
-test('a trace that is none is refused', async () => {
+test('rejects an invalid trace', async () => {
   const gateway = await gatewayThat((_request, response) => response.end('{"outcome":"sold"}'));
   const question = { client: '192.0.2.1', clientPort: 1, address: '192.0.2.2', port: 80 };
   await expect(

@@ -24,20 +24,20 @@ import {
 } from './answers.ts';
 
 export interface HttpAgentClientOptions {
-  /** Where the agent listens, such as `https://192.0.2.7:15213`. */
+  /** The agent's listen address, such as `https://192.0.2.7:15213`. */
   readonly url: string;
-  /** The agent's own name; tokens are made for it alone. */
+  /** The agent's name, and the audience of tokens. */
   readonly name: string;
   readonly secret: Uint8Array;
   readonly clock: Clock;
-  /** The agent's socket in the file system instead of the network, on the gateway itself. */
+  /** The agent's Unix socket on the gateway, instead of the network. */
   readonly socketPath?: string;
-  /** Whom to believe, and who we are, where the agent speaks TLS. */
+  /** The trusted authority and the client certificate, if the agent uses TLS. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   readonly limitMs: number;
 }
 
-/** An agent said no, or could not. `reason` is the agent's own word for it. */
+/** The agent rejected a request or failed. `reason` is the agent's reason. */
 export class AgentRefused extends CausewayError {
   readonly status: number;
   readonly reason: string;
@@ -51,10 +51,10 @@ export class AgentRefused extends CausewayError {
 
 const compress = promisify(gzip);
 const compressFrom = 1024;
-/** A status names endpoints, and there may be ten thousands of them. */
+/** A status lists frontends, possibly tens of thousands. */
 const largestAnswer = 64 * 1024 * 1024;
 
-/** Speaks `/v2` with one agent. */
+/** Client of one agent's `/v2` API. */
 export class HttpAgentClient {
   readonly #options: HttpAgentClientOptions;
   readonly #dispatcher: Agent;
@@ -88,7 +88,7 @@ export class HttpAgentClient {
     return readAcknowledgement(await this.#call('POST', '/v2/push', body, headers, signal));
   }
 
-  /** Confirms withheld removals that were verified, exactly these. */
+  /** Confirms exactly these withheld removals, which were verified. */
   async confirmRemovals(
     confirmation: RemovalConfirmation,
     signal: AbortSignal,
@@ -99,7 +99,7 @@ export class HttpAgentClient {
     return readAcknowledgement(await this.#callJson('/v2/removals', body, signal));
   }
 
-  /** Hands over who is silent, as all gateways together see it. */
+  /** Sends the unhealthy backends that all gateways have agreed on. */
   async sendUnhealthy(unhealthy: Iterable<Address>, signal: AbortSignal): Promise<void> {
     await this.#callJson('/v2/unhealthy', { unhealthy: [...unhealthy] }, signal);
   }
@@ -118,17 +118,20 @@ export class HttpAgentClient {
     return readAcknowledgement(await this.#callJson('/v2/undo', { reason }, signal));
   }
 
-  /** How many connections each endpoint has had. */
+  /** Number of connections of each frontend. */
   async counters(signal: AbortSignal): Promise<readonly EndpointCount[]> {
     return readCounters(await this.#call('GET', '/v2/counters', undefined, {}, signal));
   }
 
-  /** What would become of a new connection there. */
+  /** Traces a new connection on the gateway. */
   async trace(question: TraceQuestion, signal: AbortSignal): Promise<TraceAnswer> {
     return readTrace(await this.#callJson('/v2/trace', question, signal));
   }
 
-  /** The agent's status now and after every change. While it is read, the agent knows that we are there. */
+  /**
+   * The agent's current status, and a new one after every change. The open stream shows the agent that its
+   * controller is present.
+   */
   async *events(signal: AbortSignal): AsyncGenerator<AgentStatus> {
     const response = await this.#send('GET', '/v2/events', undefined, {}, signal, 0);
     if (response.statusCode !== 200) throw await refusal(response);
@@ -181,7 +184,8 @@ export class HttpAgentClient {
         dispatcher: this.#dispatcher,
         signal,
       });
-      // undici notices an abort only once the request has a connection, which may take longer than its deadline.
+      // undici detects an abort only after the request has a connection, which may take longer than its
+      // deadline.
       return await untilAborted(answer, signal);
     } catch (cause) {
       if (signal.aborted) throw CausewayError.from(cause);
@@ -201,7 +205,7 @@ function tooLarge(): CausewayError {
   return new CausewayError('unavailable', `the agent's answer is over ${largestAnswer} bytes`);
 }
 
-/** Undefined for what is not JSON; whoever reads it says what is missing. */
+/** Undefined if the text is not JSON. The caller reports missing fields. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -3,35 +3,35 @@ import type { EndpointIdRecord } from './records.ts';
 import type { KernelSetting } from '@causeway/netlink/kernel-settings';
 import type { Override } from './override.ts';
 
-/** What `GET /v2/status` answers, and every line of `GET /v2/events`. */
+/** The body of `GET /v2/status`, and every line of `GET /v2/events`. */
 export interface AgentStatus {
   readonly agent: string;
   readonly version: string;
-  /** The revisions of `/v2` that this agent understands. */
+  /** The revisions of `/v2` that this agent supports. */
   readonly revisions: { readonly oldest: number; readonly newest: number };
   readonly generation: number;
   readonly endpoints: number;
   readonly older: readonly OlderRecord[];
-  /** Removals that the guard withholds. Missing where the agent is of a version that does not know it. */
+  /** Removals that the guard withholds. Missing in older versions of the agent. */
   readonly withheld?: readonly WithheldRecord[];
-  /** What was wrong with the last push that was taken. */
+  /** Errors of the last accepted update. */
   readonly errors: readonly EndpointErrors[];
-  /** Endpoints whose running connections may not survive a failover, the first hundred of them. */
+  /** The first hundred frontends with connections that may not survive a failover. */
   readonly notFailoverSafe: readonly EndpointIdRecord[];
   /** False while the kernel may differ from the accepted configuration. */
   readonly sound: boolean;
   readonly vrrp: { readonly state: string; readonly since: string | null };
   readonly frozen: Override | null;
   readonly drained: Override | null;
-  /** Missing where the agent is of a version that does not know it. */
+  /** Missing in older versions of the agent. */
   readonly removal?: Override | null;
   readonly undoSteps: number;
   readonly unhealthy: {
-    /** How many destinations and nodes have ever answered a probe. Only those can be missed. */
+    /** Number of backends and nodes that have ever answered a probe. Only these can become unhealthy. */
     readonly heard: number;
-    /** Whom this agent itself sees as silent. */
+    /** Unhealthy according to this agent's probes. */
     readonly seen: readonly string[];
-    /** Who gets no traffic for it, by the controller's answer or our own. */
+    /** Excluded from traffic, according to the controller or this agent. */
     readonly acted: readonly string[];
   };
   readonly alarms: readonly string[];
@@ -39,12 +39,12 @@ export interface AgentStatus {
   readonly connections: { readonly count: number; readonly limit: number } | null;
 }
 
-/** One line of what `GET /v2/counters` answers. */
+/** One entry of the answer to `GET /v2/counters`. */
 export interface EndpointCount extends EndpointIdRecord {
-  /** `namespace/name` of the Service that it is served for, where that is known. */
+  /** `namespace/name` of the Service that it is served for, if known. */
   readonly service?: string;
-  /** New connections since the rules were made; a string, because it may be larger than a number holds. */
+  /** New connections since the rules were made. A string, because it may exceed the range of a number. */
   readonly connections: string;
-  /** Of UDP and SCTP that is sent to nodes unchanged: packets, because nobody tracks its connections. */
+  /** Packets of UDP and SCTP that is sent to nodes unchanged, because its connections are not tracked. */
   readonly packets?: string;
 }

@@ -4,13 +4,13 @@ import type { Acknowledgement } from './acknowledgement.ts';
 import type { AgentStatus, EndpointCount } from './agent-status.ts';
 import type { TraceAnswer } from './trace.ts';
 
-// What an agent answers, as far as anybody goes by it. A gateway stands outside the cluster and may be in
-// other hands: what it says is checked here, so that nothing it says harms more than itself.
+// Schemas for the used parts of an agent's answers. A gateway is outside of the cluster and may be
+// compromised. Its answers are checked here, so that they can't harm anything except itself.
 
 const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 /**
- * We go beyond whatever generation a gateway says it has, and tell all the others. One that says the
- * largest number there is would leave none for anybody.
+ * The controller exceeds the generation of each gateway and sends the result to all others. A gateway with
+ * the largest possible number would leave none for the others.
  */
 const largestGeneration = 2 ** 52;
 const generation = z.number().int().min(0).max(largestGeneration);
@@ -104,7 +104,7 @@ const refusal = z.looseObject({
   }),
 });
 
-/** Why a request was refused, in the agent's words; nothing where it has none that can be read. */
+/** The agent's reason for a rejection; empty if it can't be read. */
 export function readRefusal(value: unknown): {
   readonly reason?: string | undefined;
   readonly message?: string | undefined;
@@ -117,8 +117,8 @@ function read<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  const where = issue?.path.map(String).join('.') || 'its top';
-  throw new CausewayError('unavailable', `the agent's ${what} is wrong at ${where}`, {
-    hint: 'Is this an agent of a version that fits, and is it ours?',
+  const where = issue?.path.map(String).join('.') || 'the top level';
+  throw new CausewayError('unavailable', `the agent's ${what} is invalid at ${where}`, {
+    hint: "Check that the agent's version is compatible and that it is the right agent.",
   });
 }

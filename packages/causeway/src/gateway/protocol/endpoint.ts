@@ -10,7 +10,7 @@ import { parsePort, parseProtocol, type Port, type Protocol } from '@causeway/ba
 import { prefixFamily, type Prefix } from '@causeway/base/address/prefix';
 import { canonicalRanges, sameRanges } from '@causeway/base/address/range-list';
 
-/** What a client connects to. Everything the agent reports is grouped by it. */
+/** The identity of a frontend. The agent's reports are grouped by it. */
 export interface EndpointId {
   readonly address: Address;
   readonly protocol: Protocol;
@@ -18,37 +18,37 @@ export interface EndpointId {
 }
 
 declare const endpointKeyBrand: unique symbol;
-/** An endpoint's identity in one canonical spelling: `192.0.2.1:80/TCP`, `[2001:db8::1]:53/UDP`. */
+/** A frontend's identity in canonical form: `192.0.2.1:80/TCP`, `[2001:db8::1]:53/UDP`. */
 export type EndpointKey = string & { readonly [endpointKeyBrand]: true };
 
-/** Where an endpoint's connections go: a node's or a pod's address and port. */
+/** A backend of a frontend: a node's or a pod's address and port. */
 export interface Destination {
   readonly address: Address;
   readonly port: Port;
-  /** The share of new connections relative to the other destinations. */
+  /** The share of new connections relative to the other backends. */
   readonly weight: number;
 }
 
-/** How a client's connections are kept together. `client` hashes the client's address alone. */
+/** Session affinity. `client` hashes only the client's address. */
 export type Affinity = 'none' | 'client';
 
-/** Whose packets get the gateway's address as their source: only those that need it, or all of them. */
+/** Which packets get the gateway's address as their source: those that need it, or all. */
 export type Masquerade = 'needed' | 'always';
 
 export interface Endpoint extends EndpointId {
-  /** `namespace/name` of the Service, for people to read; carries no meaning here. */
+  /** `namespace/name` of the Service, for information only. */
   readonly service: string | undefined;
-  /** In canonical order and without duplicates. Empty where there is a node port or a route. */
+  /** In canonical order and without duplicates. Empty with a node port or a route. */
   readonly destinations: readonly Destination[];
-  /** The port of every node of the gateway state, instead of destinations of its own. */
+  /** The port of every node of the gateway state, instead of own backends. */
   readonly nodePort: Port | undefined;
   /**
-   * Nodes that packets are sent to with nothing rewritten: every node of the gateway state, or these, in
-   * canonical order. The nodes themselves must know what to do with the virtual address.
+   * Nodes that packets are sent to unchanged: every node of the gateway state, or these, in canonical order.
+   * The nodes must handle the virtual address themselves.
    */
   readonly routedTo: 'nodes' | readonly Address[] | undefined;
   readonly affinity: Affinity;
-  /** Empty means everybody. In canonical order. The endpoints of a Service share the list. */
+  /** Empty means all clients. In canonical order. The frontends of a Service share the list. */
   readonly sourceRanges: readonly Prefix[];
   readonly masquerade: Masquerade;
 }
@@ -87,14 +87,14 @@ export interface EndpointParts extends EndpointId {
   readonly masquerade?: Masquerade | undefined;
 }
 
-/** Builds an endpoint from parsed parts: canonical order, one family, no destination twice. */
+/** Builds a frontend from parsed parts: canonical order, one family, no duplicate backends. */
 export function makeEndpoint(parts: EndpointParts): Endpoint {
   const { address, protocol, port } = parts;
   const ways = [parts.destinations, parts.nodePort, parts.routedTo];
   if (ways.filter((way) => way !== undefined).length !== 1) {
     throw new CausewayError(
       'invalid',
-      'an endpoint has either destinations, a node port or nodes to be routed to',
+      'an endpoint has either destinations, a node port or nodes to route to',
     );
   }
   const destinations = [...(parts.destinations ?? [])].sort(compareDestinations);
@@ -116,7 +116,7 @@ export function makeEndpoint(parts: EndpointParts): Endpoint {
 function routeOf({ address, routedTo, masquerade }: EndpointParts): Endpoint['routedTo'] {
   if (routedTo === undefined) return undefined;
   if (masquerade === 'always') {
-    throw new CausewayError('invalid', 'what is routed unchanged keeps its source', {
+    throw new CausewayError('invalid', 'packets that are routed unchanged keep their source', {
       hint: 'Leave masquerade out, or use destinations or a node port.',
     });
   }
@@ -140,7 +140,7 @@ function checkDestinations(address: Address, destinations: readonly Destination[
     if (before !== undefined && compareDestinations(before, destination) === 0) {
       throw new CausewayError(
         'invalid',
-        `the destination ${destination.address} port ${destination.port} stands twice`,
+        `the destination ${destination.address} port ${destination.port} is a duplicate`,
       );
     }
     if (!isWeight(destination.weight)) {
@@ -149,10 +149,12 @@ function checkDestinations(address: Address, destinations: readonly Destination[
   }
 }
 
-/** Most endpoints have no ranges, and need no list of their own to say so. */
+/** Most frontends have no ranges, and share this list. */
 const everybody: readonly Prefix[] = [];
 
-/** A range of the other family matches no client of this address, and Services carry both families. */
+/**
+ * A range of the other family matches no client of this address, and Services have ranges of both families.
+ */
 function rangesOfFamily(address: Address, all: readonly Prefix[]): readonly Prefix[] {
   if (all.length === 0) return everybody;
   const family = familyOf(address);

@@ -1,6 +1,6 @@
 import type { Address } from '@causeway/base/address/address';
 
-/** A node that a gateway sends connections to by node port. */
+/** A node that a gateway reaches by node port. */
 export interface GatewayNode {
   readonly address: Address;
 }

@@ -4,7 +4,7 @@ import { isPolicyName } from './policy.ts';
 test.each([
   ['a', true],
   ['deny-all.v2', true],
-  // Kubernetes limits the whole of a DNS subdomain and not its parts.
+  // Kubernetes limits the length of a DNS subdomain, but not of its parts.
   ['a'.repeat(64), true],
   ['a'.repeat(253), true],
   ['a'.repeat(254), false],
@@ -12,6 +12,6 @@ test.each([
   ['-a', false],
   ['A', false],
   ['', false],
-])("%s is a policy's name: %s", (name, isName) => {
+])("checks whether %s is a policy's name: %s", (name, isName) => {
   expect(isPolicyName(name)).toBe(isName);
 });

@@ -3,15 +3,15 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Port, Protocol } from '@causeway/base/address/port';
 import { prefixContains, prefixFamily, type Prefix } from '@causeway/base/address/prefix';
 
-/** A network policy's identity. Namespace and name together: two of the same name are two policies. */
+/** A network policy's identity. Policies of the same name in different namespaces are different policies. */
 export interface PolicyId {
-  /** Empty only for policies that came in by `/v1`, which knows no namespaces. */
+  /** Empty only for policies from `/v1`, which has no namespaces. */
   readonly namespace: string;
   readonly name: string;
 }
 
 declare const policyKeyBrand: unique symbol;
-/** `namespace/name`. Neither part can hold a slash. */
+/** `namespace/name`. Neither part can contain a slash. */
 export type PolicyKey = string & { readonly [policyKeyBrand]: true };
 
 /** Addresses that may connect: all of `cidr` but none of `except`. */
@@ -20,14 +20,17 @@ export interface AddressBlock {
   readonly except: readonly Prefix[];
 }
 
-/** A port, a range of ports or a named port of the pod; without any of them, every port of the protocol. */
+/** A port, a range of ports or a named port of the pod. Without any of them, every port of the protocol. */
 export interface PortFilter {
   readonly protocol: Protocol;
   readonly port: Port | string | undefined;
   readonly endPort: Port | undefined;
 }
 
-/** Traffic that matches one of the blocks and one of the filters is allowed. None given: all match. */
+/**
+ * Allows traffic that matches one of the blocks and one of the filters. Without blocks or filters, all
+ * traffic matches.
+ */
 export interface IngressRule {
   readonly from: readonly AddressBlock[] | undefined;
   readonly ports: readonly PortFilter[] | undefined;
@@ -43,17 +46,17 @@ export interface NamedPort {
   readonly port: Port;
 }
 
-/** A pod's address that policies apply to: what none of them allows is not let through. */
+/** A pod's address that policies apply to. Traffic that none of them allows is dropped. */
 export interface Assignment {
   readonly address: Address;
   readonly policies: readonly PolicyKey[];
-  /** What this pod's port names stand for; two pods of one policy may differ. */
+  /** The meaning of this pod's port names. Two pods of one policy may differ. */
   readonly namedPorts: readonly NamedPort[];
 }
 
 const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 
-/** Any name that Kubernetes takes: at most 253 characters, and no limit to each part as the DNS has it. */
+/** Any valid name in Kubernetes: at most 253 characters, without the DNS limit for each part. */
 export function isPolicyName(text: string): boolean {
   return text.length <= 253 && text.split('.').every((part) => label.test(part));
 }
@@ -62,7 +65,7 @@ export function isNamespace(text: string): boolean {
   return text.length <= 63 && label.test(text);
 }
 
-/** A port's name as Kubernetes takes it: at most 15 characters, at least one of them a letter. */
+/** A valid port name in Kubernetes: at most 15 characters, at least one of them a letter. */
 export function isPortName(text: string): boolean {
   return text.length <= 15 && label.test(text) && /[a-z]/.test(text) && !text.includes('--');
 }
@@ -93,7 +96,7 @@ export function makePortFilter(
   endPort: Port | undefined,
 ): PortFilter {
   if (endPort !== undefined && typeof port !== 'number') {
-    throw new CausewayError('invalid', 'an end port needs a numeric port that it belongs to');
+    throw new CausewayError('invalid', 'an end port requires a numeric port');
   }
   if (endPort !== undefined && typeof port === 'number' && endPort < port) {
     throw new CausewayError('invalid', `the range from ${port} to ${endPort} is empty`);

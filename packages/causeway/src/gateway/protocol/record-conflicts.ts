@@ -1,18 +1,18 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 
 /**
- * What the records of one kind say about each key. Where two of them are at odds, neither can be told to
- * be the right one: both are dropped, and the key keeps what it had.
+ * The records of one kind by key. If two records conflict, neither is known to be right: both are dropped,
+ * and the key keeps its previous value.
  */
 export class RecordConflicts<Key extends string, Value> {
   readonly values = new Map<Key, Value>();
   readonly removed = new Set<Key>();
   readonly #ambiguous = new Set<Key>();
 
-  /** Throws `conflict` where another record claims the key as well. */
+  /** Throws `conflict` if another record has the same key. */
   set(key: Key, value: Value): void {
     if (this.values.has(key) || this.removed.has(key) || this.#ambiguous.has(key)) {
-      throw this.#drop(key, `${key} stands more than once in the request`);
+      throw this.#drop(key, `${key} appears more than once in the request`);
     }
     this.values.set(key, value);
   }

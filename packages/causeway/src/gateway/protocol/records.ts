@@ -26,7 +26,7 @@ import {
 import { revisions, sharesRanges } from './revision.ts';
 import { RangesReader } from './shared-ranges.ts';
 
-// How endpoints, policies and assignments look in JSON: on the wire and in the agent's own files.
+// JSON schemas of frontends, policies and assignments, on the wire and in the agent's files.
 
 const endpointIdRecord = z.strictObject({
   address: z.string(),
@@ -56,7 +56,7 @@ const endpointRecord = endpointIdRecord.extend({
   nodePort: z.number().optional(),
   routedTo: z.union([z.literal('nodes'), z.array(z.string())]).optional(),
   affinity: z.enum(['none', 'client']).optional(),
-  /** Themselves, or the id of the record that has them. */
+  /** The ranges, or the ID of the record that has them. */
   sourceRanges: z.union([z.array(z.string()), z.string()]).optional(),
   masquerade: z.enum(['needed', 'always']).optional(),
 });
@@ -108,7 +108,7 @@ export function parseEndpointId(value: unknown): EndpointId {
   };
 }
 
-/** The identity alone, from a record whose other fields may be anything. */
+/** Parses only the identity. The other fields may have any value. */
 export function endpointIdOf(value: unknown): EndpointId | undefined {
   const result = looseEndpointId.safeParse(value);
   if (!result.success) return undefined;
@@ -119,7 +119,7 @@ export function endpointIdOf(value: unknown): EndpointId | undefined {
   }
 }
 
-/** What revision 1 knew. */
+/** The fields of revision 1. */
 const firstEndpointRecord = endpointRecord.omit({ routedTo: true });
 
 export function parseEndpoint(
@@ -195,7 +195,7 @@ export function parseAssignment(value: unknown): Assignment {
 
 const addressRecord = z.strictObject({ address: z.string() });
 
-/** A record that is an address and nothing else: a node, or what is removed. */
+/** A record with only an address: a node, or a removal. */
 export function parseAddressRecord(value: unknown): Address {
   return parseAddress(addressRecord.parse(value).address);
 }
@@ -204,7 +204,7 @@ export function formatEndpointId(id: EndpointId): EndpointIdRecord {
   return { address: id.address, protocol: id.protocol, port: id.port };
 }
 
-/** Fields at their defaults are left out, so that a line is as short as it can be. */
+/** Fields with default values are left out, to keep lines short. */
 export function formatEndpoint(endpoint: Endpoint, revision = revisions.newest): EndpointRecord {
   return {
     ...formatEndpointId(endpoint),
@@ -222,7 +222,7 @@ function formatRanges(ranges: RangeList, revision: number): string | string[] {
   return revision >= sharesRanges ? rangesId(ranges) : ranges.map(formatPrefix);
 }
 
-/** An agent that knows no routes holds the address and refuses, until it is upgraded. */
+/** An agent without support for routes holds the address and rejects connections until it is upgraded. */
 function formatWay(
   { destinations, nodePort, routedTo }: Endpoint,
   revision: number,
@@ -283,7 +283,7 @@ export function formatAssignment(assignment: Assignment): AssignmentRecord {
   };
 }
 
-/** The canonical key from its own text, as stored in the agent's files. */
+/** The canonical key from its text in the agent's files. */
 export function storedEndpointKey(text: string): ReturnType<typeof endpointKey> {
   return endpointKey(parseEndpointKey(text));
 }

@@ -2,24 +2,24 @@ import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { EndpointId } from './endpoint.ts';
 
-/** One thing that is wrong with a request, with the endpoint it belongs to where it can be told. */
+/** One error of a request, with its frontend if it is known. */
 export interface Rejection {
   readonly endpoint: EndpointId | undefined;
-  /** The record's place in the request, counted from 1; 0 where it is about the whole. */
+  /** The record's position in the request, counted from 1; 0 for an error of the whole request. */
   readonly record: number;
   readonly message: string;
 }
 
 const longestMessage = 400;
 
-/** What was thrown while parsing, as one line of bounded length without control characters. */
+/** A parse error as one line of bounded length without control characters. */
 export function describeProblem(thrown: unknown): string {
   return printable(messageOf(thrown)).slice(0, longestMessage);
 }
 
-/** The same without anything that the request said: for what is kept, and written down. */
+/** The same without quotes from the request, for stored text. */
 export function describeWithoutQuotes(thrown: unknown): string {
-  // The message is short, see above: that its quotes are looked at more than once costs nothing.
+  // The message is short, so the repeated matching of quotes costs little.
   return describeProblem(thrown).replaceAll(/"(?:[^"\\]|\\.)*(?:"|$)/g, '(...)');
 }
 
@@ -36,7 +36,7 @@ function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Requests are hostile, and messages end in logs and terminals. */
+/** Requests may be hostile, and messages appear in logs and terminals. */
 function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, (character) => {
     const code = character.codePointAt(0) ?? 0;

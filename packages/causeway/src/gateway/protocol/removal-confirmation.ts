@@ -1,9 +1,11 @@
 import type { EndpointKey } from './endpoint.ts';
 
-/** The withheld removals that a controller has verified, and what it verified them against. */
+/**
+ * The withheld removals that a controller has verified, with the generation and cluster of the verification.
+ */
 export interface RemovalConfirmation {
   readonly generation: number;
-  /** The UID of the cluster whose API server was asked. */
+  /** The UID of the cluster of the queried API server. */
   readonly cluster: string | undefined;
   readonly endpoints: ReadonlySet<EndpointKey>;
 }

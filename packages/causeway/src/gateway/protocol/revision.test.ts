@@ -11,7 +11,7 @@ test.each([
   [3, 2, 2],
   [2, 3, 2],
 ])(
-  'a controller of version %i and an agent of version %i speak revision %i',
+  'a controller of version %i and an agent of version %i use revision %i',
   (mine, theirs, revision) => {
     const common = commonRevision(version(mine), version(theirs));
     expect(common).toBe(revision);
@@ -22,6 +22,6 @@ test.each([
 test.each([
   [1, 3],
   [4, 2],
-])('a controller of version %i and an agent of version %i are too far apart', (mine, theirs) => {
-  expect(() => commonRevision(version(mine), version(theirs))).toThrow('understands the revisions');
+])('rejects a controller of version %i with an agent of version %i', (mine, theirs) => {
+  expect(() => commonRevision(version(mine), version(theirs))).toThrow('supports the revisions');
 });

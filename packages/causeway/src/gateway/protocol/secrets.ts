@@ -4,8 +4,8 @@ const shortestSecret = 12;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * The secrets that tokens may be signed with, as base64 text, one a line. Several are accepted at once,
- * so that a new one can be put in everywhere before the old one is taken out.
+ * The secrets that tokens may be signed with, as base64 text, one per line. Several are accepted at once, so
+ * that a new secret can be added everywhere before the old one is removed.
  */
 export function parseSecrets(text: string): Uint8Array[] {
   const lines = text
@@ -14,7 +14,7 @@ export function parseSecrets(text: string): Uint8Array[] {
     .filter((line) => line !== '');
   if (lines.length === 0) {
     throw new CausewayError('invalid', 'there is no shared secret', {
-      hint: 'Make one with: head -c 32 /dev/urandom | base64',
+      hint: 'Create one with: head -c 32 /dev/urandom | base64',
     });
   }
   return lines.map((line, index) => {

@@ -5,9 +5,8 @@ import { canonicalRanges, rangesId, type RangeList } from '@causeway/base/addres
 import type { Endpoint } from './endpoint.ts';
 
 /**
- * Source ranges on the wire and in the agent's files, from revision 3 on: a record of their own, once for
- * each list, which endpoints name by its id. The ports of a Service have the same list, and would
- * otherwise repeat it.
+ * Source ranges on the wire and in the agent's files, from revision 3 on: a separate record for each list,
+ * which frontends name by its ID. The ports of a Service have the same list, and would otherwise repeat it.
  */
 interface RangesRecord {
   readonly ranges: { readonly id: string; readonly list: readonly string[] };
@@ -15,11 +14,11 @@ interface RangesRecord {
 
 const rangesRecord = z.strictObject({ id: z.string().max(64), list: z.array(z.string()) });
 
-/** Writes each list once, before the first endpoint that names it. */
+/** Writes each list once, before the first frontend that names it. */
 export class RangesWriter {
   readonly #written = new Set<string>();
 
-  /** The record that must come before the endpoint; undefined where it has been written or is not needed. */
+  /** The record that must precede the frontend; undefined if it was already written or is not needed. */
   before({ sourceRanges }: Endpoint): RangesRecord | undefined {
     if (sourceRanges.length === 0) return undefined;
     const id = rangesId(sourceRanges);
@@ -29,7 +28,7 @@ export class RangesWriter {
   }
 }
 
-/** Finds the lists that endpoints name. */
+/** Finds the lists that frontends name. */
 export class RangesReader {
   readonly #lists = new Map<string, RangeList>();
 
@@ -37,12 +36,12 @@ export class RangesReader {
     const { id, list } = rangesRecord.parse(body);
     const ranges = canonicalRanges(list.map(parsePrefix));
     if (rangesId(ranges) !== id) {
-      throw new CausewayError('invalid', 'the ranges are not those that the id stands for');
+      throw new CausewayError('invalid', "the ranges don't match their ID");
     }
     this.#lists.set(id, ranges);
   }
 
-  /** An endpoint whose ranges are unknown is wrong: without them everybody could connect. */
+  /** A frontend with unknown ranges is invalid: without them, all clients could connect. */
   find(id: string): RangeList {
     const ranges = this.#lists.get(id);
     if (ranges !== undefined && ranges.length > 0) return ranges;

@@ -13,7 +13,7 @@ function v1Token(claims: object, secret = old, algorithm = 'HS256'): Promise<str
 }
 
 describe('a token', () => {
-  test('is taken under any of the accepted secrets, so that they can be rotated', async () => {
+  test('is accepted with any of the configured secrets, so that they can be rotated', async () => {
     for (const secret of [old, fresh]) {
       const token = await v1Token({ exp: now / 1000 + 15 }, secret);
       await expect(verifyToken(token, [fresh, old], now)).resolves.toHaveProperty('exp');
@@ -27,17 +27,17 @@ describe('a token', () => {
     ['has no expiry', () => v1Token({}), 'no expiry'],
     ['lives for hours', () => v1Token({ exp: now / 1000 + 7200 }), 'longer'],
     [
-      'is signed otherwise',
+      'is signed with another algorithm',
       () => v1Token({ exp: now / 1000 + 15 }, Buffer.alloc(64, 1), 'HS512'),
       'HS256',
     ],
-    ['is not one', () => Promise.resolve('a.b.c'), 'not a token'],
+    ['is malformed', () => Promise.resolve('a.b.c'), 'not a token'],
     [
       'is unsigned',
       () => Promise.resolve(`${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`),
       'HS256',
     ],
-  ])('that %s is refused', async (_name, make, message) => {
+  ])('that %s is rejected', async (_name, make, message) => {
     await expect(verifyToken(await make(), [old], now)).rejects.toThrow(message);
   });
 
@@ -45,7 +45,7 @@ describe('a token', () => {
     ['another agent', { ...binding, audience: 'gateway-2' }, 'another agent'],
     ['another path', { ...binding, path: '/v2/undo' }, 'another request'],
     ['another method', { ...binding, method: 'PATCH' }, 'another request'],
-  ])('for %s is refused', async (_name, other, message) => {
+  ])('for %s is rejected', async (_name, other, message) => {
     const token = await signRequest(old, binding, digestOf(''), now);
     const claims = await verifyToken(token, [old], now);
     expect(() => checkBinding(claims, other)).toThrow(message);
@@ -74,7 +74,7 @@ describe('a token', () => {
     expect(() => guard.use(later, now + 3)).toThrow('used before');
   });
 
-  test('is forgotten when it has expired, so that memory is bounded', async () => {
+  test('is dropped after its expiry, so that memory is bounded', async () => {
     const guard = new ReplayGuard(0, 1);
     const first = await signRequest(old, binding, '', now);
     guard.use(checkBinding(await verifyToken(first, [old], now), binding), now);
@@ -92,7 +92,7 @@ describe('shared secrets', () => {
   });
 
   test.each(['', 'not base64!', Buffer.from('short').toString('base64')])(
-    '%j is refused',
+    '%j is rejected',
     (text) => {
       expect(() => parseSecrets(text)).toThrow();
     },

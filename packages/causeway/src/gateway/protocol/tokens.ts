@@ -3,16 +3,16 @@ import { compactVerify, decodeProtectedHeader, SignJWT } from 'jose';
 import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 
-// HS256 tokens. `/v1` carries its configuration in one; `/v2` carries one beside each request, bound to
-// one agent, one method and path, and one body, so that it is of no use for anything else.
+// HS256 tokens. In `/v1`, the token contains the configuration. In `/v2`, each request has a token that is
+// bound to one agent, one method and path, and one body.
 
-/** Clocks of two machines may differ by this much. */
+/** Largest clock difference between two machines. */
 export const clockSkewSeconds = 5;
 export const longestLifetimeSeconds = 120;
 
 const registeredClaims = z.looseObject({ exp: z.number() });
 
-/** Checks the signature against every accepted secret and the expiry. Answers the claims. */
+/** Checks the expiry, and the signature against every accepted secret. Returns the claims. */
 export async function verifyToken(
   token: string,
   secrets: readonly Uint8Array[],
@@ -24,7 +24,7 @@ export async function verifyToken(
   const now = nowMs / 1000;
   if (exp <= now - clockSkewSeconds) throw unauthorized('the token has expired');
   if (exp > now + longestLifetimeSeconds + clockSkewSeconds) {
-    throw unauthorized(`the token lives longer than ${longestLifetimeSeconds} s`);
+    throw unauthorized(`the token's lifetime is longer than ${longestLifetimeSeconds} s`);
   }
   return claims.data;
 }
@@ -42,13 +42,16 @@ async function verifiedPayload(token: string, secrets: readonly Uint8Array[]): P
       const { payload } = await compactVerify(token, secret, { algorithms: ['HS256'] });
       return JSON.parse(Buffer.from(payload).toString()) as unknown;
     } catch {
-      // Not by this secret; the next one may be it. A broken payload fails the same way.
+      // Another secret, or a broken payload. The next secret is tried.
     }
   }
-  throw unauthorized("the token's signature is wrong", 'Do both sides have the same secret?');
+  throw unauthorized(
+    "the token's signature is wrong",
+    'Check that both sides have the same secret.',
+  );
 }
 
-/** What a `/v2` token is good for. */
+/** The request that a `/v2` token is valid for. */
 export interface RequestBinding {
   /** The agent's name. */
   readonly audience: string;
@@ -67,7 +70,9 @@ const requestClaims = z.object({
 
 export type RequestClaims = z.infer<typeof requestClaims>;
 
-/** Checks that a verified token was made for this request. The body's digest is checked when it is read. */
+/**
+ * Checks that a verified token was made for this request. The body's digest is checked when the body is read.
+ */
 export function checkBinding(claims: unknown, binding: RequestBinding): RequestClaims {
   const parsed = requestClaims.safeParse(claims);
   if (!parsed.success) throw unauthorized('the token lacks a claim that /v2 needs');
@@ -80,7 +85,7 @@ export function checkBinding(claims: unknown, binding: RequestBinding): RequestC
   return parsed.data;
 }
 
-/** Makes the token for one request. */
+/** Signs the token for one request. */
 export function signRequest(
   secret: Uint8Array,
   binding: RequestBinding,
@@ -105,8 +110,8 @@ export function digestOf(body: Uint8Array | string): string {
 }
 
 /**
- * Remembers which tokens were used until they expire, and refuses those made before this process began,
- * because it can't know whether they were used. Whoever is refused for that simply makes a new one.
+ * Stores used tokens until they expire. Rejects tokens that were made before this process started, because
+ * they may have been used. A rejected client makes a new token.
  */
 export class ReplayGuard {
   #startedMs: number;
@@ -119,12 +124,12 @@ export class ReplayGuard {
   }
 
   use(claims: RequestClaims, nowMs: number): void {
-    // The clock was set back: nothing made before this moment is from after the start.
+    // The clock was set back: only tokens made after this moment count as made after the start.
     if (nowMs < this.#startedMs) this.#startedMs = nowMs;
     if (claims.iat * 1000 < this.#startedMs) {
-      throw unauthorized('the token was made before this agent started', 'Send again.');
+      throw unauthorized('the token was made before this agent started', 'Send the request again.');
     }
-    this.#forgetExpired(nowMs);
+    this.#deleteExpired(nowMs);
     if (this.#used.has(claims.jti)) throw unauthorized('the token was used before');
     if (this.#used.size >= this.#limit) {
       throw new CausewayError('exhausted', 'too many requests within the lifetime of a token');
@@ -132,8 +137,8 @@ export class ReplayGuard {
     this.#used.set(claims.jti, claims.exp);
   }
 
-  /** Expiries only roughly follow the order of use: stops at the first that is still good. */
-  #forgetExpired(nowMs: number): void {
+  /** Expiries are only roughly in the order of use. The loop stops at the first token that is still valid. */
+  #deleteExpired(nowMs: number): void {
     for (const [id, exp] of this.#used) {
       if (exp + clockSkewSeconds > nowMs / 1000) return;
       this.#used.delete(id);

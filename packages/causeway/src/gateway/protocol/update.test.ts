@@ -33,7 +33,7 @@ function state(...records: unknown[]): string[] {
   ];
 }
 
-describe('a push', () => {
+describe('an update', () => {
   test('is read as it was written', () => {
     const push = read(writeState({ ...nothing, endpoints: [web] }, { generation: 7 }));
     expect(push.header).toEqual({
@@ -46,25 +46,25 @@ describe('a push', () => {
     expect(push.complaints).toEqual([]);
   });
 
-  test('has the source ranges of a Service once, and its ports share the list', () => {
+  test('contains the source ranges of a Service once, and its ports share the list', () => {
     const sourceRanges = canonicalRanges(manyRanges(2000).map(parsePrefix));
     const endpoints = Array.from({ length: 1000 }, (_, index) =>
       makeEndpoint({ ...web, ...notRouted, port: parsePort(1000 + index), sourceRanges }),
     );
     const lines = [...writeState({ ...nothing, endpoints }, { generation: 7 })];
-    // A header, one record of ranges, one for each endpoint, a trailer.
+    // A header, one record of ranges, one record for each frontend, a trailer.
     expect(lines).toHaveLength(1003);
     const endpointLines = lines.filter((line) => line.startsWith('{"endpoint"'));
     expect(Math.max(...endpointLines.map((line) => line.length))).toBeLessThan(300);
     const push = read(lines);
     expect([...push.endpoints.values()]).toEqual(endpoints);
     expect(new Set([...push.endpoints.values()].map((each) => each.sourceRanges)).size).toBe(1);
-    // An older agent gets them with each endpoint.
+    // An older agent gets them with each frontend.
     const few = writeState({ ...nothing, endpoints: endpoints.slice(0, 2) }, { ...older });
     expect([...read(few).endpoints.values()]).toEqual(endpoints.slice(0, 2));
   });
 
-  test('whose ranges are missing or wrong opens nothing: the endpoint is bad', () => {
+  test('with missing or wrong ranges makes the endpoint bad instead of open', () => {
     const sourceRanges = [parsePrefix('192.0.2.0/24')];
     const endpoint = makeEndpoint({ ...web, ...notRouted, sourceRanges });
     const [header = '', ranges = '', record = ''] = writeState(
@@ -85,7 +85,7 @@ describe('a push', () => {
     }
   });
 
-  test('of a delta carries what is removed', () => {
+  test('of kind delta contains removals', () => {
     const push = read(
       writeDelta(
         {
@@ -105,7 +105,7 @@ describe('a push', () => {
     expect([...push.removedNodes]).toEqual(['10.1.0.1']);
   });
 
-  test('whose records are at odds over a key says nothing about it, in whatever order they come', () => {
+  test('with conflicting records of a key drops them in any order', () => {
     const id = { address: '192.0.2.1', protocol: 'TCP', port: 80 };
     const pod = { address: '10.0.0.1' };
     const policy = { namespace: 'shop', name: 'web' };
@@ -119,7 +119,7 @@ describe('a push', () => {
       [{ node }, { removeNode: node }],
     ];
     for (const [one, other] of pairs) {
-      // The third stands beside them as if nothing had been dropped.
+      // A third record conflicts too, although the first two were dropped.
       for (const records of [
         [one, other],
         [other, one],
@@ -141,7 +141,7 @@ describe('a push', () => {
     }
   });
 
-  test('that can not be read where it removes an endpoint leaves it, and says so', () => {
+  test('keeps and reports an endpoint with an unreadable removal', () => {
     const id = { address: '192.0.2.1', protocol: 'TCP', port: 80, now: true };
     const header = { causeway: 'agent/v2', revision: 1, kind: 'delta', generation: 8, base: 7 };
     const records = [{ removeEndpoint: id }, { removeAssignment: { address: '10.0.0.1', now: 1 } }];
@@ -151,7 +151,7 @@ describe('a push', () => {
     expect(push.complaints).toHaveLength(2);
   });
 
-  test('of the first revision knows no routes; the same in the second is taken', () => {
+  test('rejects routes in revision 1 and accepts them in revision 2', () => {
     const record = {
       endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80, routedTo: ['10.0.0.2'] },
     };
@@ -164,7 +164,7 @@ describe('a push', () => {
   test.each([
     [1, { oldest: 1, newest: 1 }, []],
     [2, { oldest: 2, newest: 3 }, ['nodes']],
-  ] as const)('in revision %i is read by agents that know %o', (revision, known, expected) => {
+  ] as const)('in revision %i is read by agents that support %o', (revision, known, expected) => {
     const routed = makeEndpoint({ ...web, destinations: undefined, routedTo: 'nodes' });
     const reader = new UpdateReader(known);
     const content = { ...nothing, endpoints: [routed] };
@@ -180,30 +180,33 @@ describe('a push', () => {
     ['a port out of range', { address: '10.0.0.1', port: 65536 }],
     ['the other family', { address: '2001:db8::1', port: 80 }],
     ['an unknown field', { address: '10.0.0.1', port: 80, wieght: 2 }],
-    ['a weight of nothing', { address: '10.0.0.1', port: 80, weight: 0 }],
+    ['a weight of 0', { address: '10.0.0.1', port: 80, weight: 0 }],
   ];
-  test.each(bad)('sets aside the endpoint whose destination has %s', (_name, destination) => {
-    const push = read(
-      state(
-        {
-          endpoint: {
-            address: '192.0.2.1',
-            protocol: 'TCP',
-            port: 80,
-            destinations: [destination],
+  test.each(bad)(
+    'rejects only the endpoint with a destination that has %s',
+    (_name, destination) => {
+      const push = read(
+        state(
+          {
+            endpoint: {
+              address: '192.0.2.1',
+              protocol: 'TCP',
+              port: 80,
+              destinations: [destination],
+            },
           },
-        },
-        { endpoint: { address: '192.0.2.2', protocol: 'TCP', port: 80, destinations: [] } },
-      ),
-    );
-    expect([...push.endpoints.keys()]).toEqual(['192.0.2.2:80/TCP']);
-    expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
-    expect(push.complaints).toMatchObject([
-      { record: 1, endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80 } },
-    ]);
-  });
+          { endpoint: { address: '192.0.2.2', protocol: 'TCP', port: 80, destinations: [] } },
+        ),
+      );
+      expect([...push.endpoints.keys()]).toEqual(['192.0.2.2:80/TCP']);
+      expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
+      expect(push.complaints).toMatchObject([
+        { record: 1, endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80 } },
+      ]);
+    },
+  );
 
-  test('that claims an endpoint twice has it set aside, however often it is claimed', () => {
+  test('rejects an endpoint that it contains more than once', () => {
     const record = {
       endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80, destinations: [] },
     };
@@ -213,28 +216,32 @@ describe('a push', () => {
   });
 
   const refusedRequests: [string, string[], string][] = [
-    ['is cut off', state({ node: { address: '10.0.0.1' } }).slice(0, -1), 'cut off|ends before'],
-    ['has fewer records than it says', state({}, {}).toSpliced(1, 1), 'says it has 2'],
-    ['goes on', [...state(), '{}'], 'after its end'],
+    [
+      'is truncated',
+      state({ node: { address: '10.0.0.1' } }).slice(0, -1),
+      'truncated|ends before',
+    ],
+    ['has fewer records than its trailer says', state({}, {}).toSpliced(1, 1), 'says it has 2'],
+    ['continues after its end', [...state(), '{}'], 'after its end record'],
     ['has no header', ['{"endpoint":{}}'], 'header'],
     ['is not JSON', ['nft flush ruleset'], 'JSON'],
     ['has no generation', ['{"causeway":"agent/v2","revision":1,"kind":"state"}'], 'generation'],
     [
-      'is of a revision to come',
+      'has an unsupported revision',
       ['{"causeway":"agent/v2","revision":99,"kind":"state","generation":1}'],
       'revisions 1 to 3',
     ],
     [
-      'is a delta against nothing',
+      'is a delta without a base',
       ['{"causeway":"agent/v2","revision":1,"kind":"delta","generation":1}'],
       'base',
     ],
   ];
-  test.each(refusedRequests)('that %s is refused as a whole', (_name, lines, message) => {
+  test.each(refusedRequests)('that %s is rejected as a whole', (_name, lines, message) => {
     expect(() => read(lines)).toThrow(new RegExp(message));
   });
 
-  test('never throws for what one record holds, and never lets raw text through', () => {
+  test('never throws for the contents of one record, and never passes raw text on', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue(), { maxLength: 5 }), (records) => {
         const objects = records.map((record) => ({ endpoint: record }));
@@ -246,7 +253,7 @@ describe('a push', () => {
     );
   });
 
-  test('survives a round trip for any legal endpoints', () => {
+  test('survives a round trip with any valid endpoints', () => {
     fc.assert(
       fc.property(fc.array(endpoints(), { maxLength: 20 }), (list) => {
         const unique = new Map(list.map((endpoint) => [endpointKey(endpoint), endpoint]));

@@ -24,13 +24,13 @@ export interface UpdateHeader {
   readonly kind: 'state' | 'delta';
   readonly generation: number;
   readonly base: number | undefined;
-  /** The sender knows that this removes much, and means it. */
+  /** The sender confirms that a large removal is intended. */
   readonly meansRemoval: boolean;
-  /** The UID of the cluster that the sender speaks for. */
+  /** The UID of the sender's cluster. */
   readonly cluster: string | undefined;
 }
 
-/** A request as it was understood: what is good in it, and what is wrong with the rest. */
+/** A parsed request: its valid records, and the errors of the others. */
 export interface Update {
   readonly header: UpdateHeader;
   readonly endpoints: ReadonlyMap<EndpointKey, Endpoint>;
@@ -41,16 +41,16 @@ export interface Update {
   readonly removedPolicies: ReadonlySet<PolicyKey>;
   readonly removedAssignments: ReadonlySet<Address>;
   readonly removedNodes: ReadonlySet<Address>;
-  /** Endpoints whose records were wrong. They keep what they had. */
+  /** Frontends with invalid records. They keep their previous record. */
   readonly badEndpoints: ReadonlyMap<EndpointKey, string>;
-  /** Where records are that don't tell which endpoint they are about. */
+  /** Records with an unknown frontend. */
   readonly unreadable: UnreadableEndpoints;
   readonly badPolicies: ReadonlySet<PolicyKey>;
   readonly badAssignments: ReadonlySet<Address>;
   readonly complaints: readonly Rejection[];
 }
 
-/** What such records may be about is left as it is: one of these addresses, or anything. */
+/** Frontends that such records may refer to are kept: those of these addresses, or all. */
 export interface UnreadableEndpoints {
   readonly addresses: ReadonlySet<Address>;
   readonly anywhere: boolean;
@@ -77,8 +77,8 @@ const headerRecord = z.strictObject({
 const trailerRecord = z.strictObject({ end: z.strictObject({ records: z.number().int().min(0) }) });
 
 /**
- * Reads a push line by line: a header, any number of records, a trailer that counts them. Whatever is
- * wrong with one record is noted and stays with that record; a request that is not whole is refused.
+ * Reads an update line by line: a header, any number of records, a trailer with their count. An error in one
+ * record affects only that record. An incomplete request is rejected.
  */
 export class UpdateReader {
   #header: UpdateHeader | undefined;
@@ -97,13 +97,13 @@ export class UpdateReader {
   readonly #badAssignments = new Set<Address>();
   readonly #complaints: Rejection[] = [];
 
-  /** Reads what a version that knows these revisions reads; this version's own when left out. */
+  /** Reads the revisions in `known`; by default, those of this version. */
   constructor(known: Revisions = revisions) {
     this.#known = known;
   }
 
   line(text: string): void {
-    if (this.#ended) throw refused('the request goes on after its end');
+    if (this.#ended) throw refused('the request continues after its end record');
     const value = parseJson(text);
     if (this.#header === undefined) {
       ({ header: this.#header, revision: this.#revision } = parseHeader(value, this.#known));
@@ -121,7 +121,7 @@ export class UpdateReader {
     if (this.#header === undefined || !this.#ended) {
       throw refused(
         'the request ends before its end record',
-        'It was probably cut off; send again.',
+        'It was probably truncated; send it again.',
       );
     }
     return {
@@ -144,7 +144,7 @@ export class UpdateReader {
 
   #finish(value: object): void {
     const trailer = trailerRecord.safeParse(value);
-    if (!trailer.success) throw refused('the end record is not one');
+    if (!trailer.success) throw refused('the end record is invalid');
     if (trailer.data.end.records !== this.#records) {
       throw refused(
         `the request says it has ${trailer.data.end.records} records and has ${this.#records}`,
@@ -170,7 +170,7 @@ export class UpdateReader {
     else if (isDelta && kind === 'removeAssignment') this.#removeAssignment(body);
     else if (isDelta && kind === 'removeNode') this.#removeNode(body);
     else {
-      const problem = new Error(`${JSON.stringify(kind)} is not a kind of record here`);
+      const problem = new Error(`${JSON.stringify(kind)} is not a supported kind of record`);
       this.#complain(undefined, describeProblem(problem));
     }
   }
@@ -184,7 +184,9 @@ export class UpdateReader {
     }
   }
 
-  /** Where it is wrong, so is every endpoint that names it: each keeps what it had. */
+  /**
+   * If the ranges are invalid, every frontend that names them is invalid too and keeps its previous record.
+   */
   #addRanges(body: unknown): void {
     this.#attempt(() => this.#ranges.add(body));
   }
@@ -252,7 +254,7 @@ export class UpdateReader {
     try {
       this.#assignments.remove(parseAddressRecord(body));
     } catch (thrown) {
-      // Somebody else means to restrict the pod. Where nobody does, it is not closed for this.
+      // In a conflict, another record restricts the pod, so the pod is closed. Otherwise it is not.
       if (isConflict(thrown)) this.#badAssignment(body, thrown);
       else this.#complain(undefined, describeProblem(thrown));
     }
@@ -261,7 +263,7 @@ export class UpdateReader {
   #node(body: unknown): void {
     this.#attempt(() => {
       const address = parseAddressRecord(body);
-      // There is nothing that two of them could say differently.
+      // Two records of the same node can't conflict.
       if (!this.#nodes.values.has(address)) this.#nodes.set(address, { address });
     });
   }
@@ -291,14 +293,14 @@ function addressOf(body: unknown): Address | undefined {
   return tryParse(() => parseAddress(z.object({ address: z.string() }).parse(body).address));
 }
 
-const ambiguous = 'stands more than once in the request';
+const ambiguous = 'appears more than once in the request';
 
 function parseJson(text: string): object {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Told below in our own words: the parser's would repeat parts of the request.
+    // Reported below without the parser's message, which would quote the request.
   }
   throw refused('a line of the request is not a JSON object');
 }
@@ -308,15 +310,15 @@ function parseHeader(value: object, known: Revisions): { header: UpdateHeader; r
   if (revision.success && !understands(known, revision.data.revision)) {
     throw new CausewayError(
       'unsupported',
-      `this agent understands the revisions ${known.oldest} to ${known.newest} of /v2`,
-      { hint: 'Its status lists them; send in one that both sides know.' },
+      `this agent supports the revisions ${known.oldest} to ${known.newest} of /v2`,
+      { hint: "Send a revision that the agent's status lists." },
     );
   }
   const header = headerRecord.safeParse(value);
-  if (!header.success) throw refused(`the header is wrong: ${describeProblem(header.error)}`);
+  if (!header.success) throw refused(`the header is invalid: ${describeProblem(header.error)}`);
   const { kind, generation, base, meansRemoval, cluster } = header.data;
   if ((kind === 'delta') !== (base !== undefined)) {
-    throw refused('a delta has a base, and only a delta');
+    throw refused('a base is required for a delta, and not allowed otherwise');
   }
   return {
     header: { kind, generation, base, meansRemoval: meansRemoval ?? false, cluster },

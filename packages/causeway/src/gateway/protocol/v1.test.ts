@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readV1Config } from './v1.ts';
 
-/** As the original controller sent it, for the layer Pod. */
+/** Recorded from the original controller, for the layer Pod. */
 const recorded = {
   ingress: [
     {
@@ -33,7 +33,7 @@ const recorded = {
 };
 
 describe('a /v1 configuration', () => {
-  test('is read as the original controller sends it', () => {
+  test('is read in the format of the original controller', () => {
     const push = readV1Config(recorded, 4, 'always');
     expect(push.header).toEqual({
       kind: 'state',
@@ -55,12 +55,12 @@ describe('a /v1 configuration', () => {
   test.each([
     ['null', { ingress: null, 'network-policies': null, 'policy-assignments': null }],
     ['[]', { ingress: [], 'network-policies': [], 'policy-assignments': [] }],
-    ['nothing', {}],
-  ])('whose lists are %s is empty', (_name, claim) => {
+    ['missing', {}],
+  ])('with lists that are %s is empty', (_name, claim) => {
     expect(readV1Config(claim, 1, 'needed').endpoints.size).toBe(0);
   });
 
-  test('whose filters are null lets everybody in, and a named port nobody', () => {
+  test('with null filters allows all clients, and with a named port none', () => {
     const ingresses = [
       { 'ipblock-filters': null, 'port-filters': null },
       { 'ipblock-filters': [], 'port-filters': [{ protocol: 'TCP', port: 0 }] },
@@ -85,18 +85,18 @@ describe('a /v1 configuration', () => {
     ['a port of 0', withPort({ 'inbound-port': 0 })],
     ['the other family', withPort({ 'destination-addresses': ['2001:db8::1'] })],
     ['an address with syntax', withPort({ 'destination-addresses': ['10.0.0.1 }; drop'] })],
-    ['the same port twice', { ingress: [recorded.ingress[0], recorded.ingress[0]] }],
+    ['a duplicate port', { ingress: [recorded.ingress[0], recorded.ingress[0]] }],
     ['a policy named like a rule', { 'network-policies': [{ name: 'a { accept }' }] }],
     [
       'an unknown policy',
       { 'policy-assignments': [{ address: '10.0.0.1', 'network-policies': ['other'] }] },
     ],
     ['a string', 'ingress'],
-  ])('with %s is refused as a whole', (_name, claim) => {
+  ])('with %s is rejected as a whole', (_name, claim) => {
     expect(() => readV1Config(claim, 1, 'needed')).toThrow();
   });
 
-  test('of any shape is understood or refused, never half of it', () => {
+  test('of any shape is accepted or rejected as a whole', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (ingress, policies) => {
         try {
@@ -109,7 +109,7 @@ describe('a /v1 configuration', () => {
     );
   });
 
-  test('of legal parts is taken exactly if no endpoint stands twice and every destination fits', () => {
+  test('of valid parts is accepted if no endpoint is a duplicate and every destination has its family', () => {
     const to = fc.constantFrom('10.0.0.1', '10.0.0.2', 'fd00::1');
     const ports = fc.array(
       fc.record({
@@ -138,13 +138,13 @@ describe('a /v1 configuration', () => {
           all.every((each) => each.to.every((one) => isSix(one) === each.isSix));
         if (!isGood) {
           expect(() => readV1Config({ ingress }, 1, 'always')).toThrow(
-            /stands more|not of the family/,
+            /appears more|not of the family/,
           );
           return;
         }
         taken += 1;
         const push = readV1Config({ ingress }, 1, 'always');
-        // A destination that stands twice gets no more than one that stands once.
+        // A duplicate destination gets the same share as a single one.
         expect([...push.endpoints.values()].map(({ destinations }) => destinations.length)).toEqual(
           all.map((each) => new Set(each.to).size),
         );

@@ -23,8 +23,8 @@ import {
 } from './policy.ts';
 import type { Update } from './update.ts';
 
-// The configuration as ch-k8s-lbaas's controller sends it, in the claim `load-balancer-config`.
-// Its lists come as null or as [] when empty, and fields we don't know are left alone, as it does.
+// The configuration format of ch-k8s-lbaas's controller, in the claim `load-balancer-config`. Empty lists are
+// null or []. Unknown fields are ignored, as in the original agent.
 
 const list = <Item extends z.ZodType>(item: Item) =>
   z
@@ -66,7 +66,10 @@ const configClaim = z.object({
 
 type PolicyClaim = z.output<typeof policyClaim>;
 
-/** What the claim asks for, all of it. Throws on the first thing that is wrong: `/v1` knows no parts. */
+/**
+ * Parses the claim. Throws at the first error, because `/v1` applies a configuration completely or not at
+ * all.
+ */
 export function readV1Config(claim: unknown, generation: number, masquerade: Masquerade): Update {
   const config = configClaim.parse(claim);
   const policies = readPolicies(config['network-policies']);
@@ -143,7 +146,10 @@ function readIngressRule(claim: PolicyClaim['allowed-ingresses'][number]): Ingre
   };
 }
 
-/** A named port arrives as port 0, which no packet has: the filter allows nothing, and others go on. */
+/**
+ * A named port arrives as port 0, which no packet has. The filter then allows nothing, and the other filters
+ * apply.
+ */
 function readPortFilter(claim: {
   protocol: string;
   port?: number | null | undefined;
@@ -171,7 +177,10 @@ function readAssignments(
     const keys = claim['network-policies'].map((name) => policyKey({ namespace: '', name }));
     const unknown = keys.find((key) => !policies.has(key));
     if (unknown !== undefined) {
-      throw new CausewayError('invalid', `${JSON.stringify(unknown.slice(1))} is no policy here`);
+      throw new CausewayError(
+        'invalid',
+        `${JSON.stringify(unknown.slice(1))} is not a policy of the request`,
+      );
     }
     const address = parseAddress(claim.address);
     if (keys.length === 0) continue;
@@ -182,17 +191,17 @@ function readAssignments(
 
 function parseV1Protocol(text: string): Protocol {
   const protocol = parseProtocol(text);
-  if (protocol === 'SCTP') throw new CausewayError('invalid', '/v1 knows TCP and UDP only');
+  if (protocol === 'SCTP') throw new CausewayError('invalid', '/v1 supports only TCP and UDP');
   return protocol;
 }
 
-/** Kubernetes takes host bits in a CIDR; what counts is the network. */
+/** Kubernetes accepts host bits in a CIDR; they are ignored. */
 function looseCidr(text: string): Prefix {
   const { address, length } = parseInterface(text);
   return prefixOf(address, length);
 }
 
 function addOnce<Key extends string, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
-  if (map.has(key)) throw new CausewayError('invalid', `${key} stands more than once`);
+  if (map.has(key)) throw new CausewayError('invalid', `${key} appears more than once`);
   map.set(key, value);
 }

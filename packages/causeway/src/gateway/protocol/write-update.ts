@@ -6,16 +6,16 @@ import { revisions, sharesRanges } from './revision.ts';
 import { RangesWriter } from './shared-ranges.ts';
 import { formatAssignment, formatEndpoint, formatEndpointId, formatPolicy } from './records.ts';
 
-/** What a controller wants a gateway to serve, all of it. */
+/** The complete configuration that a controller sends to a gateway. */
 export interface StateContent {
   readonly endpoints: Iterable<Endpoint>;
   readonly policies: Iterable<Policy>;
   readonly assignments: Iterable<Assignment>;
-  /** Where endpoints with a node port go. */
+  /** The nodes for frontends with a node port. */
   readonly nodes: Iterable<GatewayNode>;
 }
 
-/** What a controller wants changed, against the generation it was told last. */
+/** The changes that a controller sends, against the agent's last known generation. */
 export interface DeltaContent extends StateContent {
   readonly removedEndpoints: Iterable<EndpointId>;
   readonly removedPolicies: Iterable<PolicyId>;
@@ -25,21 +25,21 @@ export interface DeltaContent extends StateContent {
 
 export interface UpdateOptions {
   readonly generation: number;
-  /** Says that a large removal is meant: each Service was seen deleted or released. */
+  /** Confirms that a large removal is intended: each Service was seen deleted or released. */
   readonly meansRemoval?: boolean;
-  /** The UID of the cluster that the sender speaks for. Only agents that withhold removals know it. */
+  /** The UID of the sender's cluster. Only agents that withhold removals support it. */
   readonly cluster?: string | undefined;
-  /** The revision to write in, by `commonRevision`; the newest where it is left out. */
+  /** The revision to write, from `commonRevision`; the newest if it is left out. */
   readonly revision?: number;
 }
 
-/** The lines of a push that replaces everything. */
+/** The lines of an update that replaces everything. */
 export function* writeState(content: StateContent, options: UpdateOptions): Generator<string> {
   yield header({ kind: 'state', ...options });
   yield* counted(setRecords(content, options.revision));
 }
 
-/** The lines of a push that changes the state of the generation `base`. */
+/** The lines of an update that changes the state of the generation `base`. */
 export function* writeDelta(
   content: DeltaContent,
   options: UpdateOptions & { readonly base: number },
@@ -49,7 +49,7 @@ export function* writeDelta(
 }
 
 function header(fields: object): string {
-  // The fields' own revision, where they have one, comes later and wins.
+  // `fields.revision`, if set, overrides the default.
   return line({ causeway: 'agent/v2', revision: revisions.newest, ...fields });
 }
 

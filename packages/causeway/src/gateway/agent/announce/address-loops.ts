@@ -34,7 +34,7 @@ export interface AddressLoopsOptions {
   readonly metrics: Metrics;
 }
 
-/** Watches keepalived, the links and everything that decides whether this gateway may hold addresses. */
+/** Watches keepalived, the links and all other conditions for holding addresses. */
 export function addressLoops(options: AddressLoopsOptions): Record<string, Loop> {
   const { settings, mover, status, alarms, kernel, clock, log, metrics } = options;
   const keepalived = keepalivedSettings(settings);

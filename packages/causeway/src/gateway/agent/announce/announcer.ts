@@ -1,16 +1,16 @@
 import type { Address } from '@causeway/base/address/address';
 
-/** Sees to it that this gateway holds the served addresses when it is its turn to. */
+/** Makes this gateway hold the served addresses while it is active. */
 export interface Announcer {
-  /** What was announced last, perhaps by an earlier process that was interrupted. */
+  /** The addresses announced last, possibly by an earlier process that was interrupted. */
   announced(): Promise<ReadonlySet<Address>>;
   /** Checks that these addresses can be announced. Changes nothing. */
   test(addresses: ReadonlySet<Address>, signal: AbortSignal): Promise<void>;
-  /** Announces exactly these from now on, and has made sure of it when it resolves. */
+  /** Announces exactly these addresses. Resolves after the announcement is verified. */
   announce(addresses: ReadonlySet<Address>, signal: AbortSignal): Promise<void>;
 }
 
-/** Something else moves the addresses: a router, a cloud, an operator's own keepalived. */
+/** Another system moves the addresses: a router, a cloud or an operator's own keepalived. */
 export const foreignMover: Announcer = {
   announced: () => Promise.resolve(new Set()),
   test: () => Promise.resolve(),

@@ -7,14 +7,17 @@ export interface DuplicateActiveOptions {
   readonly everyMs: number;
   readonly status: VrrpStatus;
   readonly alarms: Alarms;
-  /** How many VRRP packets of the peers have arrived so far. */
+  /** Number of VRRP packets received from peers. */
   countAdverts(signal: AbortSignal): Promise<bigint>;
 }
 
-/** So many looks in a row with adverts of a peer in between make an alarm; a handover has one. */
+/**
+ * Number of consecutive checks with new adverts of a peer that raise the alarm. A failover causes one such
+ * check.
+ */
 const checks = 3;
 
-/** Raises an alarm while a peer goes on sending adverts although this gateway is the master. */
+/** Raises an alarm while a peer sends adverts although this gateway is the master. */
 export async function watchForSecondActive(
   options: DuplicateActiveOptions,
   signal: AbortSignal,
@@ -28,6 +31,6 @@ export async function watchForSecondActive(
     const isHearing = now !== undefined && last !== undefined && now > last;
     seen = status.state === 'MASTER' && isHearing ? seen + 1 : 0;
     last = now;
-    alarms.set('two-masters', seen >= checks ? 'another gateway is master as well' : undefined);
+    alarms.set('two-masters', seen >= checks ? 'another gateway is also master' : undefined);
   }
 }

@@ -12,16 +12,16 @@ export interface DuplicateAddressOptions {
   readonly log: Log;
   readonly status: VrrpStatus;
   readonly alarms: Alarms;
-  /** The links that addresses of ours are on. */
+  /** The links of this gateway's addresses. */
   readonly links: readonly string[];
-  /** Whether the address is one that this gateway announces. */
+  /** Whether this gateway announces the address. */
   isOurs(address: Address): boolean;
 }
 
 const everyMs = 500;
 const tryAgainMs = 60_000;
 
-/** Raises an alarm while another machine uses an address of ours, by what it says to its neighbours. */
+/** Raises an alarm while another machine claims an address of this gateway in ARP or neighbor discovery. */
 export async function watchForStrangers(
   options: DuplicateAddressOptions,
   signal: AbortSignal,
@@ -37,7 +37,7 @@ export async function watchForStrangers(
   await Promise.all(listening);
 }
 
-/** Without the right to listen the gateway works all the same, so that is no reason to end. */
+/** The gateway works without permission to listen, so a failure to listen doesn't end the agent. */
 async function listen(
   options: DuplicateAddressOptions,
   link: string,
@@ -47,7 +47,8 @@ async function listen(
   const { clock, log } = options;
   while (!signal.aborted) {
     try {
-      // A peer may stand at another of our links: what we say there is no claim of a stranger.
+      // A peer may be on another link of this gateway. Packets from this gateway's own links are not foreign
+      // claims.
       const own = new Set(await Promise.all(options.links.map(hardwareOf)));
       await listenToClaims(
         link,
@@ -61,7 +62,7 @@ async function listen(
     } catch (error) {
       log.warn(
         { link, error: CausewayError.from(error) },
-        'neighbours are not heard, so a second user of an address would not be noticed',
+        "can't listen to neighbors; another user of an address would not be detected",
       );
       await sleep(clock, tryAgainMs, signal).catch(() => undefined);
     }

@@ -35,14 +35,14 @@ describe('the alarm for forged adverts', () => {
     return { clock, alarms, seen, end };
   }
 
-  test('is not raised for adverts that were dropped before the agent started', async () => {
+  test('ignores adverts that were dropped before the agent started', async () => {
     const { clock, alarms, end } = start();
     await clock.advance(5_000);
     expect(alarms.list()).toEqual([]);
     await end();
   });
 
-  test('is raised by one dropped advert, names its source and ends five minutes later', async () => {
+  test('is raised by one dropped advert, names its source and is cleared after five minutes', async () => {
     const { clock, alarms, seen, end } = start();
     await clock.advance(2_000);
     seen.count += 1n;
@@ -56,7 +56,7 @@ describe('the alarm for forged adverts', () => {
   });
 });
 
-test('a forgery is described by its sources, and a peer as source is named as such', () => {
+test("describes forged adverts by source and marks a peer's address", () => {
   expect(describeForgery([peer, stranger], [peer])).toBe(
     'VRRP adverts that no peer sent were dropped; they claim to come from ' +
       "10.77.0.12 (a peer's address: the advert came through a router or on another interface), " +

@@ -7,7 +7,7 @@ import type { Kernel } from '../kernel.ts';
 export const forgedAdvertsMetric = {
   kind: 'counter',
   name: 'causeway_agent_forged_adverts_total',
-  help: 'VRRP adverts that were dropped because no peer on the same link sent them.',
+  help: 'VRRP adverts that were dropped because they did not come from a peer on the same link.',
   labels: [],
 } as const satisfies MetricDefinition;
 
@@ -20,13 +20,13 @@ export interface ForgedAdvertsOptions {
 }
 
 const everyMs = 1_000;
-/** The alarm lasts so long after the last forged advert. */
+/** Time that the alarm lasts after the last forged advert. */
 const alarmMs = 300_000;
-/** Sources are read again so often at most: the set of them can be large. */
+/** Shortest interval between two reads of the sources: the set can be large. */
 const sourcesEveryMs = 5_000;
 const mostSources = 5;
 
-/** Raises an alarm while VRRP adverts arrive that no peer sent. The rules drop them. */
+/** Raises an alarm while forged VRRP adverts arrive. The rules drop them. */
 export async function watchForForgedAdverts(
   options: ForgedAdvertsOptions,
   signal: AbortSignal,
@@ -41,7 +41,7 @@ export async function watchForForgedAdverts(
     const count = await kernel.countForgedAdverts(signal).catch(() => undefined);
     const now = clock.monotonic();
     if (count !== undefined && last !== undefined && count !== last) {
-      // A table that was made anew counts from zero.
+      // A recreated table counts from zero.
       total.add({}, Number(count > last ? count - last : count));
       droppedAt = now;
       if (now - sourcesAt >= sourcesEveryMs) {
@@ -56,7 +56,7 @@ export async function watchForForgedAdverts(
   }
 }
 
-/** What an operator needs to find the sender. */
+/** Describes the forged adverts so that an operator can find the sender. */
 export function describeForgery(sources: readonly Address[], peers: readonly Address[]): string {
   const named = sources.slice(0, mostSources).map((source) => {
     const isPeer = peers.includes(source);

@@ -26,7 +26,7 @@ function gateway(group: string) {
   return self;
 }
 
-test('one is master; when it is drained or gone, another one', async () => {
+test('makes one agent master, and another one when the first is drained or ends', async () => {
   const group = randomUUID();
   const first = gateway(group);
   await expect.poll(first.state).toBe('MASTER');

@@ -8,18 +8,18 @@ import type { Overrides } from '../overrides.ts';
 import type { AgentSettings } from '../settings.ts';
 
 export interface SimulatedAnnouncerOptions {
-  /** The same word for all gateways that play together, on one machine. */
+  /** The same name for all simulated gateways of a group on one machine. */
   readonly group: string;
   readonly status: Pick<VrrpStatus, 'enter'>;
-  /** Whether it may hold addresses: not while it is drained. */
+  /** Whether the gateway may hold addresses. False while it is drained. */
   readonly isFit: () => boolean;
   readonly clock: Clock;
 }
 
-/** As long as keepalived with its default interval would need. */
+/** About the failover time of keepalived with its default interval. */
 const checkEveryMs = 300;
 
-/** What an agent runs for it; nothing where addresses really move. */
+/** The agent's loops for the simulated announcer. Empty with a real announcer. */
 export function simulatedAnnouncer(
   { addresses: { mover, simulatedWith: group } }: AgentSettings,
   { status, overrides, clock }: { status: VrrpStatus; overrides: Overrides; clock: Clock },
@@ -30,8 +30,8 @@ export function simulatedAnnouncer(
 }
 
 /**
- * Plays VRRP where nothing flows, between processes of one machine: who holds the name is master. The
- * name is one of those that no file stands for, so it is free again as soon as its holder has died.
+ * Simulates VRRP without traffic between processes of one machine: the process that holds the name is master.
+ * The name is an abstract socket without a file, so it is released as soon as its holder dies.
  */
 export async function simulateVrrp(
   options: SimulatedAnnouncerOptions,

@@ -81,7 +81,7 @@ beforeEach(async () => {
     clock: systemClock,
     log: discardLog,
     metrics: noMetrics,
-    forgetConnections: () => Promise.resolve(),
+    deleteConnections: () => Promise.resolve(),
     deleteStaleEntries: () => Promise.resolve(),
   });
   await gateway.restore(signal);
@@ -178,7 +178,7 @@ async function post(
 }
 
 describe('/v2', () => {
-  test('takes a push, compressed or not, and answers what is served', async () => {
+  test('accepts an update, compressed or not, and returns the served frontends', async () => {
     const lines = state(1, endpoint(1), endpoint(2)).split(/(?<=\n)/);
     await expect(client.push(lines, signal)).resolves.toEqual({
       generation: 1,
@@ -195,7 +195,7 @@ describe('/v2', () => {
     await expect(client.status(signal)).resolves.toMatchObject({ generation: 2 });
   });
 
-  test('answers what would become of a connection', async () => {
+  test('traces a connection', async () => {
     const question = {
       client: parseAddress('198.51.100.1'),
       clientPort: parsePort(40_000),
@@ -208,7 +208,7 @@ describe('/v2', () => {
     await expect(client.trace(wrong, signal)).rejects.toMatchObject({ code: 'invalid' });
   });
 
-  test('sets aside what this gateway can not hold, says which, and serves the others', async () => {
+  test("rejects records with addresses that this gateway can't hold, names them and serves the others", async () => {
     const { errors } = await client.push([state(1, endpoint(1), endpoint(254))], signal);
     expect(errors).toMatchObject([
       {
@@ -219,7 +219,7 @@ describe('/v2', () => {
     expect([...world.announced]).toEqual(['192.0.2.1']);
   });
 
-  test('takes a large push through the client, which compresses it', async () => {
+  test('accepts a large update from the client, which compresses it', async () => {
     const lines = state(1, ...Array.from({ length: 60 }, (_, index) => endpoint(index + 1)));
     await client.push(lines.split(/(?<=\n)/), signal);
     expect(world.services.size).toBe(60);
@@ -228,11 +228,11 @@ describe('/v2', () => {
   test.each<[string, () => Promise<{ status: number; reason: unknown }>, number, string]>([
     ['a stale generation', () => post(state(1)), 409, 'stale'],
     ['not JSON', () => post('flush ruleset\n'), 400, 'invalid'],
-    ['a cut off body', () => post(state(9).slice(0, -30)), 400, 'invalid'],
+    ['a truncated body', () => post(state(9).slice(0, -30)), 400, 'invalid'],
     ['a line without end', () => post(`"${'x'.repeat(20_000)}`), 413, 'too-large'],
-    ['too much', () => post('{}\n'.repeat(50_000)), 400, 'invalid'],
+    ['too many lines', () => post('{}\n'.repeat(50_000)), 400, 'invalid'],
     [
-      'another type',
+      'another content type',
       () => post(state(9), { headers: { 'content-type': 'text/plain' } }),
       415,
       'unsupported-media',
@@ -259,7 +259,7 @@ describe('/v2', () => {
     ['a token for another request', () => tokenFor('POST', '/v2/undo'), 401, 'unauthorized'],
     ['an unknown path', () => post('{}', { path: '/v2/flush' }), 404, 'not-found'],
     ['an undo without a reason', () => post('{}', { path: '/v2/undo' }), 400, 'invalid'],
-  ])('refuses %s and changes nothing', async (_name, attempt, status, reason) => {
+  ])('rejects %s and changes nothing', async (_name, attempt, status, reason) => {
     await client.push([state(1, endpoint(1))], signal);
     const before = world.describe();
     await expect(attempt()).resolves.toEqual({ status, reason });
@@ -273,7 +273,7 @@ describe('/v2', () => {
     return post(body, { token: await signRequest(secret, binding, digestOf(body), Date.now()) });
   }
 
-  test('refuses a replayed request', async () => {
+  test('rejects a replayed request', async () => {
     const body = state(1, endpoint(1));
     const binding = { audience: 'gateway-1', method: 'POST', path: '/v2/push' };
     const token = await signRequest(secret, binding, digestOf(body), Date.now());
@@ -281,7 +281,7 @@ describe('/v2', () => {
     await expect(post(body, { token })).resolves.toMatchObject({ status: 401 });
   });
 
-  test('answers a failed apply with the endpoints that were wrong, and serves what it did', async () => {
+  test('answers a failed apply with the wrong endpoints and keeps serving the previous state', async () => {
     await client.push([state(1, endpoint(1))], signal);
     world.failures.add('commit');
     await expect(client.push([state(2, endpoint(2))], signal)).rejects.toMatchObject({
@@ -291,7 +291,7 @@ describe('/v2', () => {
     expect([...world.announced]).toEqual(['192.0.2.1']);
   });
 
-  test('answers on its socket in the file system too, which others can not open', async () => {
+  test("also answers on its Unix socket, which other users can't open", async () => {
     const socketPath = path.join(directory, 'api.sock');
     expect((await fs.stat(socketPath)).mode & 0o777).toBe(0o600);
     const local = new HttpAgentClient({
@@ -306,7 +306,7 @@ describe('/v2', () => {
     await local.close();
   });
 
-  test('streams its status to who listens', async () => {
+  test('streams its status to subscribers', async () => {
     const first = await client.events(signal).next();
     expect(first.value).toMatchObject({ generation: 0 });
   });
@@ -348,7 +348,7 @@ describe('/v1', () => {
     return response.status;
   };
 
-  test('applies what the original controller sends, again and again', async () => {
+  test("applies the original controller's request repeatedly", async () => {
     expect(await apply(await sign(config))).toBe(200);
     expect([...world.announced]).toEqual(['198.51.100.10']);
     const { commits } = world;
@@ -360,9 +360,9 @@ describe('/v1', () => {
 
   test.each<[string, () => Promise<number>, number]>([
     ['another method', () => apply('', { method: 'GET' }), 405],
-    ['another type', () => apply('{}', { type: 'application/json' }), 415],
-    ['too large a body', () => apply('x'.repeat(1_048_577)), 413],
-    ['nonsense', () => apply('nonsense'), 400],
+    ['another content type', () => apply('{}', { type: 'application/json' }), 415],
+    ['a body over the size limit', () => apply('x'.repeat(1_048_577)), 413],
+    ['an unparsable token', () => apply('nonsense'), 400],
     ['a wrong signature', async () => apply(await sign(config, undefined, secret)), 400],
     ['an expired token', async () => apply(await sign(config, Date.now() / 1000 - 60)), 400],
     ['a bad address', async () => apply(await sign({ ingress: [{ address: 'x; drop' }] })), 400],
@@ -380,12 +380,12 @@ describe('/v1', () => {
         ),
       400,
     ],
-  ])('answers %s as the original does', async (_name, attempt, status) => {
+  ])('answers %s like the original agent', async (_name, attempt, status) => {
     expect(await attempt()).toBe(status);
     expect(world.services.size).toBe(0);
   });
 
-  test('answers 500 when the apply fails, and goes back', async () => {
+  test('answers 500 when the apply fails, and rolls back', async () => {
     await apply(await sign(config));
     const before = world.describe();
     world.failures.add('commit');
@@ -393,7 +393,7 @@ describe('/v1', () => {
     expect(world.describe()).toBe(before);
   });
 
-  test('refuses a token that is older than the last one', async () => {
+  test('rejects a token that is older than the last one', async () => {
     const late = await sign({ ingress: null }, Date.now() / 1000 + 10);
     await apply(await sign(config));
     expect(await apply(late)).toBe(400);

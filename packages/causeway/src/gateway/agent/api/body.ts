@@ -6,23 +6,23 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { LineSplitter } from '@causeway/base/text/line-splitter';
 import { chunksOf, readBounded } from '@causeway/base/http/bounded-body';
 
-/** How much of a request is read. What is larger is refused before it is held in memory. */
+/** Limits for reading a request. A larger request is rejected before it is in memory. */
 export interface BodyLimits {
   /** After decompression. */
   readonly totalBytes: number;
   readonly lineBytes: number;
 }
 
-/** A request that is larger than what this agent takes. */
+/** A request that exceeds the agent's limits. */
 export class BodyTooLarge extends CausewayError {
   constructor(what: string, limit: number) {
     super('invalid', `${what} is larger than ${limit} bytes`, {
-      hint: "The agent's settings say how much it takes.",
+      hint: "The agent's settings define the limit.",
     });
   }
 }
 
-/** A request in a form that this agent does not read. */
+/** A request in a format that this agent doesn't support. */
 export class UnsupportedMedia extends CausewayError {
   constructor(what: string) {
     super('unsupported', what);
@@ -30,8 +30,8 @@ export class UnsupportedMedia extends CausewayError {
 }
 
 /**
- * Hands a body over line by line, decompressing as it comes, and answers the digest of the bytes as
- * they were sent. Memory holds one line, whatever the size of the body.
+ * Passes a body on line by line, decompressed, and returns the digest of the bytes as sent. Memory holds one
+ * line, independent of the body's size.
  */
 export async function readLines(
   body: Readable,
@@ -82,11 +82,11 @@ function decompressor(encoding: string) {
     case 'zstd':
       return createZstdDecompress();
     default:
-      throw new UnsupportedMedia('the body is compressed in another way than gzip or zstd');
+      throw new UnsupportedMedia('the body is compressed, but not with gzip or zstd');
   }
 }
 
-/** The whole of a small body. */
+/** A complete small body. */
 export function readSmallBody(body: Readable, limit: number): Promise<Buffer> {
   return readBounded(chunksOf(body), limit, () => new BodyTooLarge('the request', limit));
 }

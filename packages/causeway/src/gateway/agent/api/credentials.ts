@@ -4,9 +4,9 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { parseSecrets } from '../../protocol/secrets.ts';
 
 export interface CredentialFiles {
-  /** Shared secrets for `/v2`, base64, one a line. */
+  /** Shared secrets for `/v2`, base64, one per line. */
   readonly secrets: string | undefined;
-  /** Shared secrets for `/v1`; without it that API is off. */
+  /** Shared secrets for `/v1`. Without this file, that API is off. */
   readonly v1Secrets: string | undefined;
   readonly tls: TlsFiles | undefined;
 }
@@ -14,7 +14,7 @@ export interface CredentialFiles {
 export interface TlsFiles {
   readonly certificate: string;
   readonly key: string;
-  /** Clients must show a certificate that this authority has signed. */
+  /** Clients must present a certificate that this authority has signed. */
   readonly clientAuthority: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface Credentials {
   readonly tls: SecureContextOptions | undefined;
 }
 
-/** Reads all of them, so that a rotation is taken as a whole or not at all. */
+/** Reads all files, so that a rotation applies completely or not at all. */
 export async function loadCredentials(files: CredentialFiles): Promise<Credentials> {
   const [secrets, v1Secrets, tls] = await Promise.all([
     readSecrets(files.secrets),

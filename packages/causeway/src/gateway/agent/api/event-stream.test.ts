@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import { EventStream } from './event-stream.ts';
 
-/** A response whose reader takes nothing until it is told to. */
+/** A response with a reader that accepts nothing until the test allows it. */
 class Reader extends EventEmitter {
   writableLength = 0;
   isCut = false;
@@ -35,7 +35,7 @@ function listen() {
   return { stream, reader };
 }
 
-test('a long line reaches a reader that keeps up', () => {
+test('sends a long line to a reader that keeps up', () => {
   const { stream, reader } = listen();
   for (let count = 0; count < 20; count += 1) {
     stream.send({ errors: 'x'.repeat(2_000_000) });
@@ -44,7 +44,7 @@ test('a long line reaches a reader that keeps up', () => {
   expect(reader).toMatchObject({ isCut: false, lines: 21 });
 });
 
-test('a reader that does not keep up is let go', () => {
+test("disconnects a reader that doesn't keep up", () => {
   const { stream, reader } = listen();
   for (let count = 0; count < 20 && !reader.isCut; count += 1) {
     stream.send({ errors: 'x'.repeat(100_000) });
@@ -53,7 +53,7 @@ test('a reader that does not keep up is let go', () => {
   expect(stream.hasListeners).toBe(false);
 });
 
-test('nothing is sent after the end', () => {
+test('sends nothing after the end', () => {
   const { stream, reader } = listen();
   stream.close();
   expect(() => stream.send({})).not.toThrow();

@@ -2,27 +2,27 @@ import type { ServerResponse } from 'node:http';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 
 const mostListeners = 16;
-/** What may wait for a reader before it is let go. One line may be longer. */
+/** Most bytes that are buffered for a reader before it is disconnected. One line may be longer. */
 const mostWaitingBytes = 1024 * 1024;
 
-/** Controllers that listen for changes. One that does not read as fast as we write is let go. */
+/** Controllers that are subscribed to changes. A subscriber that reads too slowly is disconnected. */
 export class EventStream {
   readonly #listeners = new Set<ServerResponse>();
   readonly #onChange: () => void;
 
-  /** The callback tells that somebody came or left. */
+  /** `onChange` is called when a subscriber connects or disconnects. */
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
 
-  /** Whether somebody listens: that is how an agent knows that its controller is there. */
+  /** Whether there are subscribers. The agent takes a subscriber as a sign that its controller is present. */
   get hasListeners(): boolean {
     return this.#listeners.size > 0;
   }
 
   add(response: ServerResponse, first: object): void {
     if (this.#listeners.size >= mostListeners) {
-      throw new CausewayError('exhausted', 'too many listen already');
+      throw new CausewayError('exhausted', 'too many subscribers');
     }
     response.writeHead(200, { 'content-type': 'application/jsonl', 'cache-control': 'no-store' });
     response.write(`${JSON.stringify(first)}\n`);
@@ -44,7 +44,7 @@ export class EventStream {
 
   close(): void {
     const leaving = [...this.#listeners];
-    // What happens from now on is told to nobody.
+    // Later events are not sent.
     this.#listeners.clear();
     for (const response of leaving) response.end();
   }

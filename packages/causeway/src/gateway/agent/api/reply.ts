@@ -12,11 +12,11 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Why a request was not carried out, in one word that controllers and metrics go by. */
+/** Why a request was rejected. Controllers and metrics use the one-word reason. */
 export interface Refusal {
   readonly status: number;
   readonly reason: string;
-  /** What was thrown, for the log. */
+  /** The thrown error, for the log. */
   readonly error?: unknown;
 }
 

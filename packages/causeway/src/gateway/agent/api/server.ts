@@ -17,7 +17,7 @@ import type { AgentStatus } from '../../protocol/agent-status.ts';
 import type { V1Api } from './v1-api.ts';
 import type { V2Api } from './v2-api.ts';
 
-/** A push of ten thousands of Services over a slow line takes its time. */
+/** An update with tens of thousands of Services takes time over a slow connection. */
 const limits: RequestLimits = { headersMs: 10_000, requestMs: 120_000, connections: 256 };
 
 export interface AgentServerOptions {
@@ -30,7 +30,7 @@ export interface AgentServerOptions {
   readonly v2: V2Api | undefined;
   readonly events: EventStream;
   status(): AgentStatus;
-  /** The metrics page, which ch-k8s-lbaas's agent serves beside its API. */
+  /** The metrics page. ch-k8s-lbaas's agent also serves it beside its API. */
   metricsPage(): Promise<{ type: string; body: string }>;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -38,14 +38,14 @@ export interface AgentServerOptions {
 
 export interface AgentServer {
   readonly url: string;
-  /** Uses new certificates for connections from now on. */
+  /** Uses new certificates for new connections. */
   setTls(tls: SecureContextOptions): void;
   close(): Promise<void>;
 }
 
 /**
- * Serves both APIs, on the network and on a Unix socket that only root can open. When the server closes,
- * requests that are under way end first.
+ * Serves both APIs, on the network and on a Unix socket that only root can open. Closing the server waits for
+ * running requests.
  */
 export async function startAgentServer(
   options: AgentServerOptions,
@@ -55,7 +55,7 @@ export async function startAgentServer(
   const needsCertificate = tls?.ca !== undefined;
   const common: Omit<HttpServerOptions, 'listen'> = {
     name: "the agent's API",
-    hint: 'Another process may hold it, or the address is not on this machine.',
+    hint: 'Another process may use the address, or the address is not on this machine.',
     limits,
     handle: (exchange) => serve(options, exchange, signal),
     onFailure(error, { response }) {
@@ -81,7 +81,7 @@ export async function startAgentServer(
   };
 }
 
-/** Work goes on when the client disconnects, so the signal of the process counts, not the client's. */
+/** Work continues when the client disconnects: the signal of the process ends it, not the client's. */
 async function serve(
   options: AgentServerOptions,
   exchange: Exchange,
@@ -150,6 +150,6 @@ function send({ request, response }: Exchange, reply: Reply): void {
     'content-length': Buffer.byteLength(body),
   });
   response.end(body);
-  // The rest of a refused body is discarded, so that the sender reads the answer.
+  // The rest of a rejected body is discarded, so that the client reads the answer.
   request.resume();
 }

@@ -14,7 +14,7 @@ import {
   verifyToken,
 } from '../../protocol/tokens.ts';
 
-/** As large as the original agent takes it. */
+/** The limit of the original agent. */
 const largestToken = 1_048_576;
 const storedDigest = /^v1 (\d+(?:\.\d+)?) /;
 
@@ -27,9 +27,9 @@ export interface V1ApiOptions {
 }
 
 /**
- * `POST /v1/apply` as ch-k8s-lbaas's controller calls it: the body is a token with the whole
- * configuration in it. Its tokens carry no number, so a late one is known by its expiry; of two that
- * were made within the same second either may be the newer one, and both are taken.
+ * `POST /v1/apply` as ch-k8s-lbaas's controller calls it: the body is a token that contains the whole
+ * configuration. Its tokens have no sequence number, so a late one is detected by its expiry. Of two tokens
+ * from the same second either may be newer, and both are accepted.
  */
 export class V1Api {
   readonly #options: V1ApiOptions;
@@ -52,7 +52,7 @@ export class V1Api {
       return { reply: { status: 200, body: {} }, refusal: undefined };
     } catch (error) {
       const { status, reason } = refusalOf(error);
-      // The original knows 400 for what is wrong with the request and 500 for what went wrong here.
+      // The original agent answers 400 for an invalid request and 500 for its own failure.
       const v1Status =
         error instanceof BodyTooLarge ? 413 : status === 401 || status === 400 ? 400 : 500;
       return {
@@ -69,7 +69,7 @@ export class V1Api {
     await gateway.push(
       digest,
       (state) => {
-        // Only now it is its turn: whatever came in between has been applied.
+        // Checked here because earlier requests in the queue have been applied now.
         this.#refuseLate(claims.exp, state.digest);
         const config = claims['load-balancer-config'] ?? {};
         return refuseUnservable(readV1Config(config, state.generation + 1, masquerade), servable);
@@ -83,9 +83,9 @@ export class V1Api {
     const newest = Math.max(this.#newestExpiry, expiryIn(servedDigest));
     const latest =
       this.#options.clock.wallTime() / 1000 + longestLifetimeSeconds + clockSkewSeconds;
-    // An expiry that no token can have now is from before the clock was set back.
+    // An expiry beyond the longest lifetime is from before the clock was set back.
     if (expiry < newest && newest <= latest) {
-      throw new CausewayError('unauthorized', 'the token is older than one that was applied');
+      throw new CausewayError('unauthorized', 'the token is older than the last applied token');
     }
   }
 }

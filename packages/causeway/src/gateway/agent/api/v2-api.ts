@@ -24,7 +24,7 @@ import {
 import { mediaType } from './v1-api.ts';
 
 export interface V2ApiOptions {
-  /** The name that tokens must be made for. */
+  /** The agent's name; the audience of tokens. */
   readonly name: string;
   readonly gateway: Gateway;
   readonly clock: Clock;
@@ -32,11 +32,11 @@ export interface V2ApiOptions {
   readonly servable: ServableAddresses;
   secrets(): readonly Uint8Array[];
   status(): AgentStatus;
-  /** Takes the unhealthy backends from the controller. */
+  /** Receives the unhealthy backends from the controller. */
   sendUnhealthy(unhealthy: ReadonlySet<Address>): Promise<void>;
   countConnections(signal: AbortSignal): Promise<readonly EndpointCount[]>;
   trace(question: TraceQuestion): TraceAnswer;
-  /** Pulls a lever, or takes it back where there is no reason. */
+  /** Sets an override, or clears it if there is no reason. */
   pull(name: OverrideName, reason: string | undefined): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ const removalsBody = z.strictObject({
 });
 const unhealthyBody = z.strictObject({ unhealthy: z.array(z.string()) });
 
-/** The API for the controller and for operators' overrides. Every request carries a token of its own. */
+/** The API for the controller and for operators' overrides. Every request has its own token. */
 export class V2Api {
   readonly #options: V2ApiOptions;
   readonly #replays: ReplayGuard;
@@ -77,13 +77,13 @@ export class V2Api {
     this.#replays = new ReplayGuard(options.clock.wallTime());
   }
 
-  /** Checks the token, before anything of the body is read. */
+  /** Checks the token before the body is read. */
   async authenticate(request: IncomingMessage): Promise<RequestClaims> {
     const { name, clock } = this.#options;
     const [scheme, token] = (request.headers.authorization ?? '').split(' ');
     if (scheme !== 'Bearer' || token === undefined) {
-      throw new CausewayError('unauthorized', 'a request carries a token', {
-        hint: 'Authorization: Bearer TOKEN',
+      throw new CausewayError('unauthorized', 'the request has no token', {
+        hint: 'Send the header Authorization: Bearer TOKEN',
       });
     }
     const claims = await verifyToken(token, this.#options.secrets(), clock.wallTime());
@@ -96,7 +96,7 @@ export class V2Api {
     return bound;
   }
 
-  /** Undefined where there is no such request. */
+  /** Undefined for an unknown request. */
   async handle(
     request: IncomingMessage,
     claims: RequestClaims,
@@ -130,7 +130,7 @@ export class V2Api {
     signal: AbortSignal,
   ): Promise<Reply> {
     if (mediaType(request) !== 'application/jsonl') {
-      throw new UnsupportedMedia('a push is application/jsonl');
+      throw new UnsupportedMedia('the content type of an update is application/jsonl');
     }
     const reader = new UpdateReader();
     const digest = await readLines(
@@ -217,6 +217,6 @@ async function readJson(request: IncomingMessage, claims: RequestClaims): Promis
 
 function checkBody(digest: string, claims: RequestClaims): void {
   if (digest !== claims.body) {
-    throw new CausewayError('unauthorized', 'the body is not the one that the token was made for');
+    throw new CausewayError('unauthorized', 'the token was made for another body');
   }
 }

@@ -49,7 +49,7 @@ const record = (last: number, ...to: string[]) => ({
   },
 });
 
-/** Applies pushes one after the other and answers the state and the last complaints. */
+/** Applies updates one after another and returns the state and the last rejections. */
 function after(...pushes: Update[]) {
   const holder = new StateHolder();
   let complaints: readonly { message: string }[] = [];
@@ -68,14 +68,14 @@ function served(state: GatewayState): string[] {
   );
 }
 
-describe('admitting a push', () => {
-  test('a full state replaces everything', () => {
+describe('admitting an update', () => {
+  test('replaces everything with a full state', () => {
     const { state } = after(pushOf(1, [endpoint(1), endpoint(2)]), pushOf(2, [endpoint(2)]));
     expect(served(state)).toEqual(['192.0.2.2:80/TCP 10.0.0.1']);
     expect(state.generation).toBe(2);
   });
 
-  test('a delta changes what it names and nothing else', () => {
+  test('changes only the records that a delta names', () => {
     const { state } = after(
       pushOf(1, [endpoint(1), endpoint(2), endpoint(3)]),
       push({ kind: 'delta', generation: 2, base: 1 }, record(2, '10.0.0.9'), {
@@ -85,13 +85,13 @@ describe('admitting a push', () => {
     expect(served(state)).toEqual(['192.0.2.1:80/TCP 10.0.0.1', '192.0.2.2:80/TCP 10.0.0.9']);
   });
 
-  test('what is the same already is no change', () => {
+  test('reports no change for an unchanged record', () => {
     const { state } = after(pushOf(1, [endpoint(1)]));
     const admission = admit(state, pushOf(2, [endpoint(1)]), 'x', limits);
     expect(admission).toMatchObject({ verdict: 'admitted', change: { endpoints: new Map() } });
   });
 
-  test('the same request twice is known, another one of its generation is refused', () => {
+  test('recognizes a repeated request and rejects another one of the same generation', () => {
     const { state } = after(pushOf(1, [endpoint(1)]));
     expect(admit(state, pushOf(1, [endpoint(1)]), '0', limits)).toEqual({ verdict: 'repeated' });
     expect(() => admit(state, pushOf(1, []), 'other', limits)).toThrow(UpdateRejected);
@@ -100,15 +100,15 @@ describe('admitting a push', () => {
   test.each([
     ['an older generation', { generation: 4 }, 'stale'],
     ['a delta against an older state', { kind: 'delta', generation: 9, base: 4 }, 'base-mismatch'],
-    ['a delta against a state to come', { kind: 'delta', generation: 9, base: 6 }, 'base-mismatch'],
-  ])('%s is refused', (_name, header, reason) => {
+    ['a delta against a future state', { kind: 'delta', generation: 9, base: 6 }, 'base-mismatch'],
+  ])('rejects %s', (_name, header, reason) => {
     const { state } = after(pushOf(5, [endpoint(1)]));
     expect(() => admit(state, push(header), 'x', limits)).toThrow(
       expect.objectContaining({ reason }),
     );
   });
 
-  test('a bad endpoint keeps what it had, is listed, and leaves the list when it is good again', () => {
+  test('keeps and lists the previous record of a bad endpoint until a good record arrives', () => {
     const bad = after(
       pushOf(1, [endpoint(1), endpoint(2)]),
       push({ generation: 2 }, record(1, 'nonsense'), record(2, '10.0.0.7')),
@@ -124,7 +124,7 @@ describe('admitting a push', () => {
     expect(acknowledge(holder.current, [], true).older).toEqual([]);
   });
 
-  test('an endpoint stays listed under the generation it came with, however many pushes are bad', () => {
+  test('lists an endpoint under its original generation after any number of bad updates', () => {
     const { state } = after(
       pushOf(1, [endpoint(1)]),
       push({ generation: 2 }, record(1, 'bad')),
@@ -133,7 +133,7 @@ describe('admitting a push', () => {
     expect(acknowledge(state, [], false).older).toMatchObject([{ generation: 1 }]);
   });
 
-  test('what is not served is not listed, whatever led there', () => {
+  test('lists only served endpoints', () => {
     const bad = { endpoint: { ...record(1).endpoint, destinations: 'none' } };
     const removed = { removeEndpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80 } };
     const { state } = after(
@@ -158,7 +158,7 @@ describe('admitting a push', () => {
   test.each([
     ['its port', { port: '80' }, ['192.0.2.1']],
     ['its address', { address: 'nowhere' }, ['192.0.2.1', '192.0.2.2']],
-  ])('a record without %s takes nothing away that it may be about', (_name, broken, kept) => {
+  ])('removes nothing that a record without %s may refer to', (_name, broken, kept) => {
     const bad = { endpoint: { ...record(1, '10.0.0.9').endpoint, ...broken } };
     const { state, complaints } = after(
       push({ generation: 1 }, record(1, '10.0.0.1'), record(2, '10.0.0.1'), record(3, '10.0.0.1')),
@@ -169,7 +169,7 @@ describe('admitting a push', () => {
     expect(complaints).toHaveLength(1);
   });
 
-  test('a kept endpoint that a valid record claims is dropped, and that is reported', () => {
+  test('drops a kept endpoint that a valid record claims, and reports it', () => {
     const { state, complaints } = after(
       pushOf(1, [endpoint(1)]),
       push({ generation: 2 }, record(1, 'bad'), record(1, '10.0.0.8')),
@@ -179,7 +179,7 @@ describe('admitting a push', () => {
     expect(complaints.map(({ message }) => message).join()).toMatch(/dropped/);
   });
 
-  test('a bad assignment keeps what the pod had, and closes a pod that had nothing', () => {
+  test("keeps a pod's assignment after a bad record, and closes a pod without an assignment", () => {
     const policies = [{ namespace: 'a', name: 'p' }];
     const assignment = (last: number, named: object[]) => ({
       assignment: { address: `10.0.0.${last}`, policies: named },
@@ -197,7 +197,7 @@ describe('admitting a push', () => {
     expect(removed.state.assignments.size).toBe(0);
   });
 
-  test('a delta leads where the full state would, and back again', () => {
+  test('reaches the same state with a delta as with a full update, and can be reverted', () => {
     const sets = fc.uniqueArray(
       fc.tuple(fc.integer({ min: 1, max: 15 }), fc.constantFrom('10.0.0.1', '10.0.0.2')),
       { selector: ([last]) => last },

@@ -14,18 +14,18 @@ import type { Update } from '../../protocol/update.ts';
 import { keepNeeds } from './withheld-needs.ts';
 import { applyDecision, decideRemovals, withheldNotes, type RemovalLimits } from './withhold.ts';
 
-/** The decision on a push. */
+/** The decision on an update. */
 export type Admission =
   | { readonly verdict: 'repeated' }
   | {
       readonly verdict: 'admitted';
       readonly change: Change;
       readonly complaints: readonly Rejection[];
-      /** It makes use of the operator's permission to remove, which is good for one update. */
+      /** The update uses the operator's permission to remove, which applies to one update. */
       readonly usesPermission: boolean;
     };
 
-/** A push that is well formed and yet can't be taken. The reason is what a controller decides by. */
+/** A well-formed update that can't be accepted. Controllers act on the reason. */
 export class UpdateRejected extends CausewayError {
   readonly reason: 'stale' | 'base-mismatch' | 'another-cluster' | 'frozen';
 
@@ -35,7 +35,7 @@ export class UpdateRejected extends CausewayError {
   }
 }
 
-/** Decides what a push changes. Pure: the state is only read, and nothing happens until it is committed. */
+/** Computes the changes of an update. Pure: it only reads the state, and a commit applies the change. */
 export function admit(
   state: GatewayState,
   push: Update,
@@ -79,7 +79,7 @@ export function admit(
 }
 
 /**
- * The cluster that the gateway serves after the update. While removals are withheld it is the one that
+ * The cluster that the gateway serves after the update. While removals are withheld, it is the cluster that
  * the frontends came from, so that the controller of another cluster can't confirm them.
  */
 function clusterAfter(
@@ -108,15 +108,14 @@ function refuseStale(state: GatewayState, push: Update): void {
   }
 }
 
-/** What a wrong record is about, and in a whole state whatever one may be about that can't be read. */
+/** Frontends with a wrong record. In a full state, also frontends that an unreadable record may refer to. */
 function badEndpoints(state: GatewayState, push: Update): ReadonlyMap<EndpointKey, string> {
   const { addresses, anywhere } = push.unreadable;
   if (push.header.kind === 'delta' || (addresses.size === 0 && !anywhere)) return push.badEndpoints;
   const bad = new Map(push.badEndpoints);
   for (const [key, { address }] of state.endpoints) {
     if (push.endpoints.has(key) || bad.has(key)) continue;
-    if (anywhere || addresses.has(address))
-      bad.set(key, 'a record that can not be read may mean it');
+    if (anywhere || addresses.has(address)) bad.set(key, 'an unreadable record may refer to it');
   }
   return bad;
 }
@@ -141,7 +140,7 @@ function* endpointEdits(
   }
 }
 
-/** What is served from an older push from now on, and what no longer is. */
+/** Frontends that are served from an older update from now on (set), or no longer (undefined). */
 function keptEdits(
   state: GatewayState,
   push: Update,
@@ -163,14 +162,15 @@ function keptEdits(
   return kept;
 }
 
-/** A bad record whose endpoint a valid record claims as well: the valid one has it, and that is said. */
+/** Reports a bad record if a valid record claims the same frontend. The valid record wins. */
 function* collisions(state: GatewayState, push: Update): Generator<Rejection> {
   for (const key of push.badEndpoints.keys()) {
     if (push.endpoints.has(key) && state.endpoints.has(key)) {
       yield {
         endpoint: parseEndpointKey(key),
         record: 0,
-        message: 'what was served before is dropped: another record of the request claims it',
+        message:
+          'the previously served endpoint is dropped: another record of the request claims it',
       };
     }
   }
@@ -186,8 +186,8 @@ function assignmentEdits(state: GatewayState, push: Update): Edits<Address, Assi
 }
 
 /**
- * Pods whose records are wrong and that had none before. Somebody meant to restrict them, so they are
- * selected and nothing is allowed: a record that can't be read must not open what it should close.
+ * Pods with a wrong record and no previous assignment. The record was meant to restrict the pod, so the pod
+ * is selected and nothing is allowed: an unreadable record must not open a pod.
  */
 function closedPods(state: GatewayState, push: Update): Address[] {
   return [...push.badAssignments].filter(
@@ -199,7 +199,7 @@ function closings(state: GatewayState, push: Update): Rejection[] {
   return closedPods(state, push).map((address) => ({
     endpoint: undefined,
     record: 0,
-    message: `the pod ${address} is closed to everybody until its assignment can be read`,
+    message: `the pod ${address} is closed to all clients until its assignment can be read`,
   }));
 }
 

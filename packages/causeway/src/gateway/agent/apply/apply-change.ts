@@ -17,21 +17,21 @@ import {
 } from './layout-input.ts';
 import type { RulesetWriter } from './ruleset-writer.ts';
 
-/** Everything outside that an apply touches, in one place, so that a test can stop it at every call. */
+/** All external effects of an apply, in one place, so that a test can stop it at every call. */
 export interface ApplyEffects {
   readonly ruleset: RulesetWriter;
   readonly mover: Announcer;
-  /** Writes down that the step is accepted. When it resolves, a crash can't undo it. */
+  /** Stores the accepted step. After it resolves, a crash can't undo the step. */
   persist(step: Step): Promise<void>;
 }
 
-/** What an apply will do, in the order that never announces what is not served. */
+/** The steps of an apply. Their order ensures that only served addresses are announced. */
 export interface ApplyPlan {
-  /** All that is added and changed, and what is removed from addresses that stay. */
+  /** All additions and changes, and removals from addresses that stay. */
   readonly first: LayoutChange;
-  /** The addresses to announce; undefined where they stay as they are. */
+  /** The addresses to announce; undefined if they don't change. */
   readonly addresses: ReadonlySet<Address> | undefined;
-  /** What is removed together with its address, once that is no longer announced. */
+  /** Frontends that are removed with their address, after its withdrawal. */
   readonly last: LayoutChange | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Applied {
   readonly removedEndpoints: readonly RemovedEndpoint[];
 }
 
-/** The way forward: everything that the change touches, as it is to be. */
+/** The plan to apply: brings everything that the change touches to its new state. */
 export function planApply(
   state: GatewayState,
   change: Change,
@@ -50,7 +50,9 @@ export function planApply(
   return planTowards(stateAfter(state, change), change, addressesAfter(state, change), unhealthy);
 }
 
-/** The way back: everything that the change touches, as it was. In the same safe order. */
+/**
+ * The plan to roll back: brings everything that the change touches to its old state, in the same safe order.
+ */
 function planReturn(
   state: GatewayState,
   change: Change,
@@ -76,12 +78,12 @@ function planTowards(
   return { first: { ...whole, remove }, addresses, last: { remove: [...late] } };
 }
 
-/** A failure on the way back. The agent must bring the kernel to the stored state before anything else. */
+/** A failed rollback. The agent must first bring the kernel to the stored state. */
 export class RollbackFailed extends CausewayError {}
 
 /**
- * Carries a change out, or leaves everything as it was: each step that was taken is taken back when a
- * later one fails. The last step makes the change the accepted configuration.
+ * Applies a change completely or not at all: if a step fails, the earlier steps are rolled back. The last
+ * step stores the change as the accepted configuration.
  */
 export async function applyChange(
   state: GatewayState,
@@ -98,7 +100,7 @@ export async function applyChange(
     await effects.persist(step);
     return applied;
   } catch (error) {
-    log.warn({ error: CausewayError.from(error) }, 'the change failed; going back');
+    log.warn({ error: CausewayError.from(error) }, 'the change failed; rolling back');
     await goBack(planReturn(state, step.change, plan, unhealthy), effects);
     throw error;
   }
@@ -118,12 +120,15 @@ async function carryOut(
   };
 }
 
-/** Walks the way back to its end, however far the way forward went: what is in place is not written. */
+/**
+ * Runs the whole rollback plan, independent of how far the apply went. Parts that are already in place are
+ * not written.
+ */
 async function goBack(plan: ApplyPlan, effects: ApplyEffects): Promise<void> {
   try {
     await carryOut(plan, effects, new AbortController().signal);
   } catch (error) {
-    throw new RollbackFailed('internal', 'the change failed, and so did the way back', {
+    throw new RollbackFailed('internal', 'the change failed, and so did its rollback', {
       cause: error,
     });
   }

@@ -19,7 +19,7 @@ const service = (address: typeof own): VirtualService => ({
   dispatch: { kind: 'slots', endpoints: [] },
 });
 
-test('an address that somebody has gets no rules, whatever is stored, and the others do', async () => {
+test('writes no rules for a stored address that is in use elsewhere, and writes the others', async () => {
   const layout = {
     table: 'causeway',
     hashSeed: 7,
@@ -35,7 +35,7 @@ test('an address that somebody has gets no rules, whatever is stored, and the ot
   expect(engine.virtualAddresses()).toEqual(new Set([other]));
   await ruleset.commit({ set: [service(own)], nodes: [] }, signal);
   expect(engine.virtualAddresses()).toEqual(new Set([other]));
-  // A push that leaves it out takes away what is not there.
+  // An update without it removes rules that don't exist.
   await ruleset.commit({ remove: stored.map(serviceKey) }, signal);
   expect(engine.virtualAddresses()).toEqual(new Set());
 });

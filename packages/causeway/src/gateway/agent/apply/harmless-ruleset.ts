@@ -5,9 +5,10 @@ import { whyHarmful, type ServableAddresses } from './servable.ts';
 import type { Committed, RulesetWriter, WholeLayout } from './ruleset-writer.ts';
 
 /**
- * Writes no rules for an address that somebody has already. No push brings one, but an older version
- * may have stored one, or the settings may have changed since: our rules would cut the gateway itself
- * off. What is stored stays as it is, so that a mistake in the settings costs nothing but time.
+ * Writes no rules for an address that is already in use, for example by a gateway. Updates with such an
+ * address are rejected, but an older version may have stored one, or the settings may have changed. Its rules
+ * would cut off the gateway itself. The stored state stays unchanged, so that correcting the settings is
+ * enough.
  */
 export class HarmlessRuleset implements RulesetWriter {
   readonly #inner: RulesetWriter;
@@ -36,7 +37,10 @@ export class HarmlessRuleset implements RulesetWriter {
     return services.filter((service) => {
       const why = whyHarmful(this.#taken, service.address);
       if (why !== undefined) {
-        this.#log.warn({ endpoint: serviceKey(service), why }, 'an endpoint gets no rules');
+        this.#log.warn(
+          { endpoint: serviceKey(service), why },
+          'no rules are written for an endpoint',
+        );
       }
       return why === undefined;
     });

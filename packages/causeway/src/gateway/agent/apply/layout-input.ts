@@ -23,14 +23,14 @@ import type {
 import { Edited, type Change, type GatewayState } from '../store/state.ts';
 import type { GatewayNode } from '../../protocol/node.ts';
 
-/** Destinations and nodes that don't answer. They get no traffic, unless nobody would be left. */
+/** Backends and nodes that don't answer. They get no traffic unless all of them are unhealthy. */
 export type UnhealthyAddresses = ReadonlySet<Address>;
 
-// Shared by all endpoints: there are tens of thousands of them.
+// Shared by all frontends, because there are tens of thousands.
 const withoutAffinity: Affinity = { kind: 'none' };
 const byClient: Affinity = { kind: 'client-hash' };
 
-/** One endpoint as the engine takes it. */
+/** A frontend in the form of the nftables engine. */
 export function toVirtualService(
   endpoint: Endpoint,
   unhealthy: UnhealthyAddresses,
@@ -60,7 +60,7 @@ function dispatchOf(endpoint: Endpoint, unhealthy: UnhealthyAddresses): Dispatch
   return { kind: 'nodes-unchanged', nodes: nodes.map(({ address }) => address) };
 }
 
-/** Never empty unless it was: if all are silent, it is more likely us than all of them. */
+/** Returns all items if none is healthy: then a fault of this gateway is more likely. */
 function answering<Item extends { readonly address: Address }>(
   items: readonly Item[],
   unhealthy: UnhealthyAddresses,
@@ -83,7 +83,7 @@ export function toNodes(
   );
 }
 
-/** A state, or one that is about to be: see {@link stateAfter}. */
+/** A state, or the state after a pending change: see {@link stateAfter}. */
 export interface StateView {
   readonly endpoints: MapView<EndpointKey, Endpoint>;
   readonly policies: MapView<PolicyKey, Policy>;
@@ -96,7 +96,7 @@ interface MapView<Key, Value> {
   values(): Iterable<Value>;
 }
 
-/** The state as it will be after the change, without copying it. */
+/** A view of the state after the change, without a copy. */
 export function stateAfter(state: GatewayState, change: Change): StateView {
   return {
     endpoints: new Edited(state.endpoints, change.endpoints),
@@ -106,7 +106,7 @@ export function stateAfter(state: GatewayState, change: Change): StateView {
   };
 }
 
-/** Makes the engine hold what the view says about everything that the change touches. */
+/** The engine's change for everything that the state change touches, with values from the view. */
 export function toLayoutChange(
   view: StateView,
   change: Change,
@@ -129,8 +129,8 @@ export function toLayoutChange(
 }
 
 /**
- * Policies and the pods they select, with port names resolved. A name may mean another port in another
- * pod, so a policy that uses names has one variant for each meaning.
+ * Policies and the pods they select, with resolved port names. A name may mean different ports in different
+ * pods, so a policy with port names has one variant for each meaning.
  */
 export function toPolicies(
   policies: { get(key: PolicyKey): Policy | undefined },
@@ -141,7 +141,7 @@ export function toPolicies(
   for (const assignment of assignments) {
     const selected: string[] = [];
     for (const key of assignment.policies) {
-      // A policy that nobody knows allows nothing; the pod stays selected.
+      // An unknown policy allows nothing; the pod stays selected.
       const policy = policies.get(key);
       if (policy === undefined) continue;
       const variant = resolvePolicy(policy, assignment.namedPorts);
@@ -162,7 +162,7 @@ function resolvePolicy(policy: Policy, names: readonly NamedPort[]): IngressPoli
       ...(ranges === undefined ? {} : { ports: ranges }),
     };
   });
-  // No name that Kubernetes takes holds these characters, so a variant never meets another policy.
+  // Names in Kubernetes can't contain these characters, so a variant never has the key of another policy.
   const suffix = meanings.size === 0 ? '' : `#${[...meanings].sort().join(',')}`;
   return { namespace: policy.namespace, name: `${policy.name}${suffix}`, allow };
 }
@@ -182,7 +182,7 @@ function resolvePort(
   return matches.map((named) => ({ protocol, first: named.port }));
 }
 
-/** Everything the engine is to hold, for a start from nothing. */
+/** The complete layout for the engine, for a start from nothing. */
 export function toWholeLayout(state: GatewayState, unhealthy: UnhealthyAddresses): WholeLayout {
   return {
     set: [...state.endpoints.values()].map((endpoint) => toVirtualService(endpoint, unhealthy)),
@@ -191,7 +191,7 @@ export function toWholeLayout(state: GatewayState, unhealthy: UnhealthyAddresses
   };
 }
 
-/** Endpoints whose slots depend on these addresses. */
+/** Frontends with slots that depend on these addresses. */
 export function endpointsTo(
   endpoints: Iterable<Endpoint>,
   addresses: ReadonlySet<Address>,
@@ -203,7 +203,7 @@ export function endpointsTo(
   );
 }
 
-/** The virtual addresses that a gateway serves after the edits; undefined where they stay the same. */
+/** The virtual addresses that a gateway serves after the change; undefined if they don't change. */
 export function addressesAfter(state: GatewayState, change: Change): Set<Address> | undefined {
   if (
     ![...change.endpoints].some(
@@ -223,7 +223,7 @@ export function addressesOf(endpoints: Iterable<Endpoint>): Set<Address> {
   return addresses;
 }
 
-/** The endpoints that the view no longer has, on addresses that are no longer announced. */
+/** Frontends that the view no longer has, on addresses that are no longer announced. */
 export function removalsWithAddress(
   view: StateView,
   change: Change,

@@ -4,7 +4,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { TransactionError } from '@causeway/nftables/model/transaction';
 import { rejectionsFrom } from './rejection-cause.ts';
 
-test('what the kernel refuses is put to its endpoint, however deep the cause', () => {
+test('attributes a kernel error to its endpoint at any depth of causes', () => {
   const element = { key: [parseAddress('192.0.2.1'), 6, 80, 3], value: [] };
   const fault = new TransactionError('no space', { element });
   const wrapped = new CausewayError('internal', 'failed', { cause: fault });
@@ -17,7 +17,7 @@ test('what the kernel refuses is put to its endpoint, however deep the cause', (
   ]);
 });
 
-test('what belongs to no endpoint is told all the same', () => {
+test('reports an error that belongs to no endpoint', () => {
   const fault = new TransactionError('busy', { element: { key: [parseAddress('192.0.2.1')] } });
   expect(rejectionsFrom(fault)).toEqual([{ endpoint: undefined, record: 0, message: 'busy' }]);
   expect(rejectionsFrom(new Error('something else'))).toEqual([]);

@@ -5,7 +5,7 @@ import { parsePort, protocols } from '@causeway/base/address/port';
 import type { EndpointId } from '../../protocol/endpoint.ts';
 import type { Rejection } from '../../protocol/rejection.ts';
 
-/** What the kernel said, put to the endpoint that the element at fault belongs to, where that can be told. */
+/** The kernel's error, attributed to the frontend of the failed element if it is known. */
 export function rejectionsFrom(thrown: unknown): Rejection[] {
   const fault = findTransactionError(thrown);
   if (fault === undefined) return [];
@@ -20,7 +20,7 @@ function findTransactionError(thrown: unknown): TransactionError | undefined {
   return undefined;
 }
 
-/** Elements of services and of their slots begin with the endpoint's address, protocol and port. */
+/** Elements of services and of their slots start with the frontend's address, protocol and port. */
 function endpointOf({ element }: TransactionError): EndpointId | undefined {
   const [first, number, port] = element?.key ?? [];
   const address = typeof first === 'string' ? tryParseAddress(first) : undefined;

@@ -1,19 +1,19 @@
 import type { LayoutChange, RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
 
-/** What a commit brought about. */
+/** The result of a commit. */
 export interface Committed {
-  /** False where there was nothing to write. */
+  /** False if there was nothing to write. */
   readonly wrote: boolean;
   readonly removedEndpoints: readonly RemovedEndpoint[];
 }
 
-/** All that the kernel is to hold. */
+/** The complete desired contents of the kernel. */
 export type WholeLayout = Required<Omit<LayoutChange, 'remove' | 'virtualNetworks'>>;
 
 /** The kernel's side of an apply: each change is one atomic commit. */
 export interface RulesetWriter {
-  /** All or nothing. Throws with the kernel as it was. */
+  /** Applies everything or nothing. If it throws, the kernel is unchanged. */
   commit(change: LayoutChange, signal: AbortSignal): Promise<Committed>;
-  /** Brings the kernel from whatever is there to exactly this. */
+  /** Brings the kernel from any contents to exactly this layout. */
   replaceAll(layout: WholeLayout, signal: AbortSignal): Promise<Committed>;
 }

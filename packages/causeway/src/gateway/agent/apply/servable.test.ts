@@ -45,23 +45,23 @@ function pushOf(addresses: readonly string[], masquerade: 'needed' | 'always'): 
   return reader.result();
 }
 
-describe('an address that this gateway can not hold', () => {
+describe("an address that this gateway can't hold", () => {
   test.each([
     ['2001:db8::1', /no IPv6 address in the external network/],
-    ['0.0.0.0', /clients could connect/],
-    ['::', /clients could connect/],
-    ['::1', /clients could connect/],
-    ['ff02::1', /clients could connect/],
+    ['0.0.0.0', /clients can connect/],
+    ['::', /clients can connect/],
+    ['::1', /clients can connect/],
+    ['ff02::1', /clients can connect/],
     ['10.77.0.11', /this gateway's own in the external network/],
     ['10.78.0.11', /this gateway's own in the internal network/],
     ['10.77.0.12', /another gateway's own/],
     ['10.78.0.1', /a route that moves/],
-    ['10.99.0.1', /where the agent listens/],
-  ])('%s is known, with the reason', (address, why) => {
+    ['10.99.0.1', /the listen address of the agent/],
+  ])('%s is recognized, with the reason', (address, why) => {
     expect(whyUnservable(servable, parseAddress(address))).toMatch(why);
   });
 
-  test('is set aside and named, and the others go on', () => {
+  test('is rejected and named, and the others are applied', () => {
     const push = setUnservableAside(pushTo('192.0.2.1', '10.77.0.11', '2001:db8::1'), servable);
     expect([...push.endpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
     expect([...push.badEndpoints.keys()]).toEqual(['10.77.0.11:80/TCP', '[2001:db8::1]:80/TCP']);
@@ -71,7 +71,7 @@ describe('an address that this gateway can not hold', () => {
     ]);
   });
 
-  test('makes a request that knows no parts a bad one', () => {
+  test("makes a request invalid that can't be applied in part", () => {
     expect(() => refuseUnservable(pushTo('192.0.2.1', '::1'), servable)).toThrow(
       expect.objectContaining({
         code: 'invalid',
@@ -83,7 +83,7 @@ describe('an address that this gateway can not hold', () => {
   });
 });
 
-test('where several groups are active, only endpoints whose source is rewritten are served', () => {
+test('serves only frontends with masquerade if several groups are active', () => {
   const several = { ...servable, isOneOfSeveral: true };
   const kept = setUnservableAside(pushOf(['192.0.2.1'], 'needed'), several);
   expect([...kept.badEndpoints.values()]).toEqual([expect.stringContaining('masquerade: always')]);
@@ -94,7 +94,7 @@ test('where several groups are active, only endpoints whose source is rewritten 
   expect(servableHere(here).isOneOfSeveral).toBe(true);
 });
 
-test('where something else moves the addresses, every family can be served', () => {
+test('serves every family if another system moves the addresses', () => {
   const foreign = agentSettings.parse({ name: 'g1', addresses: { mover: 'foreign' } });
   expect(whyUnservable(servableHere(foreign), parseAddress('2001:db8::1'))).toBeUndefined();
   expect(whyUnservable(servableHere(foreign), parseAddress('::1'))).toBeDefined();

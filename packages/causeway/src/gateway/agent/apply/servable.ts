@@ -5,16 +5,19 @@ import { endpointKey, type Endpoint, type EndpointKey } from '../../protocol/end
 import type { Rejection } from '../../protocol/rejection.ts';
 import type { Update } from '../../protocol/update.ts';
 
-/** What a gateway can hold: one address that it can't would keep all others from being announced. */
+/**
+ * The addresses that a gateway can hold. A single unsupported address would prevent the announcement of all
+ * others.
+ */
 export interface ServableAddresses {
   readonly families: ReadonlySet<Family>;
-  /** Addresses that somebody has already, and who: serving one would cut it off. */
+  /** Addresses that are already in use, with their use. Serving one would cut it off. */
   readonly taken: ReadonlyMap<Address, string>;
-  /** Several groups are active: answers find back to this one only if it has rewritten the source. */
+  /** Several groups are active: replies return to this group only if it has rewritten the source. */
   readonly isOneOfSeveral?: boolean;
 }
 
-/** Why the address can't be a virtual one here; undefined where it can. */
+/** Why the address can't be a virtual address here; undefined if it can. */
 export function whyUnservable(
   { families, taken }: ServableAddresses,
   address: Address,
@@ -26,17 +29,17 @@ export function whyUnservable(
   return `this gateway has no IPv${family} address in the external network, so ${address} can't be announced`;
 }
 
-/** Why rules for the address would cut off somebody who has it already; undefined where they would not. */
+/** Why rules for the address would cut off its current user; undefined if they would not. */
 export function whyHarmful(
   taken: ServableAddresses['taken'],
   address: Address,
 ): string | undefined {
-  if (isUnroutable(address)) return `${address} is no address that clients could connect to`;
+  if (isUnroutable(address)) return `${address} is not an address that clients can connect to`;
   const owner = taken.get(address);
   return owner === undefined ? undefined : `${address} is ${owner}`;
 }
 
-/** The push without the endpoints that can't be served. They count as bad, and the others go on. */
+/** The update without frontends that can't be served. They count as bad, and the others are applied. */
 export function setUnservableAside(push: Update, servable: ServableAddresses): Update {
   const unservable = findUnservable(push, servable);
   if (unservable.size === 0) return push;
@@ -52,7 +55,7 @@ export function setUnservableAside(push: Update, servable: ServableAddresses): U
   return { ...push, endpoints, badEndpoints, complaints };
 }
 
-/** For requests that are taken as a whole or not at all. */
+/** For requests that are applied completely or not at all. */
 export function refuseUnservable(push: Update, servable: ServableAddresses): Update {
   for (const [key, message] of findUnservable(push, servable)) {
     throw new CausewayError('invalid', `${key} can't be served: ${message}`);

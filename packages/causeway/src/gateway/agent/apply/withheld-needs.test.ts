@@ -47,7 +47,7 @@ function after(...contents: StateContent[]) {
   return holder.current;
 }
 
-test('the pods of withheld frontends keep their network policies', () => {
+test('keeps the network policies of the pods of withheld frontends', () => {
   const first = {
     ...empty,
     endpoints: thirty(toPod),
@@ -59,7 +59,7 @@ test('the pods of withheld frontends keep their network policies', () => {
   expect([...state.policies.keys()]).toEqual(['default/closed']);
 });
 
-test('the update counts for a pod that one of its own frontends leads to', () => {
+test('applies the update for a pod that one of its own frontends leads to', () => {
   const first = {
     ...empty,
     endpoints: thirty(toPod),
@@ -71,7 +71,7 @@ test('the update counts for a pod that one of its own frontends leads to', () =>
   expect([...state.assignments.keys()]).toEqual([]);
 });
 
-test('policies and nodes that no withheld frontend needs are removed', () => {
+test('removes policies and nodes that no withheld frontend needs', () => {
   const first = { ...empty, endpoints: [toPod(1)], policies: [policy], nodes: [{ address: node }] };
   const state = after(first, empty);
   expect([...state.policies.keys(), ...state.nodes.keys()]).toEqual([]);

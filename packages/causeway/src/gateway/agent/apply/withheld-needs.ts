@@ -5,7 +5,7 @@ import type { Edits, GatewayState } from '../store/state.ts';
 import type { GatewayNode } from '../../protocol/node.ts';
 import type { Update } from '../../protocol/update.ts';
 
-/** What an update changes beside the frontends. */
+/** The changes of an update except those of frontends. */
 export interface OtherEdits {
   readonly policies: Edits<PolicyKey, Policy>;
   readonly assignments: Edits<Address, Assignment>;
@@ -13,9 +13,9 @@ export interface OtherEdits {
 }
 
 /**
- * The edits without the removals that would change how the withheld frontends are served: the network
- * policies of their pods, and the last nodes. A pod must not stand open because a frontend outlives
- * its policy. The word of the update counts for each pod that one of its own frontends leads to.
+ * The edits without removals that would change how the withheld frontends are served: the network policies of
+ * their pods, and the last nodes. A pod must not be open because a frontend outlives its policy. The update
+ * decides for each pod that one of its own frontends leads to.
  */
 export function keepNeeds(
   state: GatewayState,
@@ -50,7 +50,7 @@ function podsOfWithheldOnly(
   return pods.difference(others);
 }
 
-/** Whether the update leaves the frontend as it is. */
+/** Whether the update leaves the frontend unchanged. */
 function isUntouched({ header, endpoints, removedEndpoints }: Update, key: EndpointKey): boolean {
   return header.kind === 'delta' && !endpoints.has(key) && !removedEndpoints.has(key);
 }
@@ -59,7 +59,9 @@ function addDestinations(addresses: Set<Address>, { destinations }: Endpoint): v
   for (const { address } of destinations) addresses.add(address);
 }
 
-/** An update that leaves some nodes is obeyed; without any node the withheld frontends would lead nowhere. */
+/**
+ * An update that leaves some nodes applies. Without any node, the withheld frontends would have no backend.
+ */
 function keepNodes(
   state: GatewayState,
   withheld: ReadonlySet<EndpointKey>,

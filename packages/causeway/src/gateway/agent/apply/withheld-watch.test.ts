@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { WithheldWatch } from './withheld-watch.ts';
 
-test('an alarm is raised for removals that stay withheld, and taken back when none is left', async () => {
+test('raises an alarm for removals that stay withheld, and clears it when none is left', async () => {
   const clock = new SimulatedClock();
   const watch = new WithheldWatch(clock);
   expect(watch.alarm(25)).toBeUndefined();

@@ -1,9 +1,9 @@
 import type { Clock } from '@causeway/base/time/clock';
 
-/** A controller that is there confirms within a second or two, and no operator needs to look. */
+/** A running controller confirms within one or two seconds, without an operator. */
 const alarmAfterMs = 10_000;
 
-/** Decides when withheld removals need an operator: when they have stayed withheld for long. */
+/** Decides when withheld removals need an operator: after they have been withheld for a long time. */
 export class WithheldWatch {
   readonly #clock: Clock;
   #since: number | undefined;
@@ -12,7 +12,7 @@ export class WithheldWatch {
     this.#clock = clock;
   }
 
-  /** The alarm's message for as many withheld removals; undefined where there is no alarm. */
+  /** The alarm's message for this number of withheld removals; undefined if there is no alarm. */
   alarm(count: number): string | undefined {
     if (count === 0) this.#since = undefined;
     else this.#since ??= this.#clock.monotonic();

@@ -71,8 +71,8 @@ describe('the guard', () => {
     ['more than half and more than 20', 45, 22, 23],
     ['more than half but only 20', 30, 10, 0],
     ['more than 20 but only half', 60, 30, 0],
-    ['everything, of few', 10, 0, 0],
-    ['everything, of many', 21, 0, 21],
+    ['all of a few', 10, 0, 0],
+    ['all of many', 21, 0, 21],
   ])('removing %s', (_name, before, left, count) => {
     const first = full(1, range(1, before));
     expect(withheld(after([first, full(2, range(1, left))]))).toHaveLength(count);
@@ -101,7 +101,7 @@ describe('the guard', () => {
     });
   });
 
-  test('a frontend that another Service takes over is the new one’s, also when its removal was withheld', () => {
+  test('serves a frontend for the Service that takes it over, even after a withheld removal', () => {
     const taken = frontend(3, 'default/new', '10.0.0.9');
     const first = full(1, range(1, 25));
     for (const pushes of [
@@ -116,7 +116,7 @@ describe('the guard', () => {
     }
   });
 
-  test('a withheld removal stays so, however few removals later updates have', () => {
+  test('keeps a removal withheld while later updates have few removals', () => {
     const pushes = [full(1, range(1, 25)), full(2, range(101, 150))];
     for (const next of [full(3, range(101, 149)), delta(3, [], range(150, 150))]) {
       const state = after([...pushes, next]);
@@ -125,12 +125,12 @@ describe('the guard', () => {
     }
   });
 
-  test('withheld frontends don’t count as served: the rest is guarded by its own number', () => {
+  test('counts only frontends that are not withheld as served', () => {
     const state = after([full(1, range(1, 40)), full(2, range(101, 125)), full(3, [])]);
     expect(withheld(state)).toHaveLength(65);
   });
 
-  test('a permission applies to all that is withheld, in any update', () => {
+  test('applies a permission to all withheld removals in any update', () => {
     const pushes = [full(1, range(1, 25)), full(2, range(101, 125))];
     const admission = admit(after(pushes), delta(3, [], []), 'x', { ...limits, isAllowed: true });
     if (admission.verdict !== 'admitted') throw new Error('it was repeated');
@@ -138,7 +138,7 @@ describe('the guard', () => {
     expect([...admission.change.endpoints.keys()].sort()).toEqual(keys(range(1, 25)));
   });
 
-  test('a record that can’t be read makes the frontend a wanted one', () => {
+  test('keeps a frontend with an unreadable record', () => {
     const bad = read([
       JSON.stringify({ causeway: 'agent/v2', revision: 2, kind: 'state', generation: 3 }),
       JSON.stringify({ endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80, x: 1 } }),

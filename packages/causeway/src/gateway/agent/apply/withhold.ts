@@ -2,7 +2,7 @@ import type { Endpoint, EndpointKey } from '../../protocol/endpoint.ts';
 import type { Change, Edits, GatewayState, Kept } from '../store/state.ts';
 import type { Update } from '../../protocol/update.ts';
 
-/** How much one update may remove without a confirmation: the share and the number together. */
+/** Limits for removals in one update without a confirmation. The share and the number both apply. */
 export interface RemovalLimits {
   readonly share: number;
   readonly count: number;
@@ -10,22 +10,22 @@ export interface RemovalLimits {
   readonly isAllowed?: boolean;
 }
 
-/** The guard's decision on the removals of an update. */
+/** The removal guard's decision on an update. */
 export interface RemovalDecision {
-  /** The removals that are withheld once the update is applied, those of earlier updates among them. */
+  /** The removals that are withheld after the update, including those of earlier updates. */
   readonly withheld: ReadonlySet<EndpointKey>;
   /** Withheld removals of earlier updates that are applied now. */
   readonly released: ReadonlySet<EndpointKey>;
-  /** The update makes use of the operator's permission, which is good for one update. */
+  /** The update uses the operator's permission, which applies to one update. */
   readonly usesPermission: boolean;
-  /** Why removals are withheld from this update on. */
+  /** Why removals are newly withheld. */
   readonly reason: string;
 }
 
 /**
- * Decides which removals of an update are withheld. A removal that an earlier update asked for stays
- * withheld until it is confirmed, however few removals the next update has. `wanted` says which
- * frontends the update has a record for, good or bad: those are not removed.
+ * Decides which removals of an update are withheld. A removal of an earlier update stays withheld until it is
+ * confirmed, even if the next update has few removals. `wanted` returns whether the update has a record for
+ * the frontend, valid or not: such a frontend is not removed.
  */
 export function decideRemovals(
   state: GatewayState,
@@ -52,14 +52,14 @@ export function decideRemovals(
   return { withheld, released: new Set(), usesPermission: false, reason };
 }
 
-/** The frontends whose removal is withheld. */
+/** The frontends with a withheld removal. */
 export function withheldIn({ kept }: GatewayState): Set<EndpointKey> {
   const keys = new Set<EndpointKey>();
   for (const [key, { isWithheld }] of kept) if (isWithheld === true) keys.add(key);
   return keys;
 }
 
-/** The edits without the removals that are withheld, and with those that are released. */
+/** The edits without withheld removals and with released ones. */
 export function applyDecision(
   endpoints: Edits<EndpointKey, Endpoint>,
   { withheld, released }: RemovalDecision,
@@ -70,7 +70,7 @@ export function applyDecision(
   return result;
 }
 
-/** The notes on removals that are withheld from this update on. */
+/** The entries for newly withheld removals. */
 export function withheldNotes(
   state: GatewayState,
   { withheld, reason }: RemovalDecision,
@@ -85,7 +85,7 @@ export function withheldNotes(
   return notes;
 }
 
-/** The change that applies these withheld removals, under the generation that asked for them. */
+/** The change that applies these withheld removals. It keeps the generation that requested them. */
 export function confirmedRemovals(state: GatewayState, keys: Iterable<EndpointKey>): Change {
   const confirmed = withheldIn(state).intersection(new Set(keys));
   const gone = new Map([...confirmed].map((key) => [key, undefined] as const));

@@ -20,8 +20,8 @@ function view(change: Partial<LinkView> = {}): LinkView {
 
 const before = followLink(undefined, view()).record;
 
-describe('what a link lost', () => {
-  test('is nothing at the first look, which is kept', () => {
+describe('addresses and routes that a link lost', () => {
+  test('are none at the first check, which is recorded', () => {
     expect(followLink(undefined, view()).lost).toEqual({ routes: [], addresses: [] });
     expect(before).toEqual({
       carrierChanges: 2,
@@ -30,13 +30,13 @@ describe('what a link lost', () => {
     });
   });
 
-  test('is not what was removed while the link stayed up, which is forgotten', () => {
+  test('exclude a route that was removed while the link stayed up, which is dropped from the record', () => {
     const { record, lost } = followLink(before, view({ routes: [podRoute] }));
     expect(lost.routes).toEqual([]);
     expect(record?.routes).toEqual([podRoute]);
   });
 
-  test('is not looked for while the link is down, and nothing is forgotten', () => {
+  test('are not determined while the link is down, and the record is kept', () => {
     const down = view({ isUp: false, carrierChanges: 3, routes: [], addresses: [] });
     const { record, lost } = followLink(before, down);
     expect(lost).toEqual({ routes: [], addresses: [] });
@@ -44,7 +44,7 @@ describe('what a link lost', () => {
     expect(followLink(undefined, down).record).toBeUndefined();
   });
 
-  test('is known once the link was seen down, also with a driver that does not count that', () => {
+  test('are detected after the link was seen down, even if the driver has no carrier count', () => {
     const down = followLink(before, view({ isUp: false, routes: [], addresses: [] }));
     const up = followLink(down.record, view({ routes: [], addresses: [] }));
     expect(up.lost).toEqual({ routes: [defaultRoute, podRoute], addresses: [own] });
@@ -52,7 +52,7 @@ describe('what a link lost', () => {
     expect(restored).toEqual({ record: before, lost: { routes: [], addresses: [] } });
   });
 
-  test('is what was there before it went down, until it is back', () => {
+  test('are those from before it went down, until they are restored', () => {
     const up = view({ carrierChanges: 4, routes: [], addresses: [] });
     const first = followLink(before, up);
     expect(first.lost).toEqual({ routes: [defaultRoute, podRoute], addresses: [own] });
@@ -63,14 +63,14 @@ describe('what a link lost', () => {
     expect(third.record?.carrierChanges).toBe(4);
   });
 
-  test('is not a route whose destination a routing daemon has another route to', () => {
+  test('exclude a route if a routing daemon has another route to its destination', () => {
     const destinations = new Set(['4 default']);
     const up = view({ carrierChanges: 4, routes: [], destinations });
     expect(followLink(before, up).lost.routes).toEqual([podRoute]);
   });
 });
 
-test('addresses are restored first, then routes on the link, then those through a router', () => {
+test('restores addresses first, then routes on the link, then routes through a router', () => {
   const lost = { routes: [defaultRoute, onLink], addresses: [own] };
   expect(restoringCommands('ext', lost).map((command) => command.join(' '))).toEqual([
     'address replace 2001:db8:77::11/64 nodad dev ext',

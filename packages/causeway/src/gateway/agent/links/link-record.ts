@@ -2,9 +2,9 @@ import { z } from 'zod';
 
 const words = z.string().regex(/^[\w.:/%-]+(?: [\w.:/%-]+)*$/);
 
-/** What the agent keeps of a link: the state that it is in when it works. */
+/** The agent's record of a link in its working state. */
 export const linkRecord = z.object({
-  /** How often the link has gone down or up. Another number means that it went down since. */
+  /** Number of carrier changes of the link. Another number means that the link went down. */
   carrierChanges: z.number(),
   routes: z.array(z.object({ family: z.union([z.literal(4), z.literal(6)]), words })),
   /** Each as arguments of `ip address add`, such as `2001:db8::11/64 nodad`. */
@@ -15,14 +15,14 @@ export type LinkRecord = Readonly<z.output<typeof linkRecord>>;
 /** A static route, as arguments of `ip route add`. The first word is its destination. */
 export type RouteRecord = LinkRecord['routes'][number];
 
-/** How a link is now. */
+/** The current state of a link. */
 export interface LinkView extends LinkRecord {
   readonly isUp: boolean;
-  /** Every route through the link, those of routing daemons included: family and destination. */
+  /** Family and destination of every route through the link, including routes of routing daemons. */
   readonly destinations: ReadonlySet<string>;
 }
 
-/** What was on a link before it went down, and is not there since it is up again. */
+/** Addresses and routes that were on a link before it went down, and are missing now that it is up. */
 export type LostFromLink = Pick<LinkRecord, 'routes' | 'addresses'>;
 
 const nothing: LostFromLink = { routes: [], addresses: [] };
@@ -30,13 +30,13 @@ const nothing: LostFromLink = { routes: [], addresses: [] };
 export const destinationOf = ({ family, words: text }: RouteRecord): string =>
   `${family} ${text.split(' ')[0]}`;
 
-/** In place of the count, once the link was seen down: not every driver counts that. */
+/** Replaces the count after the link was seen down, because not every driver counts carrier changes. */
 const seenDown = -1;
 
 /**
- * What to keep of a link, and what it lost. A route or address that is gone although the link never went
- * down was removed by an administrator or a program, and is not missed. One that is gone since the link
- * went down was removed by the kernel. A route with the same destination takes its place.
+ * The new record of a link, and its lost addresses and routes. A route or address that is missing although
+ * the link never went down was removed by an administrator or a program, and is not restored. After the link
+ * went down, the kernel removed it. A route with the same destination replaces a lost route.
  */
 export function followLink(
   record: LinkRecord | undefined,
@@ -65,7 +65,10 @@ export function followLink(
   };
 }
 
-/** Arguments of `ip` that bring back what a link lost: addresses first, because routes need them. */
+/**
+ * Arguments of `ip` that restore the lost addresses and routes of a link: addresses first, because routes
+ * need them.
+ */
 export function restoringCommands(link: string, lost: LostFromLink): string[][] {
   const direct = lost.routes.filter(({ words: text }) => !text.includes(' via '));
   const others = lost.routes.filter(({ words: text }) => text.includes(' via '));

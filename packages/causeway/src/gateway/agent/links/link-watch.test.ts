@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => fs.rm(directory, { recursive: true }));
 
-/** A machine with one link, as `ip` would print it. */
+/** A machine with one link, in the output format of `ip`. */
 class Machine {
   isUp = true;
   carrierChanges = 2;
@@ -43,7 +43,7 @@ class Machine {
     };
   }
 
-  /** What the kernel does when the link goes down and up. */
+  /** Simulates the kernel when the link goes down and up. */
   bounce(): void {
     this.carrierChanges += 2;
     this.routes = { 4: this.routes[4].filter((each) => each.includes('kernel')), 6: [] };
@@ -77,7 +77,7 @@ function watch(machine: Machine, change: Partial<LinkWatchOptions> = {}) {
   return { linkWatch, alarms };
 }
 
-test('a link that goes down while it is read loses nothing from the record', async () => {
+test('keeps the record of a link that goes down while it is read', async () => {
   const machine = new Machine();
   let before: NetworkTexts | undefined;
   const { linkWatch } = watch(machine, {
@@ -98,7 +98,7 @@ test('a link that goes down while it is read loses nothing from the record', asy
   expect(linkWatch.illness).toBeUndefined();
 });
 
-test('a link that went down and up gets back its own addresses and static routes, and nothing else', async () => {
+test('restores only own addresses and static routes of a link that went down and up', async () => {
   const machine = new Machine();
   const { linkWatch } = watch(machine);
   await linkWatch.check(signal);
@@ -113,20 +113,20 @@ test('a link that went down and up gets back its own addresses and static routes
   expect(linkWatch.illness).toBeUndefined();
 });
 
-test('a route that an administrator removed is not restored, and is missed while clients need it', async () => {
+test("reports a route that an administrator removed while clients need it, but doesn't restore it", async () => {
   const machine = new Machine();
   const { linkWatch } = watch(machine);
   await linkWatch.check(signal);
   machine.routes[6] = [];
   await linkWatch.check(signal);
   expect(machine.commands).toEqual([]);
-  expect(linkWatch.illness).toContain('no IPv6 default route');
+  expect(linkWatch.illness).toContain('IPv6 default route is missing');
 });
 
 test.each([
   ['no client is served in its family', { servedFamilies: () => new Set<Family>([4]) }],
-  ['the settings say so', { needsDefaultRoute: false }],
-])('a default route is not missed when %s', async (_, change) => {
+  ['the settings disable it', { needsDefaultRoute: false }],
+])('reports no missing default route when %s', async (_, change) => {
   const machine = new Machine();
   const { linkWatch } = watch(machine, change);
   await linkWatch.check(signal);
@@ -135,7 +135,7 @@ test.each([
   expect(linkWatch.illness).toBeUndefined();
 });
 
-test('a network without a default route needs none', async () => {
+test('needs no default route in a network that never had one', async () => {
   const machine = new Machine();
   machine.routes = { 4: [], 6: [] };
   const { linkWatch } = watch(machine);
@@ -143,7 +143,7 @@ test('a network without a default route needs none', async () => {
   expect(linkWatch.illness).toBeUndefined();
 });
 
-test('an agent that restarts during the outage restores what the link lost', async () => {
+test('restores lost routes after the agent restarted during the outage', async () => {
   const machine = new Machine();
   await watch(machine).linkWatch.check(signal);
   machine.bounce();
@@ -153,7 +153,7 @@ test('an agent that restarts during the outage restores what the link lost', asy
   expect(machine.commands).toHaveLength(3);
 });
 
-test('without restoring, the gateway says what is missing', async () => {
+test('reports missing routes if restoring is off', async () => {
   const machine = new Machine();
   const { linkWatch } = watch(machine, { restores: false });
   await linkWatch.check(signal);
@@ -166,7 +166,7 @@ test('without restoring, the gateway says what is missing', async () => {
   expect(linkWatch.illness).toBe('ext lost the route default via 10.77.0.1 when it went down');
 });
 
-test('a link that is down raises an alarm and is no other illness: keepalived yields by itself', async () => {
+test('raises only the link alarm for a link that is down, because keepalived yields', async () => {
   const machine = new Machine();
   const { linkWatch, alarms } = watch(machine);
   await linkWatch.check(signal);
@@ -177,7 +177,7 @@ test('a link that is down raises an alarm and is no other illness: keepalived yi
   expect(linkWatch.illness).toBeUndefined();
 });
 
-test('a record that can not be read is as good as none', async () => {
+test("ignores a record that can't be read", async () => {
   await fs.writeFile(path.join(directory, 'links.json'), '{"links":');
   const machine = new Machine();
   const { linkWatch } = watch(machine);

@@ -33,11 +33,13 @@ export interface WatchedLink {
 
 export interface LinkWatchOptions {
   readonly links: readonly WatchedLink[];
-  /** Kept until the machine restarts, so that an agent that restarts during an outage knows what is lost. */
+  /**
+   * Kept until the machine reboots, so that an agent that restarts during an outage knows the lost routes.
+   */
   readonly file: string;
-  /** Restore what a link lost when it went down. */
+  /** Restores lost addresses and routes of a link that went down. */
   readonly restores: boolean;
-  /** A default route that was there and is gone means that clients are not answered. */
+  /** A missing default route that existed before means that clients get no answers. */
   readonly needsDefaultRoute: boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -57,8 +59,8 @@ const storedRecords = z.object({
 });
 
 /**
- * Notices that the gateway can't answer clients because of its links, routes or addresses, and restores
- * what a link lost when it went down.
+ * Detects that the gateway can't answer clients because of its links, routes or addresses, and restores lost
+ * addresses and routes of a link that went down.
  */
 export class LinkWatch {
   readonly #options: LinkWatchOptions;
@@ -73,7 +75,7 @@ export class LinkWatch {
     this.#restored = options.metrics.counter(linkMetrics.restored);
   }
 
-  /** Why this gateway can't answer clients although its links are up, if so. */
+  /** Why this gateway can't answer clients although its links are up; undefined if it can. */
   get illness(): string | undefined {
     return this.#illness;
   }
@@ -92,7 +94,7 @@ export class LinkWatch {
     }
   }
 
-  /** Reads what an earlier run has kept. A file that can't be read is as good as none. */
+  /** Reads the record of an earlier run. A file that can't be read is ignored. */
   async load(): Promise<void> {
     const { file, log } = this.#options;
     try {
@@ -106,7 +108,7 @@ export class LinkWatch {
     }
   }
 
-  /** Looks at the links once, and restores what they lost. */
+  /** Checks the links once, and restores lost addresses and routes. */
   async check(signal: AbortSignal): Promise<void> {
     let view = await this.#read(signal);
     let lost = this.#follow(view);
@@ -121,7 +123,7 @@ export class LinkWatch {
       'link-down',
       down.length === 0 ? undefined : `this gateway serves nothing: ${names} is down`,
     );
-    // keepalived gives up the addresses while a link is down, and takes part again as soon as it is up.
+    // keepalived gives up the addresses while a link is down, and takes part again when it is up.
     this.#illness = down.length > 0 ? undefined : this.#whyNotAnswering(view, lost);
     await this.#store();
   }
@@ -152,12 +154,15 @@ export class LinkWatch {
           await this.#options.runIp(command, signal);
           const what = command.includes('route') ? 'route' : 'address';
           this.#restored.add({ what });
-          log.warn({ link, command: command.join(' ') }, 'restored what the link lost');
+          log.warn(
+            { link, command: command.join(' ') },
+            'restored an address or route that the link lost',
+          );
         } catch (error) {
           if (signal.aborted) throw error;
           log.error(
             { link, error: CausewayError.from(error) },
-            "what the link lost can't be restored",
+            "an address or route that the link lost can't be restored",
           );
         }
       }
@@ -177,7 +182,7 @@ export class LinkWatch {
     if (!this.#options.needsDefaultRoute) return undefined;
     for (const family of this.#options.servedFamilies()) {
       if (!this.#defaults.has(family) || view.defaults.has(family)) continue;
-      return `there is no IPv${family} default route any more, so clients are not answered`;
+      return `the IPv${family} default route is missing, so clients get no answers`;
     }
     return undefined;
   }

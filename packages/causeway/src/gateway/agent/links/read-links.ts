@@ -33,12 +33,12 @@ const addressRecords = z.array(
   }),
 );
 
-/** The network of this machine, as far as its links to clients and nodes are concerned. */
+/** The network of this machine: its links to clients and nodes. */
 export interface NetworkView {
   readonly links: ReadonlyMap<string, LinkView>;
-  /** Addresses on each link, those that keepalived holds included. */
+  /** Addresses on each link, including those of keepalived. */
   readonly present: ReadonlyMap<string, ReadonlySet<Address>>;
-  /** Families that have a default route, through whatever link. */
+  /** Families that have a default route through any link. */
   readonly defaults: ReadonlySet<Family>;
 }
 
@@ -65,7 +65,7 @@ export async function readNetworkTexts(signal: AbortSignal): Promise<NetworkText
   };
 }
 
-/** Runs `ip`. Throws `unavailable` with what it says where it fails. */
+/** Runs `ip`. Throws `unavailable` with its output if it fails. */
 export async function ip(args: readonly string[], signal: AbortSignal): Promise<string> {
   const { code, stdout, stderr } = await runProgram('ip', args, { signal });
   if (code === 0) return stdout;
@@ -75,8 +75,8 @@ export async function ip(args: readonly string[], signal: AbortSignal): Promise<
 }
 
 /**
- * Reads what `ip` printed, for these links alone. `isOwn` names addresses to keep whatever their prefix. A
- * link that went down or up between the commands counts as down, because its routes may be half removed.
+ * Parses the output of `ip` for these links. `isOwn` selects addresses to keep with any prefix. A link that
+ * went down or up between the commands counts as down, because its routes may be half removed.
  */
 export function networkIn(
   texts: NetworkTexts,
@@ -114,7 +114,7 @@ const changesOf = (link: LinkInfo | undefined) => link?.stats64.tx.carrier_chang
 
 type AddressInfo = z.output<typeof addressRecords>[number]['addr_info'][number];
 
-/** Addresses that stand for themselves alone are keepalived's to set, unless they are the gateway's own. */
+/** keepalived sets host addresses, except the gateway's own. */
 function addressWords(info: AddressInfo, isOwn: (address: Address) => boolean): string[] {
   const address = tryParseAddress(info.local);
   if (address === undefined || info.scope !== 'global') return [];
@@ -130,13 +130,13 @@ function addressWords(info: AddressInfo, isOwn: (address: Address) => boolean): 
 
 interface FoundRoute {
   readonly link: string | undefined;
-  /** Made by an administrator or at boot, so that nothing else brings it back. */
+  /** Made by an administrator or at boot, so no other program restores it. */
   readonly isStatic: boolean;
   readonly route: RouteRecord;
 }
 
 const staticProtocols: ReadonlySet<string | undefined> = new Set([undefined, 'boot', 'static']);
-/** Words that tell a state of a route, and are no part of it. */
+/** Words for the state of a route. They are not part of its definition. */
 const stateWords: ReadonlySet<string> = new Set(['linkdown', 'dead']);
 const types = /^(?:blackhole|unreachable|prohibit|throw|local|broadcast|multicast|anycast) /;
 
@@ -168,6 +168,6 @@ function parse<T>(schema: z.ZodType<T>, text: string): T {
   try {
     return schema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new CausewayError('unavailable', 'ip printed something else than links', { cause });
+    throw new CausewayError('unavailable', 'the output of ip has no links', { cause });
   }
 }

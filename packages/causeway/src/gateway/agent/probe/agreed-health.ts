@@ -1,19 +1,22 @@
 import type { Address } from '@causeway/base/address/address';
 
-/** What is known about silent destinations, from both sides. */
+/** Unhealthy backends according to the gateway and the controller. */
 export interface HealthSources {
-  /** What this gateway's own probes say. */
+  /** Unhealthy according to this gateway's own probes. */
   readonly own: ReadonlySet<Address>;
-  /** What the controller handed to all gateways alike; undefined before it has. */
+  /**
+   * Unhealthy according to the controller, the same for all gateways; undefined before the controller sent
+   * it.
+   */
   readonly handed: ReadonlySet<Address> | undefined;
-  /** Whether the controller is there to hand out anything. */
+  /** Whether the controller is connected. */
   readonly isControllerPresent: boolean;
 }
 
 /**
- * All gateways leave out whom the controller names, so that they choose alike. Whom this one can't reach
- * it leaves out besides, without waiting to be told: the controller may have lost its power together with
- * the destination, and its last word would count for as long as it lasts.
+ * All gateways exclude the backends that the controller names, so that they choose alike. A gateway also
+ * excludes backends that it can't reach itself, without waiting for the controller. The controller may have
+ * lost power together with the backend, and its last list would stay in use until it expires.
  */
 export function agreedHealth(sources: HealthSources): ReadonlySet<Address> {
   const { own, handed, isControllerPresent } = sources;

@@ -9,14 +9,14 @@ const signal = new AbortController().signal;
 const own = new Set([parseAddress('10.0.0.1')]);
 const handed = new Set([parseAddress('10.0.0.2')]);
 
-test('what a controller handed out is forgotten when it vanishes without closing its stream', async () => {
+test("drops the controller's list when the controller disappears without closing its stream", async () => {
   const clock = new SimulatedClock();
   let acted: ReadonlySet<Address> = new Set();
   const setUnhealthy = (unhealthy: ReadonlySet<Address>) => {
     acted = unhealthy;
     return Promise.resolve();
   };
-  // The stream looks alive all the time.
+  // The stream stays connected.
   const backendHealth = new BackendHealth(
     { setUnhealthy },
     { log: discardLog, clock, metrics: noMetrics },
@@ -27,7 +27,7 @@ test('what a controller handed out is forgotten when it vanishes without closing
   backendHealth.hand(handed);
   await backendHealth.act(signal);
   expect(acted).toEqual(handed.union(own));
-  // One that is there hands it again before it is forgotten.
+  // A running controller repeats its list before it expires.
   await clock.advance(handedLastsMs - 1);
   expect(backendHealth.expire()).toBe(false);
   backendHealth.hand(handed);
@@ -40,7 +40,7 @@ test('what a controller handed out is forgotten when it vanishes without closing
   expect(acted).toBe(own);
 });
 
-test('who falls silent together with the controller is left out at once, whatever it handed out last', async () => {
+test("excludes a backend that fails together with the controller at once, whatever the controller's last list", async () => {
   let acted: ReadonlySet<Address> = new Set();
   const setUnhealthy = (unhealthy: ReadonlySet<Address>) => {
     acted = unhealthy;
@@ -56,13 +56,13 @@ test('who falls silent together with the controller is left out at once, whateve
   backendHealth.see(own);
   await backendHealth.act(signal);
   expect(acted).toEqual(own);
-  // The next leader has not heard of it yet.
+  // The next leader does not know the failure yet.
   backendHealth.hand(new Set());
   await backendHealth.act(signal);
   expect(acted).toEqual(own);
 });
 
-test('silent destinations that could not be taken out are tried again until they are', async () => {
+test('retries until unhealthy backends are removed', async () => {
   const clock = new SimulatedClock();
   const stop = new AbortController();
   let failures = 2;
@@ -91,7 +91,7 @@ test('silent destinations that could not be taken out are tried again until they
   await clock.advance(1_000);
   await Promise.all(attempts);
   expect(acted).toBe(own);
-  // And then no more.
+  // No retries follow.
   await clock.advance(10_000);
   expect(attempts).toHaveLength(2);
   stop.abort();

@@ -7,12 +7,12 @@ import type { Gateway } from '../gateway.ts';
 import { gatewayMetrics } from '../gateway-metrics.ts';
 import { agreedHealth } from './agreed-health.ts';
 
-/** Three times as long as a controller takes to hand it again. */
+/** Three times the interval in which a controller repeats its list. */
 export const handedLastsMs = 30_000;
-/** Also how soon a failure is tried again: a destination is to be out within a few probes. */
+/** Also the retry interval after a failure: an unhealthy backend must be removed within a few probes. */
 const checkEveryMs = 1_000;
 
-/** Brings together what the probes see, what the controller hands out, and what the gateway acts on. */
+/** Combines the probe results with the controller's list, and passes the result to the gateway. */
 export class BackendHealth {
   readonly #gateway: Pick<Gateway, 'setUnhealthy'>;
   readonly #log: Log;
@@ -22,7 +22,7 @@ export class BackendHealth {
   #own: ReadonlySet<Address> = new Set();
   #handed: ReadonlySet<Address> | undefined;
   #handedAt = 0;
-  /** What was agreed last could not be acted on. */
+  /** The last result could not be applied. */
   #isOwed = false;
 
   constructor(
@@ -52,15 +52,15 @@ export class BackendHealth {
     this.#handedAt = this.#clock.monotonic();
   }
 
-  /** A controller that left hands out nothing; when it comes back it starts anew. */
+  /** Drops the list of a disconnected controller. It sends a new one when it returns. */
   controllerLeft(): void {
     this.#handed = undefined;
     this.#led.set({}, 0);
   }
 
   /**
-   * Forgets what was handed too long ago: a controller that is there hands it again and again, one whose
-   * power was cut leaves a stream that looks alive. Answers whether that changes anything.
+   * Drops an expired list. A running controller repeats its list, but a controller that lost power leaves a
+   * stream that seems alive. Returns whether the list was dropped.
    */
   expire(): boolean {
     if (this.#handed === undefined) return false;
@@ -69,7 +69,7 @@ export class BackendHealth {
     return true;
   }
 
-  /** Looks from time to time whether what was handed is too old, or something has failed before. */
+  /** Checks at intervals whether the list has expired or a failure needs a retry. */
   async recheck(onDue: () => void, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await sleep(this.#clock, checkEveryMs, signal);
@@ -77,7 +77,7 @@ export class BackendHealth {
     }
   }
 
-  /** Acts on what is agreed now. A failure is told and tried again with the next look. */
+  /** Applies the current result. A failure is logged and retried at the next check. */
   async act(signal: AbortSignal): Promise<void> {
     const unhealthy = agreedHealth({
       own: this.#own,
@@ -90,10 +90,7 @@ export class BackendHealth {
     } catch (error) {
       if (signal.aborted) return;
       this.#isOwed = true;
-      this.#log.warn(
-        { error: CausewayError.from(error) },
-        "silent destinations can't be taken out",
-      );
+      this.#log.warn({ error: CausewayError.from(error) }, "unhealthy backends can't be removed");
     }
   }
 }

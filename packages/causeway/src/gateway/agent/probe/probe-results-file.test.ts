@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => fs.rm(directory, { recursive: true }));
 
-test('who was silent before a restart is silent after it, and who had answered can be missed', async () => {
+test('keeps unhealthy backends and earlier answers over a restart', async () => {
   const file = path.join(directory, 'answers.json');
   const before = new ProbeResults(thresholds, await readKnownAnswers(file));
   for (const isUp of [true, false, false]) {
@@ -46,10 +46,10 @@ test('who was silent before a restart is silent after it, and who had answered c
 });
 
 test.each([
-  ['nothing', undefined],
-  ['nonsense', '{"answered":'],
-  ['something else', '[]'],
-])('a file with %s is as good as none', async (_name, text) => {
+  ['no content', undefined],
+  ['truncated JSON', '{"answered":'],
+  ['another type', '[]'],
+])('ignores a file with %s', async (_name, text) => {
   const file = path.join(directory, 'answers.json');
   if (text !== undefined) await fs.writeFile(file, text);
   expect(await readKnownAnswers(file)).toEqual({ answered: [], unhealthy: [] });

@@ -1,29 +1,29 @@
 import { familyOf, type Address, type Family } from '@causeway/base/address/address';
 
 export interface ProbeThresholds {
-  /** So many probes in a row without an answer make a destination silent. */
+  /** Number of failed probes in a row that make a backend unhealthy. */
   readonly fall: number;
-  /** So many answers in a row bring it back. */
+  /** Number of answered probes in a row that make it healthy again. */
   readonly rise: number;
 }
 
-/** What is kept of a ledger over a restart. */
+/** The probe results that are kept over a restart. */
 export interface KnownAnswers {
   readonly answered: readonly Address[];
   readonly unhealthy: readonly Address[];
 }
 
 interface Record {
-  /** Nobody who has never answered can have fallen silent: a firewall may swallow our probes. */
+  /** A backend that has never answered can't become unhealthy, because a firewall may drop the probes. */
   readonly hasAnswered: boolean;
   readonly isUnhealthy: boolean;
-  /** The round in which it fell silent. */
+  /** The round in which it became unhealthy. */
   readonly unhealthySince: number;
-  /** Probes in a row that speak against how it is judged now. */
+  /** Number of probes in a row that contradict the current state. */
   readonly against: number;
 }
 
-// Most are in one of these states, and there are tens of thousands of them: they share the record.
+// Most backends are in one of these states, and there are tens of thousands: they share the record.
 const unheard: Record = { hasAnswered: false, isUnhealthy: false, unhealthySince: 0, against: 0 };
 const answering: Record = { ...unheard, hasAnswered: true };
 const becomeUnhealthy = (unhealthySince: number): Record => ({
@@ -32,7 +32,7 @@ const becomeUnhealthy = (unhealthySince: number): Record => ({
   unhealthySince,
 });
 
-/** Who answers and who has fallen silent, from single probes. */
+/** Determines from single probes which backends are healthy. */
 export class ProbeResults {
   readonly #thresholds: ProbeThresholds;
   readonly #records = new Map<Address, Record>();
@@ -50,7 +50,7 @@ export class ProbeResults {
     }
   }
 
-  /** Goes up with every change of what is {@link known}. */
+  /** Increases with every change of {@link known}. */
   get revision(): number {
     return this.#revision;
   }
@@ -64,8 +64,8 @@ export class ProbeResults {
   }
 
   /**
-   * These are probed from now on; all others are forgotten. Answers whether that changes who is silent,
-   * or cuts us off.
+   * Probes exactly these from now on, and drops all other records. Returns whether this changes the unhealthy
+   * backends or the cut-off state.
    */
   beginRound(addresses: { has(address: Address): boolean }): boolean {
     this.#round += 1;
@@ -82,7 +82,7 @@ export class ProbeResults {
     return this.#unhealthy !== before || this.cutOff.length !== wasCutOff.length;
   }
 
-  /** Answers whether the judgement on this address has changed, or on ourselves. */
+  /** Returns whether the state of this backend or the cut-off state has changed. */
   record(address: Address, answered: boolean): boolean {
     const record = this.#records.get(address) ?? unheard;
     if (answered && !record.hasAnswered) {
@@ -122,7 +122,7 @@ export class ProbeResults {
     return ([4, 6] as const).filter(isCutOff);
   }
 
-  /** How many have ever answered, and so can be missed. */
+  /** Number of backends that have ever answered, and so can become unhealthy. */
   get heard(): number {
     let count = 0;
     for (const record of this.#records.values()) if (record.hasAnswered) count += 1;
@@ -156,6 +156,6 @@ export class ProbeResults {
 
 function withAgainst(record: Record, against: number): Record {
   if (record.against === against) return record;
-  // Only who has answered can have anything against it.
+  // Only a backend that has answered can have contradicting probes.
   return against === 0 && !record.isUnhealthy ? answering : { ...record, against };
 }

@@ -27,26 +27,34 @@ function ledgerAfter(...rounds: string[]): ProbeResults {
 
 const rounds = (count: number, round: string) => Array<string>(count).fill(round);
 
-describe('who is silent', () => {
+describe('unhealthy backends', () => {
   test.each([
-    ['everybody answers', ['+++', '+++'], []],
-    ['one probe unanswered is no silence', ['+++', '-++'], []],
-    ['two in a row are', ['+++', '-++', '-++'], [a]],
-    ['two that are not in a row are not', ['+++', '-++', '+++', '-++'], []],
-    ['who never answered is not judged', ['-++', '-++', '-++'], []],
-    ['one answer does not bring it back', ['+++', '-++', '-++', '+++'], [a]],
-    ['two answers do', ['+++', '-++', '-++', '+++', '+++'], []],
-    ['when all go, it is us', ['+++', '---', '---'], []],
-    ['who had gone long before stays out', ['+++', ...rounds(7, '-++'), '---', '---'], [a]],
-    ['who went just before does not', ['+++', ...rounds(3, '-++'), '---', '---'], []],
-    ['when one is back, all others are out', ['+++', '---', '---', '+--', '+--'], [b, c]],
-    ['all but one', ['+++', '--+', '--+'], [a, b]],
-    ['a gateway that only ever heard one of three', ['+--', '---', '---'], [a]],
+    ['none if all answer', ['+++', '+++'], []],
+    ['exclude a backend with one failed probe', ['+++', '-++'], []],
+    ['include a backend with two failed probes in a row', ['+++', '-++', '-++'], [a]],
+    ['exclude a backend with two failed probes not in a row', ['+++', '-++', '+++', '-++'], []],
+    ['exclude a backend that never answered', ['-++', '-++', '-++'], []],
+    ['keep a backend after one answer', ['+++', '-++', '-++', '+++'], [a]],
+    ['drop a backend after two answers', ['+++', '-++', '-++', '+++', '+++'], []],
+    ['none if all fail, because the gateway is cut off', ['+++', '---', '---'], []],
+    [
+      'keep a backend that failed long before a cut-off',
+      ['+++', ...rounds(7, '-++'), '---', '---'],
+      [a],
+    ],
+    [
+      'drop a backend that failed just before a cut-off',
+      ['+++', ...rounds(3, '-++'), '---', '---'],
+      [],
+    ],
+    ['include all others when one answers again', ['+++', '---', '---', '+--', '+--'], [b, c]],
+    ['include all but one', ['+++', '--+', '--+'], [a, b]],
+    ['include the only backend that ever answered', ['+--', '---', '---'], [a]],
   ])('%s', (_name, rounds, expected) => {
     expect([...ledgerAfter(...rounds).unhealthy]).toEqual(expected);
   });
 
-  test('who is no longer probed is forgotten', () => {
+  test('drops a backend that is no longer probed', () => {
     const ledger = ledgerAfter('+++', '-++', '-++');
     expect(ledger.beginRound(new Set([b, c]))).toBe(true);
     expect(ledger.beginRound(new Set([b, c]))).toBe(false);
@@ -54,7 +62,7 @@ describe('who is silent', () => {
     expect(ledger.cutOff).toEqual([]);
   });
 
-  test('that we are cut off begins and ends with who is probed, and both are told', () => {
+  test('reports when the cut-off state begins and ends with a change of targets', () => {
     const ledger = ledgerAfter('+++', '--+', '--+');
     expect(ledger.beginRound(new Set([a, b]))).toBe(true);
     expect(ledger.cutOff).toEqual([4]);
@@ -100,7 +108,7 @@ function stateWith(...endpoints: Endpoint[]): GatewayState {
   };
 }
 
-/** An endpoint at this port that is sent to the same one of each of these. */
+/** A frontend at this port with these backends at the same port. */
 function endpointTo(port: number, destinations: readonly Address[], protocol: Protocol = 'TCP') {
   const isIpv6 = destinations.includes(other);
   return makeEndpoint({
@@ -111,7 +119,7 @@ function endpointTo(port: number, destinations: readonly Address[], protocol: Pr
   });
 }
 
-describe('what is knocked at', () => {
+describe('probe targets', () => {
   const pods = [a, c];
   const dns = endpointTo(53, pods, 'UDP');
   const web = endpointTo(8080, pods);
@@ -119,7 +127,7 @@ describe('what is knocked at', () => {
 
   test.each<[string, readonly Endpoint[], readonly (readonly [Address, number])[]]>([
     [
-      'every destination once, on TCP where it has that',
+      'include every backend once, on TCP if it has a TCP port',
       [dns, web, secure],
       [
         [a, 8080],
@@ -127,7 +135,7 @@ describe('what is knocked at', () => {
       ],
     ],
     [
-      'in whatever order they stand',
+      'do not depend on the order of frontends',
       [secure, web, dns],
       [
         [a, 8080],
@@ -135,17 +143,17 @@ describe('what is knocked at', () => {
       ],
     ],
     [
-      'a node on the port of its health, also where a service is sent to its node port',
+      'include a node at its health port, even if a Service uses its node port',
       [endpointTo(30_080, [b])],
       [],
     ],
     [
-      'no cluster address: who is alone at every port and in every family is sent to anyway',
+      'exclude a cluster address and other backends without an alternative',
       [endpointTo(80, [a]), endpointTo(81, [a]), endpointTo(80, [other])],
       [],
     ],
     [
-      'a pod that is alone at one port and in company at another',
+      'include a pod that has an alternative at one of its ports',
       [endpointTo(80, [a]), web],
       [
         [a, 8080],
@@ -157,7 +165,7 @@ describe('what is knocked at', () => {
     expect([...found]).toEqual([...expected, [b, health]]);
   });
 
-  test('a pod that was in company before and is alone now', () => {
+  test('keep a pod that had an alternative before and has none now', () => {
     const before = probeTargets(stateWith(web), health);
     const after = stateWith(endpointTo(8080, [a]), endpointTo(80, [other]));
     expect([...probeTargets(after, health, before)]).toEqual([
@@ -167,7 +175,7 @@ describe('what is knocked at', () => {
   });
 });
 
-test('targets are worked out anew when the state has changed, and not before', () => {
+test('recomputes targets only when the state has changed', () => {
   const holder = new StateHolder();
   const targets = new TargetsOfState(parsePort(10256));
   const none = targets.of(holder.current);
@@ -176,7 +184,7 @@ test('targets are worked out anew when the state has changed, and not before', (
   const nodes = new Map([[b, { address: b }]]);
   holder.commit({ ...emptyState, generation: 1, nodes });
   expect([...targets.of(holder.current)]).toEqual([[b, 10256]]);
-  // Who had company is still knocked at.
+  // A backend that had an alternative before is still probed.
   const change = (endpoint: Endpoint) => new Map([[endpointKey(endpoint), endpoint]]);
   holder.commit({ ...emptyState, generation: 2, endpoints: change(endpointTo(80, [a, c])) });
   expect(targets.of(holder.current).size).toBe(3);

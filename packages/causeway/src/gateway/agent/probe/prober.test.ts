@@ -8,12 +8,12 @@ import { runProber } from './prober.ts';
 const [node, other] = ['10.0.0.1', '10.0.0.2'].map(parseAddress) as [Address, Address];
 const intervalMs = 500;
 
-test('a node that fell silent, was taken away and comes back healthy is silent no longer', async () => {
+test('a node that was unhealthy, removed and added again starts healthy', async () => {
   const clock = new SimulatedClock();
   const stop = new AbortController();
   const targets = new Set([node, other]);
   const dead = new Set<Address>();
-  let told: ReadonlySet<Address> = new Set();
+  let reported: ReadonlySet<Address> = new Set();
   const running = runProber(
     {
       clock,
@@ -21,27 +21,27 @@ test('a node that fell silent, was taken away and comes back healthy is silent n
       ledger: new ProbeResults({ fall: 2, rise: 2 }),
       targets: () => new Map([...targets].map((address) => [address, parsePort(80)])),
       probeTcp: ({ address }) => Promise.resolve(!dead.has(address)),
-      onChange: (unhealthy) => (told = unhealthy),
+      onChange: (unhealthy) => (reported = unhealthy),
     },
     stop.signal,
   );
   await clock.advance(2 * intervalMs);
   dead.add(node);
   await clock.advance(4 * intervalMs);
-  expect([...told]).toEqual([node]);
+  expect([...reported]).toEqual([node]);
   targets.delete(node);
   await clock.advance(2 * intervalMs);
-  expect([...told]).toEqual([]);
+  expect([...reported]).toEqual([]);
   dead.delete(node);
   targets.add(node);
   await clock.advance(4 * intervalMs);
-  expect([...told]).toEqual([]);
+  expect([...reported]).toEqual([]);
   stop.abort();
   await clock.advance(intervalMs);
   await running;
 });
 
-test('with more targets than can be knocked at in an interval, a round takes longer', async () => {
+test('a round takes longer if an interval is too short to probe all targets', async () => {
   const clock = new SimulatedClock();
   const stop = new AbortController();
   const all = Array.from({ length: 3_000 }, (_, index) =>
@@ -63,7 +63,7 @@ test('with more targets than can be knocked at in an interval, a round takes lon
     stop.signal,
   );
   await clock.advance(10);
-  // A long round has more slices, not larger ones: sockets by the hundred would outlive their use.
+  // A long round has more slices, not larger ones. Otherwise hundreds of sockets would be open at once.
   expect(attempted.length).toBe(50);
   await clock.advance(990);
   expect(attempted.length).toBeLessThan(all.length);

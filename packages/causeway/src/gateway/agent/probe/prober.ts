@@ -9,19 +9,21 @@ export interface ProberOptions {
   readonly ledger: ProbeResults;
   targets(): ProbeTargets;
   probeTcp(target: ProbeTarget, limitMs: number, signal: AbortSignal): Promise<boolean>;
-  /** Called when a probe, or what there is to probe, has changed who is silent or whether we are cut off. */
+  /** Called when a probe or a change of targets has changed the unhealthy backends or the cut-off state. */
   onChange(unhealthy: ReadonlySet<Address>): void;
 }
 
-/** Probes never come in one burst: so many slices in an interval, and in a longer round more of them. */
+/**
+ * Number of slices in an interval. A longer round has more of them, so that probes never come in one burst.
+ */
 const slicesPerInterval = 20;
-/** More would leave an agent with tens of thousands of targets no time for anything else. */
+/** A higher rate would leave an agent with tens of thousands of targets no time for other work. */
 const mostPerSecond = 2_000;
 
 /**
- * Knocks at every target once in each round, which is an interval long, or longer where there are too many
- * targets for that. An unanswered knock ends after an interval, so a target that falls silent is judged
- * after at most one interval more than the threshold has rounds.
+ * Probes every target once per round. A round takes one interval, or longer if there are too many targets. An
+ * unanswered probe ends after one interval, so a failing target is unhealthy at most one interval after as
+ * many rounds as the threshold.
  */
 export async function runProber(options: ProberOptions, signal: AbortSignal): Promise<void> {
   const { clock, intervalMs, ledger } = options;
@@ -33,7 +35,7 @@ export async function runProber(options: ProberOptions, signal: AbortSignal): Pr
   };
   while (!signal.aborted) {
     const targets = options.targets();
-    // Who is not sent to any more is not silent either: should it come back, it begins anew.
+    // A removed target is not unhealthy any more. It starts anew when it returns.
     if (ledger.beginRound(targets)) options.onChange(ledger.unhealthy);
     const roundMs = Math.max(intervalMs, (targets.size / mostPerSecond) * 1000);
     const slices = Math.ceil((slicesPerInterval * roundMs) / intervalMs);

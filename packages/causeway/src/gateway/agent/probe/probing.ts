@@ -13,11 +13,11 @@ export interface ProbingOptions {
   readonly clock: Clock;
   readonly log: Log;
   targets(): ProbeTargets;
-  /** Called when the ledger judges somebody, or ourselves, differently. */
+  /** Called when the state of a backend or the cut-off state changes. */
   onChange(): void;
 }
 
-/** Knocks at what is sent to, and remembers over restarts who answered. */
+/** Probes backends and nodes, and keeps the results over restarts. */
 export class Probing {
   readonly ledger: ProbeResults;
   readonly #file: string;
@@ -32,7 +32,7 @@ export class Probing {
   static async open({ probe, stateDirectory }: AgentSettings): Promise<Probing> {
     const file = path.join(stateDirectory, 'answers.json');
     const isOn = probe.intervalMs > 0;
-    // Without probes nobody would ever be found to be back.
+    // Without probes, a stored unhealthy backend would never become healthy.
     const ledger = isOn
       ? new ProbeResults(probe, await readKnownAnswers(file))
       : new ProbeResults(probe);
@@ -56,7 +56,7 @@ export class Probing {
           },
           signal,
         ),
-      'stored answers': (signal) =>
+      'probe results file': (signal) =>
         keepProbeResultsFile({ file: this.#file, ledger, clock, log }, signal),
     };
   }

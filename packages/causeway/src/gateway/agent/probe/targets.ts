@@ -3,22 +3,26 @@ import type { Port } from '@causeway/base/address/port';
 import type { Destination } from '../../protocol/endpoint.ts';
 import type { GatewayState } from '../store/state.ts';
 
-/** What to knock at to learn whether an address is there. Any answer will do, a refusal too. */
+/** The address and port of a probe. Any answer counts, including a refused connection. */
 export interface ProbeTarget {
   readonly address: Address;
   readonly port: Port;
 }
 
-/** What to knock at, by address: there are tens of thousands, so it is not a list of objects. */
+/** Ports by address. A map, because there are tens of thousands of entries. */
 export type ProbeTargets = ReadonlyMap<Address, Port>;
 
 /**
- * One target for each destination address: its lowest TCP port, or a port of another protocol where it
- * has no TCP one, since a closed port answers as well. Nodes are knocked at on their kubelet's port, also
- * where a service is sent to its node port on some of them: there a knock would wake one that sleeps, and
- * count as a connection of one that nobody uses. So it would at a cluster address. Such a one is the only
- * destination of its endpoints, and whoever is the only one is sent to whether it answers or not: it is not
- * knocked at, unless it was before. A pod that loses its company for a moment is not forgotten by that.
+ * One target for each backend address: its lowest TCP port, or a port of another protocol if it has no TCP
+ * port, since a closed port also answers.
+ *
+ * Nodes are probed at the port `nodePort`, even if a Service uses their node ports. A probe of a node port
+ * would wake an idle Service and count as a connection of an unused one. The same applies to a cluster
+ * address.
+ *
+ * A backend without an alternative gets traffic whether it answers or not. It is not probed, unless it was
+ * before: a pod that has no alternative for a moment keeps its state. A cluster address is always the only
+ * backend of its frontends.
  */
 export function probeTargets(
   state: GatewayState,
@@ -47,7 +51,7 @@ export function probeTargets(
   return targets;
 }
 
-/** The targets of a state, worked out once for each change of it and not for each round of probes. */
+/** The targets of a state, computed once for each change and not for each round of probes. */
 export class TargetsOfState {
   readonly #nodePort: Port;
   #last: { readonly generation: number; readonly targets: ProbeTargets } | undefined;

@@ -12,7 +12,7 @@ const address = parseAddress('127.0.0.1');
 const { signal } = new AbortController();
 let server: net.Server;
 beforeEach(async () => {
-  // A knock that was answered is reset.
+  // An answered probe resets its connection.
   server = net.createServer((socket) => socket.on('error', () => {}));
   await listen(server);
 });
@@ -20,27 +20,27 @@ afterEach(() => new Promise((resolve) => server.close(resolve)));
 
 const port = () => parsePort((server.address() as AddressInfo).port);
 
-/** Nothing else runs in this process for so long. */
+/** Blocks this process for this time. */
 function standStill(forMs: number): void {
   const until = systemClock.monotonic() + forMs;
   while (systemClock.monotonic() < until);
 }
 
-test('an answer that came while this process stood still counts, though the limit has passed', async () => {
+test('counts an answer that arrived while this process was blocked, even after the limit', async () => {
   const answered = probeTcp(systemClock, { address, port: port() }, 10, signal);
-  // The attempt itself begins with the next tick.
+  // The attempt starts with the next tick.
   process.nextTick(standStill, 30);
   expect(await answered).toBe(true);
 });
 
-test('a refusal is an answer, too', async () => {
+test('counts a refused connection as an answer', async () => {
   const closed = port();
   await new Promise((resolve) => server.close(resolve));
   expect(await probeTcp(systemClock, { address, port: closed }, 60_000, signal)).toBe(true);
   server.listen(0);
 });
 
-/** A port whose queue of connections is full: the kernel drops further attempts silently. */
+/** A port with a full connection queue: the kernel drops further attempts without a reply. */
 async function unansweringPort() {
   const listen = 'listen({ port: 0, host: "127.0.0.1", backlog: 1 }, report)';
   const script = `function report() { console.log(this.address().port) }
@@ -61,7 +61,7 @@ async function unansweringPort() {
   return unhealthy;
 }
 
-test('an attempt without an answer leaves no socket behind', async () => {
+test('leaves no socket open after an unanswered attempt', async () => {
   const unhealthy = await unansweringPort();
   const attempts = () =>
     process.getActiveResourcesInfo().filter((name) => name === 'ConnectWrap').length;

@@ -2,12 +2,12 @@ import net from 'node:net';
 import type { Clock } from '@causeway/base/time/clock';
 import type { ProbeTarget } from './targets.ts';
 
-/** Errors that only an answer of the other side can bring about. */
+/** Errors that only a reply of the remote side can cause. */
 const answers = new Set(['ECONNREFUSED', 'ECONNRESET']);
 
 /**
- * Whether anything answers a connection attempt within the limit. A connection that comes about is
- * reset at once, so that it costs the other side no state.
+ * Whether there is any reply to a connection attempt within the limit. An established connection is reset at
+ * once, so that the remote side keeps no state.
  */
 export function probeTcp(
   clock: Clock,
@@ -20,13 +20,13 @@ export function probeTcp(
     const finish = (answered: boolean) => {
       timer.cancel();
       signal.removeEventListener('abort', onAbort);
-      // Node resets a socket that still connects only once it is connected, which may never happen.
+      // Node resets a connecting socket only after it is connected, which may never happen.
       if (socket.connecting) socket.destroy();
       else socket.resetAndDestroy();
       resolve(answered);
     };
     const onAbort = () => finish(false);
-    // What has arrived while this process was kept from running is looked at first.
+    // Replies that arrived while this process was blocked are processed first.
     const timer = clock.timer(limitMs, () => setImmediate(finish, false));
     signal.addEventListener('abort', onAbort, { once: true });
     socket.once('connect', () => finish(true));

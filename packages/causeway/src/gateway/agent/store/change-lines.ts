@@ -18,18 +18,18 @@ import {
 } from '../../protocol/records.ts';
 import { RangesReader, RangesWriter } from '../../protocol/shared-ranges.ts';
 
-/** One accepted step as it stands in the file: the change, and the way back. */
+/** One accepted step as stored in the file: the change and its undo. */
 export interface Step {
   readonly change: Change;
-  /** Undefined where there is nothing to go back to: in a snapshot, and after an undo. */
+  /** Undefined in a snapshot and after an undo. */
   readonly undo: Change | undefined;
-  /** How many earlier steps this one took back. */
+  /** Number of earlier steps that this step undoes. */
   readonly undoes: number;
 }
 
 type Direction = 'change' | 'undo';
 
-/** A step as lines; the last one carries a checksum, and without it the step does not count. */
+/** A step as lines. The last line has a checksum; a step without it is incomplete. */
 export function* writeStep(step: Step): Generator<string> {
   const sum = new Checksum();
   const { change, undo, undoes } = step;
@@ -105,14 +105,14 @@ const storedKept = z.object({
   isWithheld: z.boolean().optional(),
 });
 
-/** Puts a step together from its lines. Throws `invalid` where they are not what was once written. */
+/** Assembles a step from its lines. Throws `invalid` if they were changed. */
 export class StepReader {
   #sum = new Checksum();
   #header: z.infer<typeof stepHeader>['step'] | undefined;
   #change = new ChangeBuilder();
   #undo = new ChangeBuilder();
 
-  /** Answers the step with its last line, undefined before. */
+  /** Returns the step with its last line, and undefined before. */
   line(text: string): Step | undefined {
     const value = parseLine(text);
     if (this.#header === undefined) {
@@ -125,13 +125,13 @@ export class StepReader {
     } else if ('undo' in value) {
       this.#undo.add(value['undo']);
     } else {
-      throw damaged('it has a line that is none of its own');
+      throw damaged('it has a line that does not belong to it');
     }
     this.#sum.add(`${text}\n`);
     return undefined;
   }
 
-  /** Whether a step has begun and not ended. */
+  /** Whether a step has started but not ended. */
   get midway(): boolean {
     return this.#header !== undefined;
   }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 const renamedFiles = [['levers.json', 'overrides.json']] as const;
 const legacyProbeResults = z.looseObject({ silent: z.array(z.string()) });
 
-/** Renames the files of 0.1.0 in the state directory. A file that has its new name already stays. */
+/** Renames the files of 0.1.0 in the state directory. Files that already have the new name are kept. */
 export async function renameLegacyFiles(stateDirectory: string): Promise<void> {
   for (const [before, after] of renamedFiles) {
     const target = path.join(stateDirectory, after);

@@ -50,7 +50,7 @@ async function reopened() {
 }
 
 describe('the stored configuration', () => {
-  test('is empty at first and is what was added afterwards', async () => {
+  test('is empty at first, and later contains the appended steps', async () => {
     const { store, stored } = await StateStore.open(directory);
     expect(stored.holder.current).toEqual(emptyState);
     const first = step(emptyState, 1, [endpoint(1), endpoint(2)]);
@@ -61,7 +61,7 @@ describe('the stored configuration', () => {
     expect(undo).toEqual([first.undo]);
   });
 
-  test('cut off anywhere is the state before or after, and can be added to', async () => {
+  test('contains the state before or after a truncated step, and accepts further steps', async () => {
     const { store } = await StateStore.open(directory);
     await store.append(step(emptyState, 1, [endpoint(1)]));
     const file = path.join(directory, 'accepted');
@@ -85,7 +85,7 @@ describe('the stored configuration', () => {
     }
   });
 
-  test('that is damaged in the middle is refused instead of half read', async () => {
+  test('is rejected if it is damaged in the middle', async () => {
     const { store } = await StateStore.open(directory);
     await store.append(step(emptyState, 1, [endpoint(1)]));
     await store.append(step(emptyState, 2, [endpoint(2)]));
@@ -96,7 +96,7 @@ describe('the stored configuration', () => {
     await expect(StateStore.open(directory)).rejects.toMatchObject({ code: 'invalid' });
   });
 
-  test('says the same after it was compacted, ways back included', async () => {
+  test('has the same state and undo steps after a compaction', async () => {
     const { store, stored } = await StateStore.open(directory);
     for (const generation of [1, 2, 3]) {
       const next = step(stored.holder.current, generation, [endpoint(generation)]);
@@ -113,7 +113,7 @@ describe('the stored configuration', () => {
     expect((await reopened()).holder.current.generation).toBe(4);
   });
 
-  test('keeps what is added after a compaction that could not be made sure, or refuses it', async () => {
+  test('keeps or rejects a step that is appended after a compaction without a directory sync', async () => {
     const { store, stored } = await StateStore.open(directory);
     const first = step(emptyState, 1, [endpoint(1)]);
     await store.append(first);
@@ -122,9 +122,9 @@ describe('the stored configuration', () => {
     const failing = vi
       .spyOn(fs, 'open')
       .mockImplementation((file, ...rest) =>
-        file === directory ? Promise.reject(new Error('the disk is ill')) : open(file, ...rest),
+        file === directory ? Promise.reject(new Error('the disk failed')) : open(file, ...rest),
       );
-    await expect(store.compact(stored.holder.current, [])).rejects.toThrow('ill');
+    await expect(store.compact(stored.holder.current, [])).rejects.toThrow('the disk failed');
     const second = step(stored.holder.current, 2, [endpoint(2)]);
     await expect(store.append(second)).rejects.toMatchObject({ code: 'unavailable' });
     failing.mockRestore();

@@ -5,13 +5,13 @@ import { syncDirectory } from '@causeway/base/process/atomic-file';
 import { emptyState, StateHolder, type Change, type GatewayState } from './state.ts';
 import { StepReader, writeStep, type Step } from './change-lines.ts';
 
-/** What the agent knows when it starts: the last accepted configuration and the ways back from it. */
+/** The agent's stored data at its start: the last accepted configuration and its undo steps. */
 export interface Stored {
   readonly holder: StateHolder;
   readonly undo: Change[];
 }
 
-/** How many steps back an operator can go. */
+/** Number of steps that an operator can undo. */
 export const undoDepth = 10;
 
 const fileName = 'accepted';
@@ -19,18 +19,18 @@ const linesPerWrite = 500;
 const smallestCompaction = 4 * 1024 * 1024;
 
 /**
- * The last accepted configuration on disk: one file of steps, the first of them a snapshot. A step is
- * added with a write and a sync, so it costs its own size; a new file replaces the old by a rename when
- * the steps have outgrown the snapshot. A step that was cut off does not count and is cut away.
+ * The last accepted configuration on disk: one file of steps, the first of them a snapshot. Appending a step
+ * takes a write and a sync, so its cost depends on the step's size. When the steps have outgrown the
+ * snapshot, a new file replaces the old one by a rename. An incomplete step is ignored and truncated.
  */
 export class StateStore {
   readonly #directory: string;
   #file: fs.FileHandle;
   #size: number;
   #snapshotSize: number;
-  /** Whether part of a step that failed may stand at the end. */
+  /** Whether the file may end with part of a failed step. */
   #hasTornEnd = false;
-  /** Whether a crash may bring back the file that was replaced last, without what was added since. */
+  /** Whether a crash may bring back the replaced file, without the steps appended since. */
   #isNameUnsure = false;
 
   private constructor(directory: string, file: fs.FileHandle, size: number) {
@@ -55,7 +55,7 @@ export class StateStore {
     }
   }
 
-  /** Adds a step. When this resolves the step survives a crash; when it rejects, nothing was added. */
+  /** Appends a step. After it resolves, the step survives a crash. If it rejects, nothing was appended. */
   async append(step: Step): Promise<void> {
     let added = 0;
     try {
@@ -74,12 +74,12 @@ export class StateStore {
       await this.#cutTornEnd().catch(() => undefined);
       throw new CausewayError('unavailable', "the configuration can't be stored", {
         cause: error,
-        hint: `Is there space left in ${this.#directory}, and may the agent write there?`,
+        hint: `Check that ${this.#directory} has free space and that the agent may write there.`,
       });
     }
   }
 
-  /** Where that fails too, the next append tries it before anything else. */
+  /** If this fails too, the next append first tries it again. */
   async #cutTornEnd(): Promise<void> {
     await this.#file.truncate(this.#size);
     this.#hasTornEnd = false;
@@ -89,7 +89,7 @@ export class StateStore {
     return this.#size - this.#snapshotSize > Math.max(this.#snapshotSize, smallestCompaction);
   }
 
-  /** Replaces all steps by one that says the same. A crash leaves the old file or the new one. */
+  /** Replaces all steps with one equivalent snapshot. A crash leaves the old file or the new one. */
   async compact(state: GatewayState, undo: readonly Change[]): Promise<void> {
     const temporary = path.join(this.#directory, `${fileName}.new`);
     await fs.rm(temporary, { force: true });
@@ -109,7 +109,8 @@ export class StateStore {
       await file.close();
       throw error;
     }
-    // From here on this is the file, whatever else fails: steps added to the other would be lost.
+    // From here on this is the current file, even after an error: steps appended to the old file would be
+    // lost.
     const before = this.#file;
     this.#file = file;
     this.#size = size;
@@ -120,7 +121,7 @@ export class StateStore {
     await this.#makeNameSure();
   }
 
-  /** Where that fails, the next append tries it before anything else. */
+  /** If this fails, the next append first tries it again. */
   async #makeNameSure(): Promise<void> {
     await syncDirectory(this.#directory);
     this.#isNameUnsure = false;
@@ -131,7 +132,7 @@ export class StateStore {
   }
 }
 
-/** The whole state as one change, then the ways back as steps that change nothing. */
+/** The whole state as one change, then the undo steps as steps without changes. */
 function* snapshotSteps(state: GatewayState, undo: readonly Change[]): Generator<Step> {
   yield { change: state, undo: undefined, undoes: 0 };
   const { generation, digest } = state;
@@ -139,8 +140,8 @@ function* snapshotSteps(state: GatewayState, undo: readonly Change[]): Generator
   for (const back of undo) yield { change: nothing, undo: back, undoes: 0 };
 }
 
-/** Adds a way back and forgets the oldest beyond the depth. */
-export function rememberStep(undo: Change[], step: Step): void {
+/** Adds an undo step, and drops the oldest beyond the depth. */
+export function recordUndo(undo: Change[], step: Step): void {
   undo.length -= Math.min(step.undoes, undo.length);
   if (step.undo !== undefined) undo.push(step.undo);
   if (undo.length > undoDepth) undo.splice(0, undo.length - undoDepth);
@@ -163,26 +164,26 @@ async function readSteps(file: fs.FileHandle): Promise<{ stored: Stored; size: n
         `the stored configuration is damaged at byte ${position}`,
         {
           cause,
-          hint: 'Move the file away; the controller sends everything again.',
+          hint: 'Move the file away; the controller then sends the full state.',
         },
       );
     }
     if (step === undefined) continue;
     stored.holder.commit(step.change);
-    rememberStep(stored.undo, step);
+    recordUndo(stored.undo, step);
     size = position;
     reader = new StepReader();
   }
   return { stored, size };
 }
 
-/** A crash can only damage the last step: is there no other one after this position? */
+/** A crash can only damage the last step. Returns whether no other step follows this position. */
 async function isLastStep(file: fs.FileHandle, position: number): Promise<boolean> {
   for await (const line of wholeLines(file, position)) if (line.startsWith('{"step"')) return false;
   return true;
 }
 
-/** The lines that end in a newline; what is cut off after the last one is left out. */
+/** The lines that end in a newline, without a truncated last line. */
 async function* wholeLines(file: fs.FileHandle, start = 0): AsyncGenerator<string> {
   let rest: Buffer[] = [];
   const stream = file.createReadStream({ start, autoClose: false, highWaterMark: 256 * 1024 });

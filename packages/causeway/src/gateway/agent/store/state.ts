@@ -3,39 +3,39 @@ import type { Endpoint, EndpointKey } from '../../protocol/endpoint.ts';
 import type { GatewayNode } from '../../protocol/node.ts';
 import type { Assignment, Policy, PolicyKey } from '../../protocol/policy.ts';
 
-/** Why an endpoint is served from an older push than the newest one. */
+/** Why a frontend is served from an older update. */
 export interface Kept {
-  /** The push that what is served came with. */
+  /** The generation of the served record. */
   readonly generation: number;
   readonly reason: string;
-  /** The newest update removes it, and the guard withholds that removal until it is confirmed. */
+  /** The newest update removes it, and the guard withholds the removal until it is confirmed. */
   readonly isWithheld?: boolean;
 }
 
-/** Everything a gateway has been told to serve. Changed only by committing a {@link Change}. */
+/** The complete accepted configuration of a gateway. Only committing a {@link Change} modifies it. */
 export interface GatewayState {
-  /** The newest push that was accepted. Only a larger number can follow. */
+  /** The newest accepted update. The next one must have a larger number. */
   readonly generation: number;
-  /** The digest of that push, so that a repeated request is known from a different one. */
+  /** The digest of that update, which distinguishes a repeated request from a different one. */
   readonly digest: string;
   /** The UID of the cluster that the gateway serves; undefined until a controller has sent one. */
   readonly cluster?: string | undefined;
   readonly endpoints: ReadonlyMap<EndpointKey, Endpoint>;
   readonly policies: ReadonlyMap<PolicyKey, Policy>;
   readonly assignments: ReadonlyMap<Address, Assignment>;
-  /** The nodes that endpoints with a node port are spread over. */
+  /** The nodes that frontends with a node port are spread over. */
   readonly nodes: ReadonlyMap<Address, GatewayNode>;
   readonly kept: ReadonlyMap<EndpointKey, Kept>;
 }
 
-/** For each key its new value, or undefined where it goes away. Keys that stay as they are don't appear. */
+/** The new value of each changed key, or undefined for a removed one. */
 export type Edits<Key, Value> = ReadonlyMap<Key, Value | undefined>;
 
-/** The step from one state to the next. Its size is that of the change, whatever the state's. */
+/** The step from one state to the next. Its size depends on the change, not on the state. */
 export interface Change {
   readonly generation: number;
   readonly digest: string;
-  /** The cluster that the gateway serves from now on; the same as before where it is left out. */
+  /** The cluster that the gateway serves from now on; unchanged if it is left out. */
   readonly cluster?: string | undefined;
   readonly endpoints: Edits<EndpointKey, Endpoint>;
   readonly policies: Edits<PolicyKey, Policy>;
@@ -54,7 +54,7 @@ export const emptyState: GatewayState = {
   kept: new Map(),
 };
 
-/** Whether anything that packets could notice is different. */
+/** Whether the change affects packets. */
 export function changesTraffic(change: Change): boolean {
   return (
     change.endpoints.size > 0 ||
@@ -64,7 +64,7 @@ export function changesTraffic(change: Change): boolean {
   );
 }
 
-/** The change that leads back, under a generation of its own so that it is nobody's base. */
+/** The inverse change. It has its own generation, so that no delta is based on it. */
 export function inverseOf(state: GatewayState, change: Change, generation: number): Change {
   return {
     generation,
@@ -84,7 +84,7 @@ function inverseEdits<Key, Value>(
   return new Map([...edits.keys()].map((key) => [key, before.get(key)]));
 }
 
-/** A map as it will be after the edits, without copying it. */
+/** A view of a map after the edits, without a copy. */
 export class Edited<Key, Value> {
   readonly #before: ReadonlyMap<Key, Value>;
   readonly #edits: Edits<Key, Value>;
@@ -104,7 +104,7 @@ export class Edited<Key, Value> {
   }
 }
 
-/** The state in memory. Reading it is free; `commit` is the only way it ever changes. */
+/** The state in memory. Only `commit` changes it. */
 export class StateHolder {
   #state: MutableState = {
     ...emptyState,
@@ -125,7 +125,7 @@ export class StateHolder {
     applyEdits(this.#state.assignments, change.assignments);
     applyEdits(this.#state.nodes, change.nodes);
     applyEdits(this.#state.kept, change.kept);
-    // Whatever the change says: what is not served is not served from an older push either.
+    // A frontend that is not served has no kept record, whatever the change contains.
     for (const [key, endpoint] of change.endpoints) {
       if (endpoint === undefined) this.#state.kept.delete(key);
     }

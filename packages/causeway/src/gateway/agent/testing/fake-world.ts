@@ -8,10 +8,10 @@ import {
 import type { Announcer } from '../announce/announcer.ts';
 import type { RulesetWriter } from '../apply/ruleset-writer.ts';
 
-/** Thrown by every outside call once the process counts as killed. */
+/** Thrown by every external call after the simulated process was killed. */
 export class Killed extends Error {}
 
-/** A process that can be killed just before or just after any of its outside calls takes effect. */
+/** A process that can be killed immediately before or after the effect of any external call. */
 export class Mortality {
   readonly calls: string[] = [];
   #left: number;
@@ -20,7 +20,7 @@ export class Mortality {
     this.#left = moments;
   }
 
-  /** One moment before the effect and one after it. */
+  /** There is one moment before the effect and one after it. */
   async call<T>(name: string, effect: () => T | Promise<T>): Promise<T> {
     this.#moment(`before ${name}`);
     const result = await effect();
@@ -35,12 +35,12 @@ export class Mortality {
   }
 }
 
-/** The kernel and the link of one gateway, which outlive its agent. */
+/** The kernel and the link of one gateway. They outlive its agent. */
 export class FakeWorld {
   readonly services = new Map<ServiceKey, VirtualService>();
   announced: ReadonlySet<Address> = new Set();
   commits = 0;
-  /** The next calls of these names fail, once each. */
+  /** The next call of each of these names fails once. */
   readonly failures = new Set<string>();
 
   ruleset(life: Mortality): RulesetWriter {
@@ -75,7 +75,7 @@ export class FakeWorld {
     };
   }
 
-  /** What is announced and where it goes, as text that can be compared. */
+  /** The announced addresses and their backends as text, for comparison. */
   describe(): string {
     const services = [...this.services].map(
       ([key, service]) => `${key} ${JSON.stringify(service)}`,
@@ -89,7 +89,7 @@ export class FakeWorld {
     return { wrote: size > 0, removedEndpoints: [] };
   }
 
-  /** At no instant is an address announced that nothing is served on. */
+  /** An announced address must be served at every moment. */
   #checkServed(): void {
     const served = new Set([...this.services.values()].map(({ address }) => address));
     const bare = this.announced.difference(served);

@@ -47,16 +47,16 @@ const question: TraceQuestion = {
 };
 const ask = (
   state: GatewayState,
-  wish: Partial<TraceQuestion> = {},
+  changes: Partial<TraceQuestion> = {},
   unhealthy: readonly string[] = [],
 ) =>
   traceConnection(
     { state, settings, unhealthy: new Set(unhealthy.map((each) => parseAddress(each))) },
-    { ...question, ...wish },
+    { ...question, ...changes },
   );
 
-describe('where a connection goes', () => {
-  test('to one of the endpoints, with the rules that sent it there', () => {
+describe('tracing a connection', () => {
+  test('goes to one of the backends, and lists the rules', () => {
     const answer = ask(stateWith(web));
     expect(answer).toMatchObject({ outcome: 'forwarded', isSourceKept: true, unhealthy: [] });
     expect(['10.244.1.1:8080', '10.244.1.2:8080']).toContain(answer.destination);
@@ -69,7 +69,7 @@ describe('where a connection goes', () => {
     expect(rules).not.toContain('seed');
   });
 
-  test('every client port goes somewhere, and all endpoints get some', () => {
+  test('finds a backend for every client port, and uses all backends', () => {
     const state = stateWith(web);
     const hit = new Set<string>();
     for (let port = 1; port < 200; port += 1) {
@@ -78,20 +78,20 @@ describe('where a connection goes', () => {
     expect(hit).toEqual(new Set(['10.244.1.1:8080', '10.244.1.2:8080']));
   });
 
-  test('is found by the Service where a floating address stands for the one that is served', () => {
+  test('finds the frontend by its Service if a floating IP hides the served address', () => {
     const address = parseAddress('203.0.113.5');
     expect(ask(stateWith(web), { address }).outcome).toBe('not-served');
     const answer = ask(stateWith(web), { address, service: 'shop/web' });
     expect(answer).toMatchObject({ outcome: 'forwarded', servedAs: '10.10.0.9:80/TCP' });
   });
 
-  test('a client of the pods’ own network gets its source rewritten', () => {
+  test('rewrites the source of a client in the pod network', () => {
     const answer = ask(stateWith(web), { client: parseAddress('10.244.9.9') });
     expect(answer.isSourceKept).toBe(false);
     expect(answer.because).toContain('rewritten');
   });
 
-  test('to a node, by node port or with nothing rewritten', () => {
+  test('goes to a node, by node port or unchanged', () => {
     const { destinations: _, ...bare } = web;
     const byPort = ask(stateWith({ ...bare, nodePort: parsePort(30_080) }, ['192.168.50.21']));
     expect(byPort).toMatchObject({ outcome: 'forwarded', destination: '192.168.50.21:30080' });
@@ -99,7 +99,7 @@ describe('where a connection goes', () => {
     expect(routed).toMatchObject({ outcome: 'sent-unchanged', destination: '192.168.50.21:80' });
   });
 
-  test('past the silent ones, which are named', () => {
+  test('skips unhealthy backends and lists them', () => {
     const answer = ask(stateWith(web), {}, ['10.244.1.1']);
     expect(answer).toMatchObject({
       destination: '10.244.1.2:8080',
@@ -109,14 +109,14 @@ describe('where a connection goes', () => {
   });
 });
 
-describe('why it goes nowhere', () => {
+describe('tracing a connection without a backend explains', () => {
   test.each([
     [
       'a client outside of the source ranges',
       { sourceRanges: [parsePrefix('192.0.2.0/24')] },
       'source ranges',
     ],
-    ['no endpoint', { destinations: [] }, 'no ready endpoint'],
+    ['a Service without ready endpoints', { destinations: [] }, 'no ready endpoint'],
   ])('%s', (_, parts, because) => {
     const answer = ask(stateWith({ ...web, ...parts }));
     expect(['dropped', 'rejected']).toContain(answer.outcome);
@@ -124,13 +124,13 @@ describe('why it goes nowhere', () => {
     expect(answer.destination).toBe('');
   });
 
-  test('no node', () => {
+  test('a missing node', () => {
     const { destinations: _, ...bare } = web;
     const answer = ask(stateWith({ ...bare, nodePort: parsePort(30_080) }));
     expect(answer.because).toBe('There is no node to send it to.');
   });
 
-  test('another port, with those that are served', () => {
+  test('a port that is not served, and lists the served ports', () => {
     expect(ask(stateWith(web), { port: parsePort(81) })).toMatchObject({
       outcome: 'not-served',
       because: 'This gateway serves other ports on the address: 80/TCP.',

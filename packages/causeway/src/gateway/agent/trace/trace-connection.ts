@@ -21,7 +21,7 @@ export interface TraceSources {
   readonly settings: LayoutSettings;
 }
 
-/** Walks the rules that the accepted configuration has made, as the kernel would for this connection. */
+/** Evaluates the rules of the accepted configuration for this connection like the kernel. */
 export function traceConnection(sources: TraceSources, question: TraceQuestion): TraceAnswer {
   const endpoint = findEndpoint(sources.state, question);
   if (endpoint === undefined) return notServed(sources.state, question);
@@ -47,7 +47,7 @@ export function traceConnection(sources: TraceSources, question: TraceQuestion):
       .map(text)
       .filter((each) => each !== destination),
     unhealthy: all.filter(isUnhealthy).map(text),
-    // Who knows the seed can aim at one endpoint, and traces are pasted everywhere.
+    // A client that knows the seed could select a backend, and traces are often shared.
     steps: trace.steps.map(({ chain, rule }) => ({ chain, rule: rule.replace(/ seed \d+/, '') })),
   };
 }
@@ -64,7 +64,7 @@ function findEndpoint({ endpoints }: GatewayState, question: TraceQuestion): End
   return undefined;
 }
 
-/** Only what concerns the endpoint: the other services have no say in where its packets go. */
+/** Only the rules of this frontend: other services don't affect its packets. */
 function walk(
   { state, unhealthy, settings }: TraceSources,
   endpoint: Endpoint,

@@ -7,8 +7,8 @@ import { readStoredJson } from '../../store/stored-json.ts';
 const fileContent = z.array(z.string().transform(parseAddress));
 
 /**
- * Every address that keepalived was ever told to hold since the machine started. What is on the link,
- * stands here and is not meant to be there is a leftover of ours; what does not stand here is not ours.
+ * Every address that keepalived was configured with since boot. An address on a link that is listed here but
+ * not wanted is an orphan. An address that is not listed here belongs to another program.
  */
 export class AnnouncedAddresses {
   readonly #file: string;
@@ -28,13 +28,13 @@ export class AnnouncedAddresses {
     return this.#addresses;
   }
 
-  /** Writes the claim down before keepalived hears of it. */
+  /** Stores the addresses before keepalived's configuration gets them. */
   async add(addresses: ReadonlySet<Address>): Promise<void> {
     const union = this.#addresses.union(addresses);
     if (union.size !== this.#addresses.size) await this.#write(union);
   }
 
-  async forget(addresses: ReadonlySet<Address>): Promise<void> {
+  async remove(addresses: ReadonlySet<Address>): Promise<void> {
     const rest = this.#addresses.difference(addresses);
     if (rest.size !== this.#addresses.size) await this.#write(rest);
   }

@@ -1,9 +1,14 @@
 import type { KeepalivedAnnouncer } from './keepalived-announcer.ts';
 
-/** - `drained`: an operator wants it  - `ill`: the machine is in bad health */
+/**
+ * - `drained`: an operator drained the gateway
+ * - `ill`: the machine is unhealthy
+ */
 export type FaultReason = 'drained' | 'ill';
 
-/** Why this gateway must not be master. keepalived is told whether there is any reason. */
+/**
+ * Reasons why this gateway must not be master. keepalived gets the fault while there is at least one reason.
+ */
 export class FaultReasons {
   readonly #mover: Pick<KeepalivedAnnouncer, 'setFault'> | undefined;
   readonly #reasons = new Set<FaultReason>();

@@ -19,24 +19,24 @@ import type { VrrpStatus } from './vrrp-status.ts';
 
 export interface KeepalivedAnnouncerOptions {
   readonly settings: KeepalivedSettings;
-  /** What can be announced with these settings; the rest is left out. */
+  /** Addresses that can be announced with these settings. Others are left out. */
   readonly servable: ServableAddresses;
   readonly start: StartMode;
   readonly clock: Clock;
   readonly log: Log;
   readonly status: VrrpStatus;
-  /** Where the list of claimed addresses is kept until the machine restarts. */
+  /** File with the list of claimed addresses, kept until the machine reboots. */
   readonly claimedFile: string;
 }
 
-/** How long keepalived may take, and longer for each address: 4,000 took some 2 s on a busy machine. */
+/** Time limit for keepalived, extended for each address: 4,000 addresses took about 2 s on a busy machine. */
 const verifyLimitMs = 5_000;
 const verifyLimitMsEach = 5;
 const pollMs = 20;
 const greetMs = 300;
 const patientRounds = 25;
 
-/** Moves addresses with keepalived: renders, tests, replaces its file, reloads, looks at the link. */
+/** Moves addresses with keepalived: renders, tests and replaces its file, reloads it, and checks the link. */
 export class KeepalivedAnnouncer implements Announcer {
   readonly process: KeepalivedProcess;
   readonly #options: KeepalivedAnnouncerOptions;
@@ -65,7 +65,7 @@ export class KeepalivedAnnouncer implements Announcer {
     return mover;
   }
 
-  /** Whether the address is to be this gateway's while it is master. */
+  /** Whether this gateway should hold the address while it is master. */
   isMeant(address: Address): boolean {
     return this.#wanted.has(address) || this.#ownAddresses().has(address);
   }
@@ -91,7 +91,7 @@ export class KeepalivedAnnouncer implements Announcer {
     const addresses = this.#announceable(all);
     const text = this.#render(addresses);
     const isSame = (await readIfThere(config)) === text;
-    // Whoever was stopped between the file and the reload left keepalived with another configuration.
+    // An agent that stopped between the file write and the reload left keepalived with another configuration.
     const isLoaded = isSame && (await readIfThere(loadedFile(config))) === text;
     await this.#claimed.add(addresses.union(this.#ownAddresses()));
     this.#wanted = addresses;
@@ -103,8 +103,8 @@ export class KeepalivedAnnouncer implements Announcer {
   }
 
   /**
-   * Starts keepalived once the peers know where this machine is: adverts that still go to where it was
-   * before a restart would not be heard, and a gateway that hears nothing takes over.
+   * Starts keepalived after the peers have learned this machine's link-layer address. Otherwise adverts would
+   * still go to the address from before a restart, and a gateway that receives no adverts takes over.
    */
   async start(signal: AbortSignal): Promise<void> {
     const { clock, settings } = this.#options;
@@ -116,9 +116,9 @@ export class KeepalivedAnnouncer implements Announcer {
     await this.process.start(signal);
   }
 
-  /** Makes the gateway give up its addresses, or lets it take part again. */
+  /** Sets or clears the fault. With a fault, the gateway gives up its addresses. */
   async setFault(isFaulty: boolean): Promise<void> {
-    // One byte over another: keepalived never reads half of it.
+    // Replaces a single byte, so that keepalived never reads a partial value.
     const file = await fs.open(this.#options.settings.files.fault, 'r+');
     try {
       await file.write(isFaulty ? '1' : '0', 0);
@@ -128,8 +128,8 @@ export class KeepalivedAnnouncer implements Announcer {
   }
 
   /**
-   * Addresses of ours that are on a link and that nobody answers for. A keepalived that runs answers for
-   * all that it is configured with: it alone knows when it holds them.
+   * Addresses of this gateway that are on a link and that no keepalived manages. A running keepalived manages
+   * all addresses of its configuration: only keepalived knows when it holds them.
    */
   async findOrphans(signal: AbortSignal): Promise<Map<string, Set<Address>>> {
     const isRunning = await this.process.isRunning();
@@ -153,7 +153,7 @@ export class KeepalivedAnnouncer implements Announcer {
     }
   }
 
-  /** Addresses that should be on a link and are not, while this gateway is the master. */
+  /** Wanted addresses that are missing on the links while this gateway is master. */
   async findMissing(signal: AbortSignal): Promise<Set<Address>> {
     if (this.#options.status.state !== 'MASTER') return new Set();
     const present = new Set<Address>();
@@ -163,7 +163,10 @@ export class KeepalivedAnnouncer implements Announcer {
     return this.#wanted.difference(present);
   }
 
-  /** No push brings others, but the settings may have changed since one was taken. */
+  /**
+   * Updates with other addresses are rejected, but the settings may have changed since an update was
+   * accepted.
+   */
   #announceable(addresses: ReadonlySet<Address>): Set<Address> {
     const { servable } = this.#options;
     return new Set([...addresses].filter((each) => whyUnservable(servable, each) === undefined));
@@ -183,18 +186,18 @@ export class KeepalivedAnnouncer implements Announcer {
         }
         const unwanted = await this.findOrphans(limit);
         if (unwanted.size === 0 && (await this.findMissing(limit)).size === 0) break;
-        // What a dead keepalived left there, a living one does not know of.
+        // A new keepalived doesn't know the addresses that a dead one left on the link.
         if (round === patientRounds) await this.removeOrphans(unwanted, limit);
         await sleep(clock, pollMs, limit);
       }
     });
     const meant = this.#wanted.union(this.#ownAddresses());
-    await this.#claimed.forget(this.#claimed.all.difference(meant));
+    await this.#claimed.remove(this.#claimed.all.difference(meant));
   }
 
   /**
-   * The state that the link shows: whoever holds the anchors is master. For a start of the agent alone,
-   * when keepalived has nothing new to say. Undefined while keepalived does not run.
+   * The state according to the link: the gateway that holds the anchors is master. Used when only the agent
+   * restarts and keepalived sends no notification. Undefined while keepalived doesn't run.
    */
   async stateOnLink(signal: AbortSignal): Promise<'MASTER' | 'BACKUP' | undefined> {
     if (!(await this.process.isRunning())) return undefined;
@@ -222,7 +225,7 @@ export class KeepalivedAnnouncer implements Announcer {
   }
 }
 
-/** What keepalived was last told to read. */
+/** Copy of the configuration that keepalived loaded last. */
 function loadedFile(config: string): string {
   return `${config}.loaded`;
 }

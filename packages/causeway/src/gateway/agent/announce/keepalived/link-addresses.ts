@@ -12,7 +12,7 @@ const linkRecords = z.array(
   }),
 );
 
-/** The addresses on an interface that stand for themselves alone (/32, /128), as virtual ones do. */
+/** The host addresses on an interface (/32, /128). Virtual addresses are host addresses. */
 export async function readHostAddresses(
   link: string,
   signal: AbortSignal | undefined,
@@ -26,7 +26,7 @@ export async function readHostAddresses(
   return hostAddressesIn(outcome.stdout);
 }
 
-/** Those in what `ip -json address show` prints. */
+/** The host addresses in the output of `ip -json address show`. */
 export function hostAddressesIn(text: string): Set<Address> {
   const found = new Set<Address>();
   for (const { addr_info: addresses } of recordsIn(text)) {
@@ -43,11 +43,11 @@ function recordsIn(text: string): z.infer<typeof linkRecords> {
   try {
     return linkRecords.parse(JSON.parse(text));
   } catch (cause) {
-    throw new CausewayError('unavailable', 'ip printed something else than addresses', { cause });
+    throw new CausewayError('unavailable', 'the output of ip has no addresses', { cause });
   }
 }
 
-/** Takes addresses off an interface in one go. Those that are gone already are no matter. */
+/** Removes addresses from an interface in one batch. Missing addresses are ignored. */
 export async function removeHostAddresses(
   link: string,
   addresses: Iterable<Address>,

@@ -11,35 +11,35 @@ const stateWord = /^ (MASTER|BACKUP|FAULT|STOP)\b/;
 const longestLine = 1000;
 const openDescriptor = promisify(open);
 
-/** The new state of the subject, such as `GROUP "gateway"`, where the line tells one. */
+/** The new state of the subject, such as `GROUP "gateway"`, if the line contains one. */
 export function parseNotification(line: string, subject: string): VrrpState | undefined {
   if (!line.startsWith(subject)) return undefined;
   return stateWord.exec(line.slice(subject.length))?.[1] as VrrpState | undefined;
 }
 
-/** Makes the pipe before keepalived does, so that it outlives each of its restarts. */
+/** Creates the pipe before keepalived does, so that it survives keepalived's restarts. */
 export async function makeFifo(file: string, signal: AbortSignal): Promise<void> {
   const existing = await fs.stat(file).catch(() => undefined);
   if (existing?.isFIFO() === true) return;
   await fs.rm(file, { force: true });
   const outcome = await runProgram('mkfifo', ['-m', '600', file], { signal });
   if (outcome.code !== 0) {
-    throw new CausewayError('unavailable', `the pipe ${file} can't be made`, {
+    throw new CausewayError('unavailable', `the pipe ${file} can't be created`, {
       hint: outcome.stderr.trim().slice(0, 200),
     });
   }
 }
 
 /**
- * keepalived's state changes as it writes them, what it wrote while nobody read included. The pipe is
- * open for writing here too, so it never ends.
+ * keepalived's state changes as it writes them, including changes written before the pipe was read. The pipe
+ * is also open for writing here, so reading never ends.
  */
 export async function* readNotifications(
   file: string,
   subject: string,
   signal: AbortSignal,
 ): AsyncGenerator<VrrpState> {
-  // A plain descriptor: it belongs to the socket from here on, which closes it.
+  // A raw descriptor: the socket owns it from here on and closes it.
   const fd = await openDescriptor(file, constants.O_RDWR | constants.O_NONBLOCK);
   const socket = new net.Socket({ fd, readable: true, writable: false });
   const stop = () => socket.destroy();

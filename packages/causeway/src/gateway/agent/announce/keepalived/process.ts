@@ -7,8 +7,8 @@ import { runProgram } from '@causeway/base/process/run-program';
 import type { KeepalivedFiles } from './settings.ts';
 
 /**
- * - `spawn`: the agent starts keepalived as a daemon of its own, which goes on when the agent ends
- * - `external`: something else does, such as systemd; the agent waits for it
+ * - `spawn`: the agent starts keepalived as its own daemon, which survives the agent
+ * - `external`: another program, such as systemd, starts keepalived, and the agent waits for it
  */
 export type StartMode = 'spawn' | 'external';
 
@@ -16,7 +16,10 @@ const startLimitMs = 10_000;
 const stopLimitMs = 10_000;
 const pollMs = 20;
 
-/** The keepalived process, which is not our child: it must outlive us. Found by its pid files. */
+/**
+ * The keepalived process. It is not a child process, because it must outlive the agent. Its pid files
+ * identify it.
+ */
 export class KeepalivedProcess {
   readonly #files: KeepalivedFiles;
   readonly #mode: StartMode;
@@ -28,7 +31,7 @@ export class KeepalivedProcess {
     this.#clock = clock;
   }
 
-  /** Whether both of its processes are there. A pid file whose process is something else does not count. */
+  /** Whether both keepalived processes run. A pid file of another program's process doesn't count. */
   async isRunning(): Promise<boolean> {
     return (
       (await this.#livePid(this.#files.pid)) !== undefined &&
@@ -36,21 +39,21 @@ export class KeepalivedProcess {
     );
   }
 
-  /** Starts it where that is ours to do, and waits until it runs. */
+  /** Starts keepalived in the mode `spawn`, and waits until it runs. */
   async start(signal: AbortSignal): Promise<void> {
     const hasEnded = this.#mode === 'spawn' ? await this.#spawn() : () => false;
     await withDeadline(this.#clock, startLimitMs, signal, 'starting keepalived', async (limit) => {
       while (!(await this.isRunning())) {
-        if (hasEnded()) throw unavailable('keepalived ended as soon as it was started');
+        if (hasEnded()) throw unavailable('keepalived ended immediately after its start');
         await sleep(this.#clock, pollMs, limit);
       }
     });
   }
 
-  /** As a process of its own, which goes on when we end. Answers how to ask whether it has ended. */
+  /** Starts a process that survives the agent. Returns a function that says whether it has ended. */
   async #spawn(): Promise<() => boolean> {
     const { config, pid, vrrpPid, log } = this.#files;
-    // A pid file whose process died and was not waited for yet looks to keepalived like one that runs.
+    // keepalived considers a pid file valid if its process is dead but not yet reaped.
     for (const file of [pid, vrrpPid]) {
       if ((await this.#livePid(file)) === undefined) await fs.rm(file, { force: true });
     }
@@ -59,7 +62,7 @@ export class KeepalivedProcess {
       const child = spawn(
         'keepalived',
         [
-          // Not in detail: a line for each announcement would hold up a takeover of many addresses.
+          // No detailed log: a line for each announcement would delay a failover with many addresses.
           ...['--dont-fork', '--log-console', '--no-syslog', '--vrrp'],
           ...['--use-file', config, '--pid', pid, '--vrrp_pid', vrrpPid],
         ],
@@ -74,7 +77,7 @@ export class KeepalivedProcess {
     }
   }
 
-  /** Ends it, which takes its addresses off the links, and waits until it has gone. */
+  /** Stops keepalived, which removes its addresses from the links, and waits until it has ended. */
   async stop(signal: AbortSignal): Promise<void> {
     const pid = await this.#livePid(this.#files.pid);
     if (pid === undefined) return;
@@ -86,20 +89,20 @@ export class KeepalivedProcess {
     });
   }
 
-  /** Makes it read its configuration again. */
+  /** Makes keepalived reload its configuration. */
   async reload(): Promise<void> {
     const pid = await this.#livePid(this.#files.pid);
     if (pid === undefined) throw unavailable('keepalived is not running');
     process.kill(pid, 'SIGHUP');
   }
 
-  /** Runs keepalived over a configuration without using it. Throws `invalid` with what it says. */
+  /** Runs keepalived's configuration test. Throws `invalid` with keepalived's output. */
   async test(configFile: string, signal: AbortSignal): Promise<void> {
     const outcome = await runProgram('keepalived', ['--config-test', '--use-file', configFile], {
       signal,
     });
     if (outcome.code === 0) return;
-    throw new CausewayError('invalid', 'keepalived refuses the configuration made for it', {
+    throw new CausewayError('invalid', 'keepalived rejects its generated configuration', {
       hint: `${outcome.stdout}${outcome.stderr}`.trim().slice(0, 400),
     });
   }
@@ -114,5 +117,7 @@ export class KeepalivedProcess {
 }
 
 function unavailable(message: string): CausewayError {
-  return new CausewayError('unavailable', message, { hint: "Keepalived's own log says more." });
+  return new CausewayError('unavailable', message, {
+    hint: "See keepalived's own log for details.",
+  });
 }

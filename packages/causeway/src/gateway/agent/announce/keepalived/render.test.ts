@@ -36,7 +36,7 @@ describe("keepalived's configuration", () => {
     ['192.0.2.9', '2001:db8::9', '192.0.2.1'].map(parseAddress),
   );
 
-  test('is VRRPv3 to named peers, in one group, and never takes an address back by itself', () => {
+  test('uses VRRPv3 with unicast peers in one group and never preempts', () => {
     expect(text).toContain('vrrp_version 3');
     expect(text).toContain('advert_int 0.1');
     expect(text.match(/unicast_peer \{/g)).toHaveLength(3);
@@ -44,13 +44,13 @@ describe("keepalived's configuration", () => {
     expect(text).toMatch(/group \{\s+external-4\s+external-6\s+internal-4\s+\}/);
   });
 
-  test('accepts adverts of peers alone, with the TTL that only the same link has', () => {
+  test('accepts adverts only from peers and only with the TTL of the same link', () => {
     expect(text.match(/unicast_ttl 255/g)).toHaveLength(3);
     expect(text.match(/check_unicast_src/g)).toHaveLength(3);
     expect(text.match(/unicast_peer \{\s+\S+ min_ttl 255 max_ttl 255\s+\}/g)).toHaveLength(3);
   });
 
-  test('names one address in adverts, whatever is served', () => {
+  test('names one address in adverts, independent of the served addresses', () => {
     const named = [...text.matchAll(/virtual_ipaddress \{\s+(.*)\s+\}/g)].map((match) => match[1]);
     expect(named).toEqual([
       '169.254.255.51/32 dev ext',
@@ -59,7 +59,7 @@ describe("keepalived's configuration", () => {
     ]);
   });
 
-  test('moves what is served with its family, and routes with their network', () => {
+  test('moves served addresses by family and routes with their network', () => {
     const moved = [...text.matchAll(/virtual_ipaddress_excluded \{([^}]*)\}/g)].map((match) =>
       match[1]?.trim().split(/\s{2,}/),
     );
@@ -70,7 +70,7 @@ describe("keepalived's configuration", () => {
     ]);
   });
 
-  test('gives way when the other link is down or the gateway is at fault, by FAULT', () => {
+  test('enters FAULT when the other link is down or the gateway has a fault', () => {
     expect(text).toMatch(/interface ext\n[\s\S]*?track_interface \{\s+int\s+\}/);
     expect(text.match(/fault weight 0/g)).toHaveLength(3);
   });
@@ -99,7 +99,7 @@ describe('a gateway with one family in one network', () => {
     networks: [{ name: 'external', interface: 'ext', families }],
   };
 
-  test('has no group and no unicast without peers, which keepalived would refuse', () => {
+  test('has no group and no unicast without peers, because keepalived rejects them', () => {
     const text = renderKeepalived(lone, [parseAddress('192.0.2.1')]);
     expect(text).not.toContain('vrrp_sync_group');
     expect(text).not.toContain('unicast');
@@ -112,7 +112,7 @@ describe('a gateway with one family in one network', () => {
     ['INSTANCE "external-4" FAULT 150', 'FAULT'],
     ['INSTANCE "external-46" MASTER 150', undefined],
     ['GROUP "gateway" MASTER 0', undefined],
-  ])('hears its state in %s', (line, state) => {
+  ])('parses the state in %s', (line, state) => {
     expect(parseNotification(line, notifiedSubject(lone))).toBe(state);
   });
 });
@@ -123,6 +123,6 @@ test.each([
   ['INSTANCE "external-4" MASTER 150', undefined],
   ['GROUP "other" MASTER 0', undefined],
   ['', undefined],
-])('%j tells %s', (line, state) => {
+])('parses %j as %s', (line, state) => {
   expect(parseNotification(line, notifiedSubject(settings))).toBe(state);
 });

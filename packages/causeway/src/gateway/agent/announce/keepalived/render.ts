@@ -6,18 +6,18 @@ import {
 } from '@causeway/base/address/address';
 import type { KeepalivedSettings, VrrpFamily, VrrpNetwork } from './settings.ts';
 
-/** The sync group that everything of one gateway moves with. */
+/** The sync group of all VRRP instances of one gateway. */
 const syncGroup = 'gateway';
 
-/** A gateway that comes back listens for so long before it counts missing adverts against its peers. */
+/** Seconds that a returning gateway listens before it counts missing adverts of its peers. */
 const startupDelaySeconds = 1;
 
-/** Adverts with another TTL went through a router. */
+/** Adverts with a lower TTL passed a router. */
 const linkTtl = 255;
 
 /**
- * keepalived's configuration for these addresses. The same text for the same addresses in any order.
- * Everything in it is a parsed value or a constant; nothing here is text that somebody sent.
+ * keepalived's configuration for these addresses. The same addresses give the same text in any order. It
+ * consists of parsed values and constants only, and never contains text from a request.
  */
 export function renderKeepalived(settings: KeepalivedSettings, served: Iterable<Address>): string {
   const addresses = [...served].sort(compareAddresses);
@@ -35,7 +35,7 @@ export function renderKeepalived(settings: KeepalivedSettings, served: Iterable<
   ].join('\n');
 }
 
-/** Everything moves together. One instance alone needs no group, and keepalived takes none of one. */
+/** All instances move together. keepalived rejects a group of a single instance. */
 function group(names: readonly string[]): string[] {
   if (names.length === 1) return [];
   return [
@@ -47,7 +47,9 @@ function group(names: readonly string[]): string[] {
   ];
 }
 
-/** Whose state is the gateway's, as keepalived names it in what it tells: the group's, or the only one's. */
+/**
+ * The subject of keepalived's notifications that has the gateway's state: the group, or the only instance.
+ */
 export function notifiedSubject({ networks }: KeepalivedSettings): string {
   const names = networks.flatMap((network) =>
     network.families.map((family) => instanceName(network, family)),
@@ -61,8 +63,8 @@ function globalDefinitions(settings: KeepalivedSettings): string[] {
     `  router_id ${settings.name}`,
     '  vrrp_version 3',
     `  vrrp_startup_delay ${startupDelaySeconds}`,
-    // Adverts must go out on time however busy the machine is: a late one is a takeover. Real-time
-    // scheduling is no way to that: the kernel ends keepalived when it moves a thousand addresses.
+    // Adverts must be sent on time even on a busy machine: a late advert causes a failover. Real-time
+    // scheduling doesn't work: the kernel kills keepalived when it moves a thousand addresses.
     '  vrrp_priority -20',
     `  vrrp_notify_fifo "${settings.files.notifyFifo}"`,
     `  vrrp_garp_master_delay ${settings.announceAgainSeconds}`,
@@ -98,7 +100,8 @@ function instance(
     `  virtual_router_id ${family.virtualRouterId}`,
     `  priority ${settings.priority}`,
     `  advert_int ${settings.advertIntervalMs / 1000}`,
-    // keepalived refuses unicast without a peer. A gateway alone tells everybody, and hears nobody.
+    // keepalived rejects unicast without a peer. A gateway without peers sends multicast adverts, and ignores
+    // received ones.
     `  ${family.peers.length === 0 ? 'mcast_src_ip' : 'unicast_src_ip'} ${family.source}`,
     ...unicast(family.peers),
     ...block('  track_interface', [...new Set(others.map((other) => other.interface))]),
@@ -112,7 +115,7 @@ function instance(
   ];
 }
 
-/** Peers are on the same link, so their adverts arrive with the TTL that they are sent with. */
+/** Peers are on the same link, so their adverts arrive with an unchanged TTL. */
 function unicast(peers: readonly Address[]): string[] {
   if (peers.length === 0) return [];
   return [
@@ -135,7 +138,7 @@ function block(name: string, lines: readonly string[]): string[] {
 
 const addressLine = /^ {4}([0-9a-f.:]+)\/(?:32|128) dev /gm;
 
-/** The addresses that a configuration of ours announces, anchors and routes included. */
+/** The addresses that a rendered configuration announces, including anchors and routes. */
 export function* readServedAddresses(text: string): Generator<Address> {
   for (const [, address = ''] of text.matchAll(addressLine)) yield parseAddress(address);
 }

@@ -1,6 +1,6 @@
 import type { Address, Family } from '@causeway/base/address/address';
 
-/** One of the networks that a gateway stands in, and how it speaks VRRP there. */
+/** A network of the gateway and its VRRP parameters there. */
 export interface VrrpNetwork {
   readonly name: 'external' | 'internal';
   readonly interface: string;
@@ -10,17 +10,17 @@ export interface VrrpNetwork {
 export interface VrrpFamily {
   readonly family: Family;
   readonly virtualRouterId: number;
-  /** This gateway's own address in the network; adverts come from it. */
+  /** This gateway's own address in the network, and the source of its adverts. */
   readonly source: Address;
-  /** The other gateways' own addresses. Adverts go to them, and are taken from them alone. */
+  /** The other gateways' own addresses. Adverts are sent to them and accepted only from them. */
   readonly peers: readonly Address[];
   /**
-   * The one address that adverts name. It never changes, because a gateway takes no advert that names
-   * other addresses than its own configuration: with a served address in that place, every change would
-   * make two masters until the last gateway has it.
+   * The only address in adverts. It never changes, because a gateway ignores adverts with other addresses
+   * than its own configuration has. With a served address here, every change would cause two masters until
+   * the last gateway has applied it.
    */
   readonly anchor: Address;
-  /** Addresses beside the anchor that move with it and are no endpoint's, such as the nodes' route. */
+  /** Addresses beside the anchor that move with it and belong to no frontend, such as the nodes' route. */
   readonly routes: readonly Address[];
 }
 
@@ -30,7 +30,7 @@ export interface KeepalivedSettings {
   readonly networks: readonly VrrpNetwork[];
   readonly priority: number;
   readonly advertIntervalMs: number;
-  /** How long after taking over the addresses are announced a second time, and then how often. */
+  /** Seconds after a failover until the addresses are announced again. Later, ten times this interval. */
   readonly announceAgainSeconds: number;
   readonly files: KeepalivedFiles;
 }
@@ -39,10 +39,10 @@ export interface KeepalivedFiles {
   readonly config: string;
   readonly pid: string;
   readonly vrrpPid: string;
-  /** What keepalived says, where the agent starts it. */
+  /** keepalived's output, if the agent starts it. */
   readonly log: string;
   readonly notifyFifo: string;
-  /** Holds 0, or 1 while the gateway must not be master. */
+  /** Contains 0, or 1 while the gateway must not be master. */
   readonly fault: string;
 }
 
@@ -57,7 +57,7 @@ export function keepalivedFiles(directory: string): KeepalivedFiles {
   };
 }
 
-/** An IPv4 anchor where the operator names none: link-local, one for each virtual router. */
+/** The default IPv4 anchor: link-local, a different one for each virtual router. */
 export function anchorFor(family: Family, virtualRouterId: number): string {
   return family === 4
     ? `169.254.255.${virtualRouterId}`

@@ -7,7 +7,7 @@ export const vrrpMetrics = {
   state: {
     kind: 'gauge',
     name: 'causeway_agent_vrrp_state',
-    help: 'Which VRRP state the gateway is in: 1 for that one, 0 for the others.',
+    help: 'The VRRP state of the gateway: 1 for the current state, 0 for the others.',
     labels: ['state'],
   },
   transitions: {
@@ -18,10 +18,10 @@ export const vrrpMetrics = {
   },
 } as const satisfies Record<string, MetricDefinition>;
 
-/** `unknown` until keepalived has said something or the addresses on the link have. */
+/** `unknown` until keepalived's notification or the addresses on the link give a state. */
 export type KnownVrrpState = VrrpState | 'unknown';
 
-/** What is known of the gateway's VRRP state, and since when. */
+/** The gateway's VRRP state and the time of its last change. */
 export class VrrpStatus {
   #state: KnownVrrpState = 'unknown';
   #since: number;
@@ -44,12 +44,12 @@ export class VrrpStatus {
     return this.#state;
   }
 
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   get since(): number {
     return this.#since;
   }
 
-  /** Goes up with every change: the same number twice means that nothing happened in between. */
+  /** Increases with every change: equal numbers mean that no change happened in between. */
   get transitions(): number {
     return this.#transitions;
   }

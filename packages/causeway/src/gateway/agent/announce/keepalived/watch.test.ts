@@ -9,7 +9,7 @@ import { keepAlive, type WatchedAnnouncer } from './watch.ts';
 
 const left = new Map([['ext', new Set<Address>([parseAddress('192.0.2.1')])]]);
 
-test('who takes the addresses of a dead keepalived away has said before that it is not master', async () => {
+test('leaves the master state before it removes the addresses of a dead keepalived', async () => {
   const clock = new SimulatedClock();
   const status = new VrrpStatus(clock, discardLog, noMetrics);
   status.enter('MASTER');
@@ -18,9 +18,9 @@ test('who takes the addresses of a dead keepalived away has said before that it 
   const mover: WatchedAnnouncer = {
     process: { isRunning: () => Promise.resolve(false) },
     start: () => {
-      // The pipe still held what the dead one had written last.
+      // The pipe still contained the last notification of the dead process.
       status.enter('MASTER');
-      return Promise.reject(new CausewayError('unavailable', 'nobody starts it'));
+      return Promise.reject(new CausewayError('unavailable', "keepalived can't be started"));
     },
     findOrphans: () => Promise.resolve(left),
     removeOrphans: () => {
@@ -37,7 +37,7 @@ test('who takes the addresses of a dead keepalived away has said before that it 
   expect(statesAtRemoval).toEqual(['STOP']);
 });
 
-test('a link that can not be looked at while keepalived is dead ends nothing', async () => {
+test("continues when a link can't be read while keepalived is dead", async () => {
   const clock = new SimulatedClock();
   const status = new VrrpStatus(clock, discardLog, noMetrics);
   const stop = new AbortController();

@@ -24,7 +24,7 @@ export const keepalivedMetrics = {
   },
 } as const satisfies Record<string, MetricDefinition>;
 
-/** The part of keepalived that is watched. */
+/** The part of {@link KeepalivedAnnouncer} that is watched. */
 export type WatchedAnnouncer = Pick<
   KeepalivedAnnouncer,
   'start' | 'findOrphans' | 'removeOrphans' | 'stateOnLink'
@@ -36,13 +36,13 @@ export interface KeepalivedWatchOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** How often to look whether keepalived is alive. */
+  /** Interval of checks whether keepalived runs. */
   readonly aliveEveryMs: number;
-  /** How often to look for leftovers on the links. */
+  /** Interval of checks for orphaned addresses on the links. */
   readonly sweepEveryMs: number;
 }
 
-/** Follows keepalived's state for as long as the signal lets it. */
+/** Follows keepalived's state until the signal fires. */
 export async function followVrrpState(
   settings: KeepalivedSettings,
   status: VrrpStatus,
@@ -55,8 +55,8 @@ export async function followVrrpState(
 }
 
 /**
- * Starts keepalived again when it has died. What it left on the links stays for the moment: a peer takes
- * the addresses over within a few adverts, and until then packets still find us.
+ * Restarts keepalived after it has died. Its addresses stay on the links at first: a peer takes them over
+ * within a few adverts, and until then packets still arrive here.
  */
 export async function keepAlive(
   options: KeepalivedWatchOptions,
@@ -75,16 +75,16 @@ export async function keepAlive(
     } catch (error) {
       if (signal.aborted) throw error;
       log.error({ error: CausewayError.from(error) }, "keepalived can't be started");
-      // Nobody answers for these addresses here any more, and a peer has them by now.
+      // keepalived no longer manages these addresses here, and a peer has taken them over by now.
       await sleep(clock, options.sweepEveryMs, signal);
-      // What the dead one had written last may have been read only now.
+      // The last notification of the dead process may have been read only now.
       if (!(await mover.process.isRunning())) status.enter('STOP');
       await removeLeftovers(options, signal);
     }
   }
 }
 
-/** A link may be gone with what was on it: no reason to end. */
+/** A link may be gone together with its addresses, so a failure doesn't end the agent. */
 async function removeLeftovers(
   { mover, log }: KeepalivedWatchOptions,
   signal: AbortSignal,
@@ -93,11 +93,11 @@ async function removeLeftovers(
     await mover.removeOrphans(await mover.findOrphans(signal), signal);
   } catch (error) {
     if (signal.aborted) throw error;
-    log.warn({ error: CausewayError.from(error) }, "the links can't be looked at");
+    log.warn({ error: CausewayError.from(error) }, "the links can't be read");
   }
 }
 
-/** Removes leftovers, and sets right what is believed of the state where the link shows another. */
+/** Removes orphaned addresses, and corrects the known state if the link shows another one. */
 export async function sweepLinks(
   options: KeepalivedWatchOptions,
   signal: AbortSignal,
@@ -114,12 +114,15 @@ export async function sweepLinks(
       await mover.removeOrphans(orphans, signal);
     } catch (error) {
       if (signal.aborted) throw error;
-      log.warn({ error: CausewayError.from(error) }, "the links can't be looked at");
+      log.warn({ error: CausewayError.from(error) }, "the links can't be read");
     }
   }
 }
 
-/** A notification that got lost would be believed forever; two looks in a row with no news outweigh it. */
+/**
+ * A lost notification would leave a wrong state forever. Two consecutive checks without a change in between
+ * correct it.
+ */
 async function correctState(options: KeepalivedWatchOptions, signal: AbortSignal): Promise<void> {
   const { mover, status, clock, log } = options;
   const before = status.transitions;
@@ -132,6 +135,9 @@ async function correctState(options: KeepalivedWatchOptions, signal: AbortSignal
   await sleep(clock, options.sweepEveryMs, signal);
   const shown = await differs();
   if (shown === undefined || status.transitions !== before) return;
-  log.warn({ shown, believed: status.state }, 'the link shows another VRRP state than was told');
+  log.warn(
+    { shown, believed: status.state },
+    'the VRRP state on the link differs from the last notification',
+  );
   status.enter(shown);
 }

@@ -1,15 +1,15 @@
 import { addressFromBytes, type Address } from '@causeway/base/address/address';
 
-/** A machine on the link said that an address is its own. */
+/** A claim of a machine on the link to own an address. */
 export interface AddressClaim {
   readonly address: Address;
-  /** The hardware address it is said to be found at. */
+  /** The claimed hardware address. */
   readonly hardware: string;
 }
 
 const arp = { ethernet: 1, ipv4: 0x0800, size: 28, sender: 8, senderAddress: 14 } as const;
 
-/** What an ARP packet says about its sender, a request as well as an answer; nothing where it has no address yet. */
+/** The sender's claim in an ARP request or reply. Undefined if the sender has no address yet. */
 export function parseArp(bytes: Buffer): AddressClaim | undefined {
   if (bytes.length < arp.size) return undefined;
   if (bytes.readUInt16BE(0) !== arp.ethernet || bytes.readUInt16BE(2) !== arp.ipv4)
@@ -24,7 +24,7 @@ export function parseArp(bytes: Buffer): AddressClaim | undefined {
 
 const advertisement = { type: 136, target: 8, options: 24, linkLayer: 2 } as const;
 
-/** What a neighbour advertisement of IPv6 says, where it names a hardware address. */
+/** The claim in an IPv6 neighbor advertisement. Undefined if it has no hardware address. */
 export function parseAdvertisement(bytes: Buffer): AddressClaim | undefined {
   if (bytes.length < advertisement.options || bytes[0] !== advertisement.type) return undefined;
   const address = addressFromBytes(bytes.subarray(advertisement.target, advertisement.options));

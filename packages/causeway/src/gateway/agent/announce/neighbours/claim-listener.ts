@@ -5,10 +5,10 @@ import { runProgram } from '@causeway/base/process/run-program';
 import type { AddressClaim } from './address-claim.ts';
 import { ClaimSockets } from './claim-sockets.ts';
 
-/** Node can't wait for such sockets, and a thread that does would take 15 MB. */
+/** Node can't wait for such sockets, and a thread for it would take 15 MB. */
 const checkEveryMs = 250;
 
-/** What other machines on the link say about whose address is whose, until the signal fires. */
+/** Passes on address claims of other machines on the link until the signal fires. */
 export async function listenToClaims(
   link: string,
   clock: Clock,
@@ -34,7 +34,7 @@ export async function hardwareOf(link: string): Promise<string> {
 
 const linkRecords = z.tuple([z.object({ ifindex: z.number(), address: z.string() })]);
 
-/** Asked of the network that this process is in: files under /sys may show another one's links. */
+/** Read from the network namespace of this process: files under /sys may show the links of another one. */
 async function findLink(link: string): Promise<z.output<typeof linkRecords>[0]> {
   const { code, stdout, stderr } = await runProgram('ip', ['-json', 'link', 'show', 'dev', link]);
   if (code === 0) return linkRecords.parse(JSON.parse(stdout))[0];

@@ -16,7 +16,7 @@ const icmpv6Filter = 1;
 const neighbourAdvertisement = 136;
 const socketLevel = 1;
 const bindToDevice = 25;
-/** Packets of one socket that are looked at in one go; more than that is a storm. */
+/** Most packets of one socket that are read in one batch. More indicates a packet storm. */
 const packetsAtOnce = 1000;
 
 export interface Link {
@@ -24,7 +24,7 @@ export interface Link {
   readonly index: number;
 }
 
-/** The sockets at which claims of other machines arrive. */
+/** The sockets that receive claims of other machines. */
 export class ClaimSockets {
   readonly #parsers = new Map<KernelSocket, (bytes: Buffer) => AddressClaim | undefined>();
 
@@ -38,7 +38,7 @@ export class ClaimSockets {
     }
   }
 
-  /** What has arrived since the last time. */
+  /** Claims that have arrived since the last call. */
   *take(): Generator<AddressClaim> {
     for (const [socket, parse] of this.#parsers) {
       for (let taken = 0; taken < packetsAtOnce; taken += 1) {
@@ -55,7 +55,7 @@ export class ClaimSockets {
     this.#parsers.clear();
   }
 
-  /** ARP packets that arrive by the link; the machine's own are not among them. */
+  /** ARP packets received on the link. The machine's own packets are not included. */
   #openArp({ index }: Link): void {
     const protocol = Buffer.alloc(2);
     protocol.writeUInt16BE(arpProtocol);
@@ -67,10 +67,10 @@ export class ClaimSockets {
     socket.bind(address);
   }
 
-  /** Neighbour advertisements that arrive by the link, and nothing else of ICMPv6. */
+  /** ICMPv6 neighbor advertisements received on the link. */
   #openAdvertisements({ name }: Link): void {
     const socket = this.#open(ipv6Family, rawSocket, icmpv6, parseAdvertisement);
-    // A bit that is set keeps its type out.
+    // A set bit filters out its type.
     const filter = Buffer.alloc(32, 0xff);
     const at = neighbourAdvertisement >> 3;
     filter[at] = (filter[at] ?? 0) & ~(1 << (neighbourAdvertisement & 7));
@@ -94,7 +94,7 @@ function takeFrom(socket: KernelSocket): Buffer | undefined {
   try {
     return socket.receiveNow();
   } catch (error) {
-    // More than the buffer held: what was missed is said again.
+    // The buffer overflowed. Lost claims are repeated by their senders.
     if (error instanceof SystemCallError && error.errno === noBuffers) return undefined;
     throw error;
   }

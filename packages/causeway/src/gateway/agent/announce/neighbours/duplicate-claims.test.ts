@@ -7,18 +7,18 @@ const claim = (last: number) => ({
   hardware: '02:00:00:00:00:09',
 });
 
-test('a stranger is told while it goes on, and for a while after', () => {
+test('reports a foreign claim while it is repeated, and for some time after', () => {
   const ledger = new DuplicateClaims();
   ledger.setMaster(true, 0);
   ledger.hear(claim(1), 5_000);
-  expect(ledger.complaint(6_000)).toBe('192.0.2.1: used by 02:00:00:00:00:09 as well');
+  expect(ledger.complaint(6_000)).toBe('192.0.2.1: also used by 02:00:00:00:00:09');
   ledger.hear(claim(2), 9_000);
   expect(ledger.complaint(10_000)).toContain('192.0.2.1, and 1 more: ');
   expect(ledger.complaint(21_000)).toContain('192.0.2.2');
   expect(ledger.complaint(30_000)).toBeUndefined();
 });
 
-test('the gateway before us is no stranger, and a backup has nothing to complain about', () => {
+test('ignores claims shortly after a failover, and all claims while it is backup', () => {
   const ledger = new DuplicateClaims();
   ledger.hear(claim(1), 0);
   ledger.setMaster(true, 1_000);

@@ -1,17 +1,17 @@
 import type { Address } from '@causeway/base/address/address';
 import type { AddressClaim } from './address-claim.ts';
 
-/** How long a claim is held against somebody. Whoever uses an address goes on saying so. */
-const rememberMs = 15_000;
-/** The gateway that had the addresses before may still be heard so shortly after. */
+/** Time that a claim is kept. A machine that uses an address repeats its claim. */
+const claimLifetimeMs = 15_000;
+/** Time after a failover in which claims of the previous master may still arrive. */
 const handoverMs = 2_000;
 
-/** Who else on the link says that an address of ours is theirs, while we are the one to have it. */
+/** Claims of other machines to this gateway's addresses while it is master. */
 export class DuplicateClaims {
   readonly #seen = new Map<Address, { hardware: string; at: number }>();
   #masterSince: number | undefined;
 
-  /** Milliseconds of a clock that only goes forward. */
+  /** `now` is in milliseconds of a monotonic clock. */
   setMaster(isMaster: boolean, now: number): void {
     if (!isMaster) {
       this.#masterSince = undefined;
@@ -21,21 +21,21 @@ export class DuplicateClaims {
     }
   }
 
-  /** A claim to an address of ours from hardware that is not ours. */
+  /** Records a claim of foreign hardware to an address of this gateway. */
   hear({ address, hardware }: AddressClaim, now: number): void {
     if (this.#masterSince === undefined || now - this.#masterSince < handoverMs) return;
     this.#seen.set(address, { hardware, at: now });
   }
 
-  /** What to tell an operator; undefined when there is nothing. */
+  /** The alarm message; undefined without current claims. */
   complaint(now: number): string | undefined {
     for (const [address, { at }] of this.#seen) {
-      if (now - at >= rememberMs) this.#seen.delete(address);
+      if (now - at >= claimLifetimeMs) this.#seen.delete(address);
     }
     const [first] = this.#seen;
     if (first === undefined) return undefined;
     const [address, { hardware }] = first;
     const more = this.#seen.size === 1 ? '' : `, and ${this.#seen.size - 1} more`;
-    return `${address}${more}: used by ${hardware} as well`;
+    return `${address}${more}: also used by ${hardware}`;
   }
 }
