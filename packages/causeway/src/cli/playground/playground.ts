@@ -127,11 +127,17 @@ async function missingPrograms(): Promise<string[]> {
 }
 
 function explainPort(error: unknown, port: number): unknown {
-  if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return error;
+  if (!isAddressInUse(error)) return error;
   return new CausewayError('unavailable', `--port: ${port} is in use by another process`, {
     cause: error,
     hint: 'Choose another one, or leave --port out to take a free one.',
   });
+}
+
+/** Whether the error, or a cause of it, is that another process has the port. */
+function isAddressInUse(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (error as NodeJS.ErrnoException).code === 'EADDRINUSE' || isAddressInUse(error.cause);
 }
 
 function parsePortOption(text: string): number {
