@@ -95,7 +95,11 @@ describe('the idle switch, in any order of changes', () => {
     ],
     ['idle with an endpoint that is not ready', [set(marked()), slice(unready('a'))], 'park'],
     ['idle with a terminating endpoint', [set(marked()), slice(leaving('a'))], 'park'],
-    ['woken: a pod is ready before the annotation is removed', [set(marked()), slice(ready('a'))], 'serve'],
+    [
+      'woken: a pod is ready before the annotation is removed',
+      [set(marked()), slice(ready('a'))],
+      'serve',
+    ],
     ['woken: annotation removed first', [set(marked()), set(awake)], 'park'],
     [
       'woken: annotation removed first, then a pod is ready',
@@ -109,16 +113,8 @@ describe('the idle switch, in any order of changes', () => {
     ],
     ['idle again while waking', [set(marked()), set(awake), set(marked())], 'park'],
     ['deleted while idle', [set(marked()), deleted], 'serve'],
-    [
-      'deleted before its slice',
-      [set(marked()), slice(unready('a')), deleted, gone('a')],
-      'serve',
-    ],
-    [
-      'deleted after its slice',
-      [set(marked()), slice(unready('a')), gone('a'), deleted],
-      'serve',
-    ],
+    ['deleted before its slice', [set(marked()), slice(unready('a')), deleted, gone('a')], 'serve'],
+    ['deleted after its slice', [set(marked()), slice(unready('a')), gone('a'), deleted], 'serve'],
     ['deleted and created again, awake', [set(marked()), deleted, set(awake)], 'serve'],
     ['idle, with hold: accept', [set(marked({ [holdAnnotation]: 'accept' }))], 'accept'],
     [
@@ -155,9 +151,13 @@ describe('the idle switch, in any order of changes', () => {
     it.each<[string, Step[], string]>([
       ['one port is ready', [set(twoPorts), slice(http)], 'park'],
       ['both ports are ready', [set(twoPorts), slice(http), slice(admin)], 'serve'],
-      ['one port is no longer ready, [set(twoPorts), slice(http), slice(admin), gone('http')], 'park'],
-      ['IPv6 alone is ready, [set(dual), slice(six)], 'park'],
-      ['IPv4 alone is ready, [set(dual), slice(ready('four'))], 'park'],
+      [
+        'one port is no longer ready',
+        [set(twoPorts), slice(http), slice(admin), gone('http')],
+        'park',
+      ],
+      ['IPv6 alone is ready', [set(dual), slice(six)], 'park'],
+      ['IPv4 alone is ready', [set(dual), slice(ready('four'))], 'park'],
       ['both families are ready', [set(dual), slice(ready('four')), slice(six)], 'serve'],
     ])('%s', (_, steps, expected) => {
       const { idle, state } = start();
