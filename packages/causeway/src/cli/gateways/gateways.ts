@@ -154,7 +154,7 @@ async function withGatewayConfigMap(command: Command, work: Work): Promise<void>
   }
 }
 
-/** Rejects an unknown name: a fence around it would have no effect, but look effective. */
+/** Rejects an unknown name: a fence around it would have no effect, but appear effective. */
 function checkName(
   name: string,
   gateways: readonly GatewayEntry[],

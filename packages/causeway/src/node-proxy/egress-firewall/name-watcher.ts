@@ -76,7 +76,7 @@ export class NameWatcher {
     }
   }
 
-  /** Resolves when each name has been looked up once, successfully or not. */
+  /** Resolves when the first lookup of each name has succeeded or failed. */
   async tried(): Promise<void> {
     await Promise.all([...this.#names.values()].map(({ tried }) => tried.promise));
   }
