@@ -43,7 +43,7 @@ export const sampleServices: readonly ServiceRow[] = [
   sampleService('night/batch', {
     state: 'idle',
     reason: 'Idle',
-    message: 'Asleep; the first connection wakes it.',
+    message: 'Idle; the first connection wakes it.',
     idledAt: '2026-01-01T00:00:00Z',
     endpoints: { ready: 0, all: 0 },
   }),

@@ -36,7 +36,7 @@ test('an unknown command is a usage error with the nearest known one', async () 
 test('every command says after a mistake where its own help is', async () => {
   const result = await causeway('gateways', 'fence', '--wrong');
   expect(result.code).toBe(2);
-  expect(result.stderr).toContain('(causeway gateways fence --help shows what it takes)');
+  expect(result.stderr).toContain('(see causeway gateways fence --help)');
 });
 
 test('output that is not a terminal has no colours', async () => {

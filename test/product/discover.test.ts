@@ -66,7 +66,7 @@ test('from the first look to the last Service', async () => {
   world.removeLoadBalancer(id);
   const held = await discover('--backend-name east --once');
   expect(held).toMatchObject({ code: 1 });
-  expect(held.stderr).toContain('run it again with --confirm');
+  expect(held.stderr).toContain('run the command again with --confirm');
   expect(await discover('--backend-name east --once --confirm')).toMatchObject({ code: 0 });
   expect(await world.services()).toEqual([]);
 });

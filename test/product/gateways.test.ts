@@ -59,8 +59,8 @@ const gateways = (command: string, ...args: string[]) =>
 
 test('a fence is asked for, shown and taken back; a name that nobody has is refused', async () => {
   const unknown = await gateways('fence', 'gw7', '--reason', 'no power');
-  expect(unknown.stderr).toContain('no gateway is called "gw7"');
-  expect(unknown.stderr).toContain('There are gw1, gw2.');
+  expect(unknown.stderr).toContain('no gateway has the name "gw7"');
+  expect(unknown.stderr).toContain('The gateways are gw1, gw2.');
   expect(await gateways('fence', 'gw2', '--reason', 'no power')).toMatchObject({ code: 0 });
   expect((await gateways('list')).stdout).toMatch(/gw2 .*asked for \(no power, since 20/);
   expect((await gateways('unfence', 'gw2')).stdout).toContain('as soon as it has confirmed');

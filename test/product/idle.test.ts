@@ -76,10 +76,10 @@ test('puts Services to sleep by name, by labels, by a file or all of them, and o
 
   const accepted = await causeway('idle', 'api');
   expect(accepted).toMatchObject({ code: 0 });
-  expect(accepted.stderr).toContain('are not judged by NetworkPolicies');
+  expect(accepted.stderr).toContain('bypass NetworkPolicies');
   expect(await replicas()).toEqual([0, 0, 0]);
   const again = await causeway('idle', 'web', '--dry-run');
-  expect(again).toMatchObject({ code: 0, stdout: 'shop/web: sleeps already\n' });
+  expect(again).toMatchObject({ code: 0, stdout: 'shop/web: is idle already\n' });
 
   for (const list of [
     await causeway('idle', 'list', '-o', 'json'),

@@ -41,12 +41,12 @@ test('the first operator is made once, with the settings of the server', async (
   const config = file('server.yaml');
   await fs.writeFile(config, `ledger: sqlite:${file('once.db')}\nlisten: { port: 8444 }\n`);
   const init = `init --once --config ${config}`;
-  expect((await ipam(init)).stderr).toContain('--once needs --credential-file');
+  expect((await ipam(init)).stderr).toContain('--once requires --credential-file');
   const first = await ipam(`${init} --credential-file ${file('once.token')}`);
   expect(first.stdout).toContain("the first operator's token is in");
   const token = await fs.readFile(file('once.token'), 'utf8');
   const again = await ipam(`${init} --credential-file ${file('once.token')}`);
-  expect(again).toMatchObject({ code: 0, stdout: 'the ledger has an operator\n' });
+  expect(again).toMatchObject({ code: 0, stdout: 'the ledger already has an operator\n' });
   expect(await fs.readFile(file('once.token'), 'utf8')).toBe(token);
 });
 
@@ -92,7 +92,7 @@ describe('the command line', () => {
     expect(await ipam('backup backup.json')).toMatchObject({ code: 0 });
     const ledger = `sqlite:${file('restored.db')}`;
     const restored = await ipam(`restore backup.json --ledger ${ledger}`);
-    expect(restored.stdout).toMatch(/^restored \d+ keys; no fresh addresses/);
+    expect(restored.stdout).toMatch(/^restored \d+ keys; no new addresses/);
     const other = await startIpamServer(directory, 'restored', ['--ledger', ledger]);
     const env = { CAUSEWAY_SERVER: other.url, CAUSEWAY_TOKEN_FILE: file('blue.token') };
     const args = [main, 'ipam', 'reserve', 'edge', 'blue', '--uid', 'fresh'];

@@ -50,7 +50,7 @@ test('explain says why there is no address and what to do', async () => {
   expect(stdout).toContain('Set spec.loadBalancerClass');
   const missing = await causeway('explain', 'other/none');
   expect(missing.code).toBe(5);
-  expect(missing.stderr).toContain('there is no Service other/none');
+  expect(missing.stderr).toContain('the Service other/none does not exist');
 });
 
 test('status ends with 1 while something is wrong, and says what', async () => {

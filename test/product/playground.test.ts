@@ -160,6 +160,6 @@ test('a port that is taken is told in words', async () => {
   expect(result.code).toBe(6);
   expect(result.stderr).toBe(
     `causeway: --port: ${port} is in use by another process\n` +
-      '  Choose another one, or leave --port out to take a free one.\n',
+      '  Choose another one, or omit --port to use a free one.\n',
   );
 });

@@ -32,7 +32,7 @@ describe.runIf(canUseNamespaces())('a node on which packets cannot be put back',
     expect(await lab.metric(packets('lost'))).toBeGreaterThanOrEqual(count);
     expect(await lab.metric(packets('replayed'))).toBe(0);
     expect(await lab.log()).toMatch(
-      /warn.*open \/dev\/net\/tun.*wake idle Services, but go on with the next packet/,
+      /warn.*open \/dev\/net\/tun.*wake idle Services, but continue only with the client's next packet/,
     );
   });
 

@@ -6,7 +6,7 @@ import { exitCodeOf, exitCodes } from './terminal/exit-code.ts';
 import { buildProgram } from './program.ts';
 
 process.on('unhandledRejection', (reason) => {
-  // A promise that nobody waited for is a defect; going on would hide it.
+  // An unhandled rejection is a defect; continuing would hide it.
   process.stderr.write(
     `causeway: unexpected: ${reason instanceof Error ? (reason.stack ?? '') : String(reason)}\n`,
   );
@@ -20,7 +20,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   process.exitCode = report(error);
-  // Whatever does not end by itself must not keep a process alive that has failed: it is to be started again.
+  // Open handles must not keep a failed process alive: it has to be restarted.
   ifStillAlive(lingerMs, () => process.exit());
 }
 
@@ -29,7 +29,7 @@ function throwInsteadOfExit(command: Command): void {
   for (const child of command.commands) throwInsteadOfExit(child);
 }
 
-/** Says what was wrong and what to do, and answers with the exit code that means it. */
+/** Prints the problem and the fix, and returns the exit code. */
 function report(thrown: unknown): number {
   if (thrown instanceof CommanderError) {
     return thrown.exitCode === 0 ? exitCodes.success : exitCodes.usage;

@@ -3,8 +3,8 @@ import { compileUncached, keepBurstsSmall } from '@causeway/base/process/thrifty
 import { causewayVersion } from './terminal/version.ts';
 
 /**
- * One file for each command; this one only lists them, in the order of the help. Each is loaded when it is
- * asked for: a job that runs for months need not hold the others in memory.
+ * One file per command; this one only lists them, in the order of the help. Each is loaded on demand, so that
+ * long-running commands do not keep the others in memory.
  */
 const commands = new Map<string, () => Promise<Command>>([
   ['playground', async () => (await import('./playground/playground.ts')).playgroundCommand()],
@@ -29,7 +29,7 @@ const commands = new Map<string, () => Promise<Command>>([
   ['completion', async () => (await import('./completion/completion.ts')).completionCommand()],
 ]);
 
-/** For other programs, and in no help. */
+/** For other programs; not in the help. */
 const hidden = new Map<string, () => Promise<Command>>([
   [
     'kubectl-completion',
@@ -37,19 +37,22 @@ const hidden = new Map<string, () => Promise<Command>>([
   ],
 ]);
 
-/** Run for months and mostly wait. What they load would make the space for new objects large for good. */
+/**
+ * These run for months and are mostly idle. Loading all commands would permanently enlarge the space for new
+ * objects.
+ */
 const longRunning: readonly string[] = ['controller', 'agent', 'proxy'];
 
-/** Look at all others. */
+/** These need all other commands. */
 const overAll: readonly string[] = ['completion', ...hidden.keys()];
 
-/** The whole command line, or as much of it as these words need. */
+/** Builds the whole command line, or the part that these words need. */
 export async function buildProgram(words: readonly string[] = []): Promise<Command> {
   const program = new Command('causeway')
     .description('Traffic in and out of Kubernetes on OpenStack and on bare metal.')
     .version(causewayVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help for a command')
-    .showHelpAfterError('(causeway COMMAND --help shows what it takes)')
+    .showHelpAfterError('(see causeway COMMAND --help)')
     .showSuggestionAfterError()
     .enablePositionalOptions();
   const [name = ''] = words;
@@ -64,8 +67,8 @@ export async function buildProgram(words: readonly string[] = []): Promise<Comma
   return program;
 }
 
-/** Whoever makes a mistake is told where the help of this very command is. */
+/** Names the help of this command in usage errors. */
 function nameHelp(command: Command, words: string): void {
-  command.showHelpAfterError(`(${words} --help shows what it takes)`);
+  command.showHelpAfterError(`(see ${words} --help)`);
   for (const each of command.commands) nameHelp(each, `${words} ${each.name()}`);
 }

@@ -16,7 +16,7 @@ const conflicts: MetricDefinition<never> = {
 const ambiguous: MetricDefinition<never> = {
   kind: 'counter',
   name: 'causeway_ipam_ambiguous_commits_total',
-  help: 'Transactions whose outcome the ledger did not report; they were decided again.',
+  help: 'Transactions without a reported outcome of the ledger; they were decided again.',
   labels: [],
 };
 const refusals: MetricDefinition<'reason'> = {

@@ -159,7 +159,7 @@ export class Allocator {
 
   #decide<T>({ caller, needs, decide }: Call<T>): { decision: Decision<T>; grant: Grant } {
     const { now } = this;
-    const noGrant: Grant = { actor: 'nobody', key: undefined, credential: undefined };
+    const noGrant: Grant = { actor: 'none', key: undefined, credential: undefined };
     try {
       const grant = authorise(this.view, caller, needs, now);
       return { decision: decide(this.view, { now, busy: this.#busy }, grant), grant };

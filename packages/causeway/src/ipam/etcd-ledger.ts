@@ -50,7 +50,7 @@ export class EtcdLedger implements Ledger {
   #underWay = 0;
   #clusterId: number | undefined;
 
-  /** The root is put before every key, so that other programs can use the same etcd. */
+  /** The root prefixes every key, so that other programs can use the same etcd. */
   constructor(options: EtcdOptions & { readonly root: string }) {
     this.#client = new EtcdClient(options);
     this.#root = options.root;
@@ -87,7 +87,7 @@ export class EtcdLedger implements Ledger {
     });
   }
 
-  /** Any linearizable read works: its answer carries the revision. */
+  /** Any linearizable read works: its response has the revision. */
   async barrier(signal: AbortSignal): Promise<number> {
     return (await this.#range({ key: `${this.#root}barrier` }, signal)).revision;
   }
@@ -137,7 +137,7 @@ export class EtcdLedger implements Ledger {
     return Promise.resolve();
   }
 
-  /** A response may tell of several transactions, each of them whole. */
+  /** A response may contain several transactions, each of them complete. */
   *#batchesOf(response: WatchResponse, afterRevision: number): Generator<Batch, void> {
     if (response.compactRevision !== 0) {
       throw new CausewayError('gone', `etcd has compacted up to ${response.compactRevision}`);
@@ -146,8 +146,9 @@ export class EtcdLedger implements Ledger {
       throw new CausewayError('unavailable', `etcd ended the watch: ${response.cancelReason}`);
     }
     if (response.created) {
-      // The revision in this response is that of etcd, and the watch has not reached it yet. If the watch
-      // starts later, it is up: etcd reports no progress of such a watch, so nothing else says so.
+      // The revision in this response is etcd's, and the watch has not reached it yet. A watch that starts
+      // after that revision is up to date. etcd reports no progress of such a watch, so this batch is the
+      // only notification.
       if (response.revision <= afterRevision) yield { revision: afterRevision, changes: [] };
       return;
     }

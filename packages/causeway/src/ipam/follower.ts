@@ -32,7 +32,7 @@ export class Follower {
   #loaded = false;
   #connected = false;
   #wasPutBack = false;
-  /** The barrier that has not begun yet: whoever asks now may share it. */
+  /** The barrier that has not started yet: new callers may share it. */
   #nextBarrier: Promise<number> | undefined;
   readonly #barriers = new SerialQueue();
 
@@ -52,12 +52,12 @@ export class Follower {
     return this.#loaded && this.#connected;
   }
 
-  /** Whether the ledger answered with an older revision than before: a backup took its place. */
+  /** Whether the ledger answered with an older revision than before: it was restored from a backup. */
   get wasPutBack(): boolean {
     return this.#wasPutBack;
   }
 
-  /** Follows until the signal fires. Rejects only if the ledger can't be the one it was. */
+  /** Follows until the signal fires. Rejects only if the ledger is not the same one as before. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -134,9 +134,8 @@ export class Follower {
   }
 
   /**
-   * A watch without changes reports its revision only when asked. The follower asks repeatedly while a
-   * caller waits, and after a new start of the watch: in a quiet ledger no change proves that the watch
-   * is up.
+   * A watch without changes reports its revision only on request. The follower requests it repeatedly while a
+   * caller waits, and after a restart of the watch: without changes, nothing else shows that the watch is up.
    */
   #askLater(): void {
     this.#asking ??= this.#clock.timer(progressEveryMs, () => {

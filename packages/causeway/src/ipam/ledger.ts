@@ -20,9 +20,10 @@ export interface Ledger {
   /** A revision at least as new as every transaction that was acknowledged before the call. */
   barrier(signal: AbortSignal): Promise<number>;
   /**
-   * Everything after the revision, in order, one batch for each transaction that touched the prefix.
-   * A batch without changes says that nothing else happened up to its revision. Such a batch, for
-   * which the caller may ask, also shows that the watch is up. Ends by throwing: `gone` when the revision has been compacted away (load again), `aborted` on the signal.
+   * Everything after the revision, in order, one batch for each transaction that touched the prefix. A batch
+   * without changes means that nothing else happened up to its revision. Such a batch, which the caller may
+   * request, also shows that the watch is up. Ends by throwing: `gone` when the revision has been compacted
+   * away (load again), `aborted` on the signal.
    */
   watch(prefix: string, afterRevision: number, signal: AbortSignal): AsyncIterable<Batch>;
   /** Constant for the same store; different for a store that was made from a snapshot of it. */
@@ -68,7 +69,7 @@ export interface Transaction {
   readonly writes: readonly Write[];
 }
 
-/** `revision`: of the transaction if it was applied, else of the ledger at the refusal. */
+/** `revision`: of the transaction if it was applied, else of the ledger at the rejection. */
 export interface Committed {
   readonly applied: boolean;
   readonly revision: number;
@@ -89,7 +90,7 @@ export interface Batch {
 /** etcd's default limit; the embedded ledger uses the same limit. */
 export const largestTransaction = 128;
 
-/** Refuses transactions that one of the ledgers could not carry out. */
+/** Rejects transactions that one of the ledgers does not support. */
 export function refuseMalformed({ conditions, writes }: Transaction): void {
   const written = new Set(writes.map(({ key }) => key));
   if (written.size < writes.length) {

@@ -41,7 +41,7 @@ const retryMs = 500;
 const platformSweepMs = 60_000;
 const suspendLimitMs = 15_000;
 
-/** One server: the allocator on its ledger, its housekeeping, and the API. Resolves when it answers. */
+/** One server: the allocator on its ledger, its maintenance, and the API. Resolves when the API answers. */
 export async function startReplica(options: ReplicaOptions): Promise<Replica> {
   const { ledger, clock, log, metrics } = options;
   await checkStore(options).catch(async (error: unknown) => {
@@ -114,7 +114,7 @@ async function keepGauges(
   }
 }
 
-/** Waits for a store that can't be reached yet; a store that is the wrong one is refused at once. */
+/** Waits for a store that can't be reached yet; rejects a restored store at once. */
 async function checkStore({ ledger, clock, log, signal }: ReplicaOptions): Promise<void> {
   for (;;) {
     try {
@@ -129,9 +129,9 @@ async function checkStore({ ledger, clock, log, signal }: ReplicaOptions): Promi
 }
 
 /**
- * Only a server that was running knows that its store went back to an older state. The server that starts
- * next sees an intact ledger, so this one marks every site as recovering before it ends. Otherwise the
- * next server gives out again the addresses that are newer than the backup.
+ * Only a running server notices that its store went back to an older state. The next server sees an intact
+ * ledger, so this one marks every site as recovering before it ends. Otherwise the next server assigns
+ * addresses again that were assigned after the backup.
  */
 async function suspendPutBack({ ledger, clock, log }: ReplicaOptions): Promise<void> {
   const suspend = async (signal: AbortSignal): Promise<void> => {

@@ -25,7 +25,7 @@ const ledgerSettings = {
     .prefault({}),
 };
 
-/** For commands that work on a ledger without its server. */
+/** For commands that use a ledger without its server. */
 export const ipamLedgerSettings = z.strictObject(ledgerSettings);
 export type IpamLedgerSettings = z.infer<typeof ipamLedgerSettings>;
 
@@ -62,7 +62,7 @@ export const ipamServerSettings = z.strictObject({
       clientAuthorityFile: z
         .string()
         .optional()
-        .describe('PEM file of the authority whose client certificates may be credentials'),
+        .describe('PEM file of the authority of client certificates that may be credentials'),
     })
     .prefault({}),
   insecure: z

@@ -4,10 +4,13 @@ import {
   type VirtualService,
 } from '@causeway/nftables/compile/virtual-service';
 
-/** Where an address of a Service comes from. What the cluster itself gave out goes before what users wrote. */
+/**
+ * Origin of an address of a Service. Addresses that the cluster assigned take precedence over addresses that
+ * users wrote.
+ */
 export type AddressOrigin = 'cluster' | 'node-port' | 'load-balancer' | 'external';
 
-/** One address, protocol and port that a Service asks for. */
+/** One address, protocol and port that a Service requests. */
 export interface Target {
   /** `portId` of the Service's port. */
   readonly port: string;
@@ -18,7 +21,7 @@ export interface Target {
 export interface Claimant {
   /** `namespace/name`. */
   readonly service: string;
-  /** When the Service was created; the older one keeps what both ask for. */
+  /** Creation time of the Service; the older Service keeps a target that both request. */
   readonly created: string;
   readonly targets: readonly Target[];
 }
@@ -48,14 +51,14 @@ const ranks: Readonly<Record<AddressOrigin, number>> = {
 };
 
 /**
- * Who has which address, protocol and port. Two Services can ask for the same one (external addresses
- * are free text): exactly one has it, the same one on every node, and the other is left without.
+ * Assigns each address, protocol and port to one Service. Two Services can request the same one (external
+ * addresses are free text). Exactly one Service gets it, the same one on every node.
  */
 export class AddressClaims {
   readonly #byKey = new Map<ServiceKey, Claim[]>();
   readonly #byService = new Map<string, readonly Claim[]>();
 
-  /** Puts what a Service asks for now in the place of what it asked for before; no targets when it is gone. */
+  /** Replaces the targets that a Service requests; no targets when it is deleted. */
   replace({ service, created, targets }: Claimant): ClaimedChange {
     const touched = new Set<ServiceKey>();
     for (const { target } of this.#byService.get(service) ?? []) {
@@ -78,25 +81,25 @@ export class AddressClaims {
     return this.#byService.has(service);
   }
 
-  /** Services that ask for something. */
+  /** Services that request targets. */
   services(): MapIterator<string> {
     return this.#byService.keys();
   }
 
-  /** What the winners ask for. */
+  /** All targets, each for the Service that holds it. */
   *all(): Iterable<VirtualService> {
     for (const [winner] of this.#byKey.values()) {
       if (winner !== undefined) yield winner.target.virtual;
     }
   }
 
-  /** What the Service asked for and got. */
+  /** Targets that the Service requested and holds. */
   held(service: string): Target[] {
     const claims = this.#byService.get(service) ?? [];
     return claims.filter((claim) => this.#holder(claim) === claim).map(({ target }) => target);
   }
 
-  /** What the Service asked for and another one has. */
+  /** Targets that the Service requested and another Service holds. */
   lost(service: string): LostTarget[] {
     const lost: LostTarget[] = [];
     for (const claim of this.#byService.get(service) ?? []) {
@@ -108,7 +111,7 @@ export class AddressClaims {
     return lost;
   }
 
-  /** The other Services that ask for something that this one asks for. */
+  /** The other Services that request one of this Service's targets. */
   rivals(service: string): Set<string> {
     const rivals = new Set<string>();
     for (const { target } of this.#byService.get(service) ?? []) {
@@ -151,7 +154,10 @@ export class AddressClaims {
   }
 }
 
-/** By origin, then age, then name: nothing that depends on the order in which a node heard of them. */
+/**
+ * Orders by origin, then age, then name. The result does not depend on the order in which a node received the
+ * Services.
+ */
 function precedence(left: Claim, right: Claim): number {
   return (
     ranks[left.target.origin] - ranks[right.target.origin] ||

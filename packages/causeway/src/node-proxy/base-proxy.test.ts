@@ -27,9 +27,9 @@ const node = {
   knowsInsiders: true,
 };
 
-/** A proxy on a kernel in memory, and a way to wait for its next transaction. */
+/** Starts a proxy on an in-memory kernel, and returns a function that waits for its next transaction. */
 function start(
-  tellLost: (text: string) => void = () => {},
+  reportLost: (text: string) => void = () => {},
   deleteStaleEntries: () => Promise<number> = () => Promise.resolve(0),
 ) {
   const driver = new MemoryDriver(settings.table);
@@ -47,8 +47,8 @@ function start(
     clock: systemClock,
     log: discardLog,
     metrics: noMetrics,
-    tellLost: ({ metadata }, lost) =>
-      tellLost(
+    reportLost: ({ metadata }, lost) =>
+      reportLost(
         [
           metadata?.name,
           ...lost.map(({ target, holder }) => `${target.virtual.address} ${holder}`),
@@ -82,15 +82,15 @@ function start(
   return { driver, proxy, committed, connect, end };
 }
 
-describe('the base proxy', () => {
-  it('tells at once what is held, and what is served once stale flows are forgotten', async () => {
+describe('BaseProxy', () => {
+  it('notifies of held Services at once, and of served ones after the stale conntrack entries are deleted', async () => {
     const forgotten = Promise.withResolvers<number>();
     const { proxy, end } = start(undefined, () => forgotten.promise);
-    const told: string[] = [];
+    const reported: string[] = [];
     const all = new Promise<void>((resolve) =>
       proxy.onCommit((served) => {
-        told.push(served.map(({ service }) => service).join());
-        if (told.length === 1) forgotten.resolve(0);
+        reported.push(served.map(({ service }) => service).join());
+        if (reported.length === 1) forgotten.resolve(0);
         else resolve();
       }),
     );
@@ -105,11 +105,11 @@ describe('the base proxy', () => {
     proxy.divert('default/asleep', { kind: 'park', logGroup: 7 });
     proxy.synced();
     await all;
-    expect(told).toEqual(['default/asleep', 'default/awake']);
+    expect(reported).toEqual(['default/asleep', 'default/awake']);
     await end();
   });
 
-  it('writes nothing before everything is known, then everything at once', async () => {
+  it('writes nothing before it is synced, then everything at once', async () => {
     const { driver, proxy, committed, connect, end } = start();
     proxy.setService(makeService());
     proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
@@ -144,7 +144,7 @@ describe('the base proxy', () => {
     await end();
   });
 
-  it('takes over the rules that an earlier process left and repairs what was changed', async () => {
+  it('takes over the rules of an earlier process and repairs differences', async () => {
     const { driver, proxy, committed, connect, end } = start();
     driver.interfere([{ op: 'add-table' }, { op: 'add-chain', chain: 'stranger' }]);
     proxy.setService(makeService());
@@ -156,13 +156,13 @@ describe('the base proxy', () => {
     await end();
   });
 
-  it('compares everything after a transaction that failed, and serves it in the end', async () => {
+  it('compares all rules after a failed transaction, and then serves the change', async () => {
     const { driver, proxy, committed, connect, end } = start();
     let next = committed();
     proxy.setService(makeService());
     proxy.synced();
     await next;
-    // The table goes away under it: the next change cannot be applied to it.
+    // The table is removed, so the next change can't be applied.
     driver.interfere([{ op: 'remove-table' }]);
     next = committed();
     proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
@@ -171,7 +171,7 @@ describe('the base proxy', () => {
     await end();
   });
 
-  it('tells that a Service is gone, although the transaction in which it went failed', async () => {
+  it('notifies of a deleted Service although the transaction of its deletion failed', async () => {
     const { driver, proxy, committed, end } = start();
     let next = committed();
     proxy.setService(makeService());
@@ -184,7 +184,7 @@ describe('the base proxy', () => {
     await end();
   });
 
-  it('tells of a Service that gets an address by the end of another', async () => {
+  it('notifies of a Service that gets the address of a deleted Service', async () => {
     const { proxy, committed, end } = start();
     const made = (name: string, creationTimestamp: string) =>
       makeService({ metadata: { namespace: 'shop', name, creationTimestamp } });
@@ -194,18 +194,18 @@ describe('the base proxy', () => {
     const next = committed();
     proxy.synced();
     await next;
-    const told: ServedService[] = [];
-    proxy.onCommit((served) => void told.push(...served));
+    const reported: ServedService[] = [];
+    proxy.onCommit((served) => void reported.push(...served));
     proxy.removeService('shop/older');
-    await expect.poll(() => told.length, { timeout: 120_000 }).toBe(2);
-    expect(told).toMatchObject([
+    await expect.poll(() => reported.length, { timeout: 120_000 }).toBe(2);
+    expect(reported).toMatchObject([
       { service: 'shop/younger', diversion: { kind: 'park' }, targets: [{ port: 'TCP/80' }] },
       { service: 'shop/older', targets: [] },
     ]);
     await end();
   });
 
-  it('puts right what a stranger changed, when told of it', async () => {
+  it('repairs a foreign change of the table after doubt()', async () => {
     const { driver, proxy, committed, connect, end } = start();
     let next = committed();
     proxy.setService(makeService());
@@ -221,7 +221,7 @@ describe('the base proxy', () => {
     await end();
   });
 
-  it('follows the node', async () => {
+  it('applies a change of the node', async () => {
     const { proxy, committed, connect, end } = start();
     const spec = { type: 'NodePort' as const, ports: [{ port: 80, nodePort: 30_080 }] };
     proxy.setService(makeService({ spec }));
@@ -237,7 +237,7 @@ describe('the base proxy', () => {
     await end();
   });
 
-  it('ends with the same rules whatever the order in which it hears of things', async () => {
+  it('ends with the same rules in any order of changes', async () => {
     const steps: ((proxy: BaseProxy) => void)[] = [
       (proxy) => proxy.setService(makeService()),
       (proxy) => proxy.setService(makeService({ spec: { ports: [{ port: 81 }] } })),
@@ -273,9 +273,9 @@ describe('the base proxy', () => {
     );
   });
 
-  it('gives an address that two Services ask for to the older one, and to the other when it goes', async () => {
-    const told: string[] = [];
-    const { proxy, committed, connect, end } = start((text) => told.push(text));
+  it('gives an address that two Services request to the older one, and to the other after its deletion', async () => {
+    const reported: string[] = [];
+    const { proxy, committed, connect, end } = start((text) => reported.push(text));
     const shared = { spec: { clusterIP: '10.96.0.9', ports: [{ port: 80 }] } };
     const made = (name: string, creationTimestamp: string) =>
       makeService({ ...shared, metadata: { namespace: 'shop', name, creationTimestamp } });
@@ -288,18 +288,18 @@ describe('the base proxy', () => {
     proxy.synced();
     await next;
     expect(connect('10.96.0.9', 80).packet.destination).toBe('10.1.0.2');
-    expect(told).toEqual([younger]);
+    expect(reported).toEqual([younger]);
     next = committed();
     proxy.setService(made('younger', '2026-02-01T00:00:00Z'));
     proxy.removeService('shop/older');
     await next;
     expect(connect('10.96.0.9', 80).packet.destination).toBe('10.1.0.1');
-    expect(told).toEqual([younger]);
+    expect(reported).toEqual([younger]);
     next = committed();
-    // What the other one is left without comes from the change of this one alone.
+    // The younger Service loses the address because of this change alone.
     proxy.setService(made('older', '2026-01-01T00:00:00Z'));
     await next;
-    expect(told).toEqual([younger, younger]);
+    expect(reported).toEqual([younger, younger]);
     await end();
   });
 });

@@ -44,28 +44,28 @@ export interface BaseProxyOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** A Service is left without addresses that it asks for, because other Services have them. */
-  readonly tellLost?: (service: Service, lost: readonly LostTarget[]) => void;
-  /** A Service is larger than a Service may be, and this node serves nothing of it. */
-  readonly tellExcess?: (service: Service, excess: BudgetExcess) => void;
+  /** Called when other Services hold addresses that a Service requests. */
+  readonly reportLost?: (service: Service, lost: readonly LostTarget[]) => void;
+  /** Called when a Service exceeds the budget; this node then serves nothing of it. */
+  readonly reportExcess?: (service: Service, excess: BudgetExcess) => void;
 }
 
-/** How often rules may be written, and are looked at when nothing happens. */
+/** How often rules are written at most, and compared at least. */
 export interface Pace {
   readonly minIntervalMs: number;
   readonly maxIntervalMs: number;
 }
 
-/** A run that comes right after a quiet time need not wait. */
+/** A run after an idle period need not wait. */
 const burst = 2;
 const retryMs = 1000;
-/** Whoever is there answers within this; a client sends its first packet again after twice as long. */
+/** A running endpoint answers within this time; a client repeats its first packet after twice as long. */
 const answerWithinMs = 500;
 const nothing: Translation = { targets: [], problems: [] };
 
 /**
- * Serves Services from this node: what it is told becomes rules, one transaction for all that changed
- * since the last one. A changed Service costs what that Service is worth.
+ * Serves Services from this node: writes rules, one transaction for all changes since the last one. The cost
+ * of a changed Service depends on that Service only.
  */
 export class BaseProxy implements DivertibleProxy {
   readonly #options: BaseProxyOptions;
@@ -80,15 +80,15 @@ export class BaseProxy implements DivertibleProxy {
   readonly progress: ProxyProgress;
   #node: NodeContext;
   #claims = new AddressClaims();
-  /** What each Service was left without when that was last told. */
+  /** The lost targets of each Service, as last reported. */
   readonly #lost = new Map<string, string>();
-  /** The Services that are larger than the budget, with the message that was told. */
+  /** The Services that exceed the budget, with the reported message. */
   readonly #excess = new Map<string, string>();
   #networks: readonly Prefix[] = [];
   #changed = new Set<string>();
-  /** Endpoints whose unanswered tries are about to be forgotten. */
+  /** Removed endpoints; the unanswered connection attempts to them are about to be deleted. */
   readonly #givenUp: RemovedEndpoint[] = [];
-  /** The kernel may hold something else than we think: everything is compared and put right. */
+  /** The state of the kernel is uncertain: the next run compares all rules and repairs them. */
   #isInDoubt = true;
 
   constructor(options: BaseProxyOptions) {
@@ -141,20 +141,25 @@ export class BaseProxy implements DivertibleProxy {
     this.#touch(service);
   }
 
-  /** The node has other addresses, or stands in another zone. */
+  /** Sets the node's addresses and zone. */
   setNode(node: NodeContext): void {
     this.#node = node;
     for (const service of this.#services.keys()) this.#touch(service);
   }
 
-  /** The networks of all cluster addresses: what goes to one that no Service has is dropped. */
+  /**
+   * Sets the networks of all cluster addresses. Packets to an address in them that no Service has are
+   * dropped.
+   */
   setServiceNetworks(networks: readonly Prefix[]): void {
     this.#networks = networks;
     this.progress.changed();
     this.#runner.request();
   }
 
-  /** Somebody may have changed our table: compares all of it and puts it right. */
+  /**
+   * Call this if another program may have changed the table: the next run compares all of it and repairs it.
+   */
   doubt(): void {
     this.#isInDoubt = true;
     this.progress.changed();
@@ -170,7 +175,7 @@ export class BaseProxy implements DivertibleProxy {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Writes rules until the signal fires. They stay. */
+  /** Writes rules until the signal fires. The rules stay. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.race([this.#synced.promise, whenAborted(signal)]);
     this.#runner.request();
@@ -178,7 +183,7 @@ export class BaseProxy implements DivertibleProxy {
   }
 
   #touch(service: string): void {
-    // A slice without its Service has nothing to be served, and a Service that is gone had something.
+    // A slice without its Service has no rules, but a deleted Service may still have some.
     if (!this.#services.has(service) && !this.#claims.has(service)) return;
     this.#changed.add(service);
     this.progress.changed();
@@ -198,7 +203,7 @@ export class BaseProxy implements DivertibleProxy {
         ? this.#writeAll(changed, commit, signal)
         : this.#writeChanged(changed, commit, signal));
     } catch (error) {
-      // What the kernel holds is not known for sure: next time everything is compared.
+      // The state of the kernel is uncertain: the next run compares everything.
       this.#isInDoubt = true;
       for (const service of changed) this.#changed.add(service);
       run.failed();
@@ -206,14 +211,15 @@ export class BaseProxy implements DivertibleProxy {
     }
     run.done();
     const served = [...commit.services].map(([service, part]) => this.#served(service, part));
-    for (const service of commit.touched()) this.#tellLost(service);
-    // At once: the holder would put packets back that the kernel hands to it again, round and round.
+    for (const service of commit.touched()) this.#reportLost(service);
+    // The holder must know at once. Otherwise it replays packets that the kernel logs to it again, in a loop.
     const held = served.filter(isHeld);
-    if (held.length > 0) this.#tell(held);
-    // Before anybody else is told: what is replayed must not follow a flow that leads nowhere.
+    if (held.length > 0) this.#notify(held);
+    // Delete stale entries before the other notifications: a replayed packet must not follow a stale
+    // conntrack entry.
     await this.#forgetStale(written, served, wasInDoubt, signal);
     const others = served.filter((one) => !isHeld(one));
-    if (others.length > 0 || held.length === 0) this.#tell(others);
+    if (others.length > 0 || held.length === 0) this.#notify(others);
   }
 
   #writeAll(
@@ -224,7 +230,8 @@ export class BaseProxy implements DivertibleProxy {
     const before = this.#claims;
     this.#claims = new AddressClaims();
     for (const service of this.#services.keys()) this.#translate(service, commit);
-    // One that went in a transaction that failed claims nothing any more, and nobody was told yet.
+    // A Service that was deleted in a failed transaction has no claims any more, but listeners were not
+    // notified yet.
     for (const service of new Set(before.services()).union(changed)) {
       if (!this.#services.has(service)) this.#translate(service, commit);
     }
@@ -251,7 +258,7 @@ export class BaseProxy implements DivertibleProxy {
       }
     };
     for (const service of changed) translate(service);
-    // What they have may be other than before, and is told with them.
+    // Their targets may have changed too, so listeners are notified of them as well.
     for (const rival of commit.touched()) {
       if (!commit.services.has(rival)) translate(rival);
     }
@@ -283,33 +290,35 @@ export class BaseProxy implements DivertibleProxy {
     return change;
   }
 
-  /** Tells each excess once. A Service that fits again is forgotten here. */
+  /** Reports each excess once. A Service that fits again is removed. */
   #noteExcess(key: string, service: Service | undefined, excess: BudgetExcess | undefined): void {
-    const told = this.#excess.get(key);
+    const reported = this.#excess.get(key);
     if (service === undefined || excess === undefined) this.#excess.delete(key);
-    else if (told !== excess.message) {
+    else if (reported !== excess.message) {
       this.#excess.set(key, excess.message);
       this.#options.log.warn({ service: key, excess: excess.message }, 'a Service is not served');
-      this.#options.tellExcess?.(service, excess);
+      this.#options.reportExcess?.(service, excess);
     }
     this.#metrics.refused.set({}, this.#excess.size);
   }
 
-  /** Once for each thing that it is left without, whoever's change it came from. */
-  #tellLost(key: string): void {
-    const { log, tellLost } = this.#options;
+  /** Reports each lost target once, whichever Service's change caused it. */
+  #reportLost(key: string): void {
+    const { log, reportLost } = this.#options;
     const lost = this.#claims.lost(key);
-    const told = lost.map(({ target, holder }) => `${serviceKey(target.virtual)} ${holder}`).join();
-    if (told === (this.#lost.get(key) ?? '')) return;
-    if (told === '') this.#lost.delete(key);
-    else this.#lost.set(key, told);
+    const reported = lost
+      .map(({ target, holder }) => `${serviceKey(target.virtual)} ${holder}`)
+      .join();
+    if (reported === (this.#lost.get(key) ?? '')) return;
+    if (reported === '') this.#lost.delete(key);
+    else this.#lost.set(key, reported);
     for (const { target, holder } of lost) {
       const { address, port } = target.virtual;
-      log.warn({ service: key, address, port, holder }, 'an address belongs to another');
+      log.warn({ service: key, address, port, holder }, 'another Service has the address');
       this.#metrics.lost.add({});
     }
     const service = this.#services.get(key);
-    if (service !== undefined && lost.length > 0) tellLost?.(service, lost);
+    if (service !== undefined && lost.length > 0) reportLost?.(service, lost);
   }
 
   #served(service: string, { diversion, translation }: CommitPart): ServedService {
@@ -317,7 +326,7 @@ export class BaseProxy implements DivertibleProxy {
     return { service, diversion, targets: this.#claims.held(service), healthCheck };
   }
 
-  #tell(served: readonly ServedService[]): void {
+  #notify(served: readonly ServedService[]): void {
     this.#metrics.services.set({}, this.#services.size);
     const held = [...this.#diversions.values()].filter((each) => holdingOf(each) !== undefined);
     this.#metrics.diverted.set({}, held.length);
@@ -331,7 +340,7 @@ export class BaseProxy implements DivertibleProxy {
     }
   }
 
-  /** The rules are right already; if this fails, flows end by their time-outs. */
+  /** The rules are already correct; if this fails, the entries end by their timeouts. */
   async #forgetStale(
     { removedEndpoints }: CommittedLayout,
     services: readonly ServedService[],
@@ -345,7 +354,9 @@ export class BaseProxy implements DivertibleProxy {
     this.#giveUp(removedEndpoints, signal);
   }
 
-  /** Tries that these have not answered are forgotten a little later, those of several changes together. */
+  /**
+   * Deletes unanswered connection attempts to these endpoints after a delay, for several changes together.
+   */
   #giveUp(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
     const { connections, clock } = this.#options;
     if (removed.length === 0) return;
@@ -364,7 +375,7 @@ export class BaseProxy implements DivertibleProxy {
     } catch (thrown) {
       const error = CausewayError.from(thrown);
       if (error.code === 'aborted') return;
-      this.#options.log.error({ error }, 'stale connections were not forgotten');
+      this.#options.log.error({ error }, 'stale connections were not deleted');
     }
   }
 }
@@ -374,7 +385,7 @@ interface CommitPart {
   readonly translation: Translation;
 }
 
-/** What a transaction was made of: things may be said while it is under way. */
+/** The content of one transaction. The inputs may change while it is being written. */
 class Commit {
   readonly services = new Map<string, CommitPart>();
   readonly #rivals = new Set<string>();
@@ -383,13 +394,13 @@ class Commit {
     for (const rival of rivals) this.#rivals.add(rival);
   }
 
-  /** Services that may have won or lost an address by it. */
+  /** Services that may have won or lost an address in the transaction. */
   touched(): Set<string> {
     return this.#rivals.union(new Set(this.services.keys()));
   }
 }
 
-/** Nothing of it is served, so there is nothing to put packets back to. */
+/** The kernel serves no target of the Service, so no packet can be replayed to it. */
 function isHeld({ targets }: ServedService): boolean {
   return targets.length > 0 && targets.every(({ virtual }) => virtual.dispatch.kind !== 'slots');
 }

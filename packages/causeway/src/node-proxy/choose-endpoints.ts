@@ -1,10 +1,10 @@
 import type { ServiceEndpoint } from './service-endpoints.ts';
 
-/** What decides between a Service's endpoints beside their own state. */
+/** Selects between a Service's endpoints, beside their own state. */
 export interface Placement {
   readonly nodeName: string;
   readonly zone: string | undefined;
-  /** Whether any traffic may go to endpoints on other nodes, or only to those on this one. */
+  /** Whether any traffic may go to endpoints on other nodes. */
   readonly usesCluster: boolean;
   readonly usesLocal: boolean;
 }
@@ -14,15 +14,18 @@ export interface ChosenEndpoints {
   readonly cluster: readonly ServiceEndpoint[];
   /** For traffic that stays on this node. */
   readonly local: readonly ServiceEndpoint[];
-  /** Whether anybody anywhere could serve: the difference between a refusal and a wrong node. */
+  /** Whether any node has an endpoint. If so, traffic is dropped here; otherwise it is rejected. */
   readonly hasAny: boolean;
 }
 
 const isReady = (endpoint: ServiceEndpoint) => endpoint.isReady;
-/** Better than nobody: about to go, but it still answers. */
+/** A terminating endpoint that still answers is used if there is no other. */
 const isLastResort = (endpoint: ServiceEndpoint) => endpoint.isServing && endpoint.isTerminating;
 
-/** Which endpoints take part: ready ones, near ones where all say where they are meant for, else those about to go. */
+/**
+ * Selects the endpoints to use: ready ones, by topology hints if every endpoint has one, else terminating
+ * ones.
+ */
 export function chooseEndpoints(
   endpoints: readonly ServiceEndpoint[],
   placement: Placement,
@@ -53,7 +56,7 @@ function firstNonEmpty(endpoints: readonly ServiceEndpoint[]): readonly ServiceE
   return ready.length > 0 ? ready : endpoints.filter(isLastResort);
 }
 
-/** Hints count only when every endpoint has one and one of them is for this place. */
+/** Hints apply only if every endpoint has one, and at least one is for this zone or node. */
 function meantFor(
   endpoints: readonly ServiceEndpoint[],
   hints: (endpoint: ServiceEndpoint) => readonly string[],

@@ -6,7 +6,7 @@ import {
 } from '@causeway/base/address/address';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 
-/** At most one of each family; none for headless Services and those that are only a name. */
+/** At most one per family; none for headless and ExternalName Services. */
 export function clusterAddresses({ spec }: Service): Address[] {
   if (spec === undefined || spec.type === 'ExternalName') return [];
   const texts = spec.clusterIPs ?? (spec.clusterIP === undefined ? [] : [spec.clusterIP]);

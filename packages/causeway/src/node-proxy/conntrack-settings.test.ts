@@ -9,7 +9,7 @@ describe('the connection table', () => {
   test.each([
     [2, 131_072],
     [16, 524_288],
-  ])('of a machine with %d cores holds %d connections', (cores, value) => {
+  ])('has room on %d cores for %d connections', (cores, value) => {
     expect(wantedConntrack(defaults, cores)).toEqual([
       { name: 'net.netfilter.nf_conntrack_max', value, isAtLeast: true },
       { name: 'net.netfilter.nf_conntrack_tcp_timeout_established', value: 86_400 },
@@ -17,7 +17,7 @@ describe('the connection table', () => {
     ]);
   });
 
-  it('is left as it is where nothing is asked for', () => {
+  it('is not changed without a setting', () => {
     const nothing = {
       ...defaults,
       maxPerCore: 0,
@@ -29,7 +29,7 @@ describe('the connection table', () => {
     expect(wantedConntrack(more, 2).map(({ value }) => value)).toEqual([30, 120, 1]);
   });
 
-  it('is set where it is different, and what cannot be set is told', async () => {
+  it('is set where it differs, and failures are reported', async () => {
     const values = new Map([
       ['a', '5'],
       ['b', '1'],

@@ -1,16 +1,19 @@
 import type { SettingsFiles } from '@causeway/netlink/kernel-settings';
 import type { ProxySettings } from './settings.ts';
 
-/** A setting of the kernel and the value that it should have. */
+/** A kernel setting and its desired value. */
 export interface KernelSetting {
   /** Such as `net.netfilter.nf_conntrack_max`. */
   readonly name: string;
   readonly value: number;
-  /** A higher value that is there already stays. */
+  /** A higher current value is kept. */
   readonly isAtLeast?: boolean;
 }
 
-/** What the connection table is to be like, by the settings and the number of cores. 0 means: as it is. */
+/**
+ * The desired settings of the connection table, from the configuration and the number of cores. 0 keeps the
+ * current value.
+ */
 export function wantedConntrack(
   conntrack: ProxySettings['conntrack'],
   cores: number,
@@ -30,7 +33,7 @@ export function wantedConntrack(
     .map((setting) => ({ ...setting, name: `net.netfilter.${setting.name}` }));
 }
 
-/** Sets what is not as wanted; answers in words what could not be set. */
+/** Sets the values that differ; returns a description of each failure. */
 export async function enforceSettings(
   files: SettingsFiles,
   wanted: readonly KernelSetting[],

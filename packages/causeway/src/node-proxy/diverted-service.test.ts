@@ -18,7 +18,7 @@ describe('a diverted Service', () => {
     }
   });
 
-  it('is parked only for those it would serve', () => {
+  it('is parked only for clients that it would serve', () => {
     const ranges = { ...spec, loadBalancerSourceRanges: ['10.1.0.0/16'] };
     const rules = web(ranges, {}, { diversion: { kind: 'park', logGroup: 9 } });
     const stranger = traceAttempt(rules, { from: 'outside', to: balancer, port: 80 });
@@ -26,7 +26,7 @@ describe('a diverted Service', () => {
     expect(stranger.steps.map(({ rule }) => rule)).not.toContain('log group 9');
   });
 
-  it('is parked apart for those who are inside by their interface', () => {
+  it('is parked separately for pods that are identified by their interface', () => {
     const insiders = { networks: [], interfaces: ['cali*', 'causeway-inside'] };
     const diversion = { kind: 'park', logGroup: 9 } as const;
     const rules = web({}, {}, { diversion, layout: { insiders } });
@@ -39,7 +39,7 @@ describe('a diverted Service', () => {
     expect(groups('eth0')).toEqual(['9']);
   });
 
-  it('keeps the address of clients from outside while what was parked is put back', () => {
+  it('keeps the address of external clients while parked packets are replayed', () => {
     const endpoints = [
       { addresses: ['10.1.0.1'], nodeName: 'node1' },
       { addresses: ['10.1.0.2'], nodeName: 'node2' },
@@ -55,7 +55,7 @@ describe('a diverted Service', () => {
     expect(fates(elsewhere, { from: 'outside', ...nodePort })).toEqual(['dropped']);
   });
 
-  describe('whose ports and families are ready one after the other', () => {
+  describe('with ports and families that become ready one after the other', () => {
     const ports = [
       { name: 'http', port: 80 },
       { name: 'admin', port: 81 },
@@ -73,7 +73,7 @@ describe('a diverted Service', () => {
       expect(isParked(rules, clusterIp, 81)).toBe(true);
     });
 
-    it('serves a family that has one', () => {
+    it('serves a family that has a ready pod', () => {
       const clusterIPs = [clusterIp, 'fd96::1'];
       const slice = { addresses: ['fd01::1'], addressType: 'IPv6' } as const;
       const rules = web({ clusterIPs }, slice, { diversion: park });
@@ -84,12 +84,12 @@ describe('a diverted Service', () => {
     it.each([
       ['is not ready', { ready: false }],
       ['is leaving', { ready: true, serving: true, terminating: true }],
-    ])('holds on for a port whose pod %s', (_, conditions) => {
+    ])('keeps holding a port while its pod %s', (_, conditions) => {
       const slice = { endpoints: [{ addresses: ['10.1.0.1'], conditions }] };
       expect(isParked(web({}, slice, { diversion: park }), clusterIp, 80)).toBe(true);
     });
 
-    it('leaves clients from outside to gateways that lead straight to its pods', () => {
+    it('leaves external clients to gateways that send directly to its pods', () => {
       const service = webService({ ports });
       const annotations = { [gatewayLayerAnnotation]: 'Pod' };
       const rules = rulesOf({
@@ -103,7 +103,7 @@ describe('a diverted Service', () => {
     });
   });
 
-  it('is accepted by a listener here, port by port', () => {
+  it('is accepted by a local listener, per port', () => {
     const ports = [
       { name: 'http', port: 80 },
       { name: 'admin', port: 81 },

@@ -17,7 +17,7 @@ interface Answer {
   readonly opened?: readonly [string, number];
 }
 
-/** What becomes of an endpoint's answer to somebody who connects. */
+/** The trace of an endpoint's answer to a connecting client. */
 function answered(ruleset: Ruleset, answer: Answer): Trace {
   const { flags = reset, to = 'outside', isRefused = true, destinationRewritten = true } = answer;
   const [originalDestination, originalDestinationPort] = answer.opened ?? [clusterIp, 80];
@@ -44,7 +44,7 @@ function answered(ruleset: Ruleset, answer: Answer): Trace {
 }
 
 test.each(['outside', 'pod', 'node'] as const)(
-  'the first refusal of an endpoint is not told to a client (%s), and is remembered',
+  'the first refusal of an endpoint is not sent to a client (%s), and is stored',
   (to) => {
     const { outcome, remembered } = answered(rules, { to });
     expect(outcome).toBe('dropped');
@@ -53,7 +53,7 @@ test.each(['outside', 'pod', 'node'] as const)(
   },
 );
 
-test('the second one is', () => {
+test('the second refusal is sent', () => {
   const [{ set, key } = { set: '', key: '' }] = answered(rules, {}).remembered;
   const known = rules.sets.get(set);
   if (known === undefined) throw new Error(`there is no set ${set}`);
@@ -63,10 +63,10 @@ test('the second one is', () => {
 });
 
 test.each<[string, Answer]>([
-  ['an answer that is no refusal', { flags: 0x12, isRefused: false }],
+  ['an answer other than a refusal', { flags: 0x12, isRefused: false }],
   ['a reset in the middle of a connection', { isRefused: false }],
-  ['of a connection that nobody has led elsewhere', { destinationRewritten: false }],
-  ['of one that somebody else has led here', { opened: [nodeAddress, 8081] }],
+  ['a refusal of a connection that was not rewritten', { destinationRewritten: false }],
+  ['a refusal of a connection that another program rewrote', { opened: [nodeAddress, 8081] }],
 ])('%s passes', (_, answer) => {
   expect(answered(rules, answer).outcome).toBe('forwarded');
 });

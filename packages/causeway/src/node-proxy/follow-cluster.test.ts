@@ -22,7 +22,7 @@ import { proxyNameLabel } from './followed-objects.ts';
 import type { ServiceProxy } from './service-proxy.ts';
 import { makeSlice } from './testing/objects.ts';
 
-/** Remembers what it was told last about each object. */
+/** Keeps the last state of each object. */
 class Listener implements ServiceProxy {
   readonly services = new Set<string>();
   readonly slices = new Set<string>();
@@ -44,7 +44,7 @@ class Listener implements ServiceProxy {
   }
 }
 
-describe('the cluster as a proxy follows it', () => {
+describe('Cluster', () => {
   let api: EmbeddedKubernetes;
   let client: KubeClient;
   let directory = '';
@@ -91,7 +91,7 @@ describe('the cluster as a proxy follows it', () => {
     const listener = new Listener();
     const stop = new AbortController();
     const running = cluster.run(stop.signal);
-    await cluster.tell(listener, stop.signal);
+    await cluster.follow(listener, stop.signal);
     await work(listener, cluster);
     stop.abort();
     await running;
@@ -99,7 +99,7 @@ describe('the cluster as a proxy follows it', () => {
 
   const until = (what: () => unknown, expected: unknown) => expect.poll(what).toEqual(expected);
 
-  it('has the labelled Services alone beside kube-proxy, and moves with the label', async () => {
+  it('follows labelled Services only beside kube-proxy, and applies label changes', async () => {
     await follow(false, async (listener, cluster) => {
       expect(listener.isSynced).toBe(true);
       expect([...listener.services]).toEqual(['shop/ours']);
@@ -118,7 +118,7 @@ describe('the cluster as a proxy follows it', () => {
     });
   });
 
-  it('has all but those of other proxies in its place', async () => {
+  it('follows all Services without the label of another proxy in place of kube-proxy', async () => {
     await follow(true, async (listener) => {
       expect(listener.services).toEqual(new Set(['default/kubernetes', 'shop/ours', 'shop/plain']));
       await client.delete(services, { namespace: 'shop', name: 'ours' });

@@ -17,7 +17,7 @@ export interface ClusterOptions {
   readonly client: KubeClient;
   readonly nodeName: string;
   readonly serviceProxyName: string;
-  /** Also Services that carry no label at all. Those of another proxy are never ours. */
+  /** Serve Services without the label too. Services of another proxy are never served. */
   readonly servesAll: boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -26,7 +26,7 @@ export interface ClusterOptions {
 
 const headlessLabel = 'service.kubernetes.io/headless';
 
-/** The cluster as a node's proxy follows it: Services, their endpoint slices, and the Node itself. */
+/** The cluster objects that a node's proxy follows: Services, their EndpointSlices, and the Node itself. */
 export class Cluster {
   readonly #options: ClusterOptions;
   readonly #services: Store<Service>;
@@ -41,7 +41,7 @@ export class Cluster {
     this.#slices = new Store<EndpointSlice>({ log });
     this.nodes = new Store<Node>({ log });
     const common = { client, clock, log, metrics };
-    // Slices are not chosen by the proxy's name: who writes them by hand may not repeat the label.
+    // Slices are not selected by the proxy's name: manually written slices may not have the label.
     const labelSelector = `!${headlessLabel}`;
     this.#reflectors = {
       services: new Reflector<Service, Service>({
@@ -72,11 +72,11 @@ export class Cluster {
     return this.nodes.get(this.#options.nodeName);
   }
 
-  /** Undefined when all is being followed, else what is not. */
+  /** Undefined when everything is followed, else the problems. */
   readiness(): string | undefined {
     const problems = Object.values(this.#reflectors).map((reflector) => reflector.readiness());
-    const told = problems.filter((problem) => problem !== undefined);
-    return told.length === 0 ? undefined : told.join('; ');
+    const found = problems.filter((problem) => problem !== undefined);
+    return found.length === 0 ? undefined : found.join('; ');
   }
 
   run(signal: AbortSignal): Promise<void> {
@@ -91,9 +91,9 @@ export class Cluster {
     );
   }
 
-  /** Tells the proxy of everything there is and of each change from then on. */
-  async tell(proxy: ServiceProxy, signal: AbortSignal): Promise<void> {
-    this.#services.onChange((change) => this.#tellService(proxy, change));
+  /** Sends all objects and each later change to the proxy. */
+  async follow(proxy: ServiceProxy, signal: AbortSignal): Promise<void> {
+    this.#services.onChange((change) => this.#passService(proxy, change));
     this.#slices.onChange((change) => {
       if (change.type === 'deleted') proxy.removeSlice(change.key);
       else proxy.setSlice(change.after);
@@ -102,7 +102,7 @@ export class Cluster {
     proxy.synced();
   }
 
-  #tellService(proxy: ServiceProxy, change: Change<Service>): void {
+  #passService(proxy: ServiceProxy, change: Change<Service>): void {
     if (change.type !== 'deleted' && this.#isOurs(change.after)) proxy.setService(change.after);
     else proxy.removeService(change.key);
   }

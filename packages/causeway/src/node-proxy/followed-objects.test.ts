@@ -4,7 +4,7 @@ import { followedService, followedSlice } from './followed-objects.ts';
 const identity = { namespace: 'shop', name: 'web', uid: 'u', resourceVersion: '7' };
 const owner = { apiVersion: 'v1', kind: 'Service', name: 'web', uid: 'o' };
 
-test('of a Service all stays but its selector, other labels, owners and conditions', () => {
+test('keeps everything of a Service except its selector, other labels, owners and conditions', () => {
   const annotations = { 'idling.alpha.openshift.io/idled-at': '2026-01-01T00:00:00Z' };
   const labels = { app: 'web', 'service.kubernetes.io/service-proxy-name': 'causeway' };
   const spec = { clusterIP: '10.0.0.1', ports: [{ port: 80 }] };
@@ -23,7 +23,7 @@ test('of a Service all stays but its selector, other labels, owners and conditio
   });
 });
 
-test('of a slice what decides who is served by which endpoint', () => {
+test('keeps the fields of a slice that select endpoints', () => {
   const labels = { 'kubernetes.io/service-name': 'web' };
   const endpoint = {
     addresses: ['10.1.0.1'],
@@ -54,7 +54,7 @@ test('of a slice what decides who is served by which endpoint', () => {
   expect(followedSlice(whole)).toEqual(slice);
 });
 
-test('a slice without endpoints stays one', () => {
+test('keeps a slice without endpoints', () => {
   const slice = { metadata: identity, addressType: 'IPv4' as const, endpoints: null };
   expect(followedSlice(slice)).toEqual(slice);
 });

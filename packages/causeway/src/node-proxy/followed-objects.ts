@@ -3,11 +3,11 @@ import type { Endpoint, EndpointSlice } from '@causeway/kubernetes/objects/netwo
 import type { ObjectMeta } from '@causeway/kubernetes/objects/object';
 import { slimMetadata } from '@causeway/kubernetes/cache/projection';
 
-/** Whose Service it is: that of the proxy with this name. */
+/** The label with the name of the proxy that serves a Service. */
 export const proxyNameLabel = 'service.kubernetes.io/service-proxy-name';
 export const serviceNameLabel = 'kubernetes.io/service-name';
 
-/** What a node's proxy uses of a Service: it holds every one of the cluster. */
+/** The fields of a Service that a node's proxy uses. The proxy stores every Service of the cluster. */
 export function followedService({ metadata, spec, status }: Service): Service {
   const { selector: _, ...used } = spec ?? {};
   const { loadBalancer } = status ?? {};
@@ -18,7 +18,7 @@ export function followedService({ metadata, spec, status }: Service): Service {
   };
 }
 
-/** The same of a slice: not which pods its endpoints are, nor who owns it. */
+/** The fields of a slice that the proxy uses, without target references and owners. */
 export function followedSlice({
   metadata,
   addressType,
@@ -42,7 +42,7 @@ function followedEndpoint({ addresses, conditions, nodeName, hints }: Endpoint):
   };
 }
 
-/** With one label, the only one that is looked at. */
+/** With the only label that is used. */
 function followedMetadata(metadata: ObjectMeta | undefined, label: string): ObjectMeta {
   const { labels, ownerReferences: _, ...rest } = slimMetadata(metadata);
   const value = labels?.[label];

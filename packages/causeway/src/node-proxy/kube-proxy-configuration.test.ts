@@ -102,7 +102,7 @@ describe('a KubeProxyConfiguration', () => {
     [{ detectLocal: { bridgeInterface: 'br0' } }, 'detectLocal.bridgeInterface has no effect'],
     [{ conntrack: { udpTimeout: 'soon' } }, 'conntrack.udpTimeout has no effect: "soon" is not'],
     [{ madeUp: 1 }, 'madeUp has no effect: it is not known'],
-  ])('names what is not honoured: %j', (fields, warning) => {
+  ])('names ignored fields: %j', (fields, warning) => {
     const converted = convertKubeProxyConfiguration({ ...kind, ...fields });
     expect(converted?.warnings).toHaveLength(1);
     expect(converted?.warnings[0]).toContain(warning);
@@ -113,7 +113,7 @@ describe('a KubeProxyConfiguration', () => {
     [{ healthzBindAddress: '::1' }, { health: { address: '::1' } }],
     [{ metricsBindAddress: '0.0.0.0' }, { metrics: { address: '0.0.0.0' } }],
     [{ metricsBindAddress: '[::1]:9000' }, { metrics: { address: '::1', port: 9000 } }],
-  ])('says where to listen, on the usual port where it names none: %j', (fields, settings) => {
+  ])('defines where to listen, with the default port if it names none: %j', (fields, settings) => {
     const converted = convertKubeProxyConfiguration({ ...kind, ...fields });
     expect(converted).toEqual({ settings, warnings: [] });
   });
@@ -128,18 +128,18 @@ describe('a KubeProxyConfiguration', () => {
       { detectLocalMode: 'InterfaceNamePrefix', detectLocal: { interfaceNamePrefix: 'veth' } },
       { by: 'interface-prefix', interface: 'veth' },
     ],
-  ])('says who is inside: %j', (fields, insiders) => {
+  ])('defines how pods are identified: %j', (fields, insiders) => {
     const converted = convertKubeProxyConfiguration({ ...kind, ...fields });
     expect(converted?.warnings).toEqual([]);
     expect(converted?.settings).toEqual({ insiders });
   });
 
-  it('is told from a file of ours', () => {
+  it("is distinguished from Causeway's own file", () => {
     expect(convertKubeProxyConfiguration({ nodeName: 'node1' })).toBeUndefined();
   });
 });
 
-test('what is no plain value is told as it was written, whatever it calls its parts', () => {
+test('shows non-scalar values as written, whatever their keys', () => {
   const conntrack = { tcpEstablishedTimeout: [{ toString: false }] };
   const { warnings = [] } = convertKubeProxyConfiguration({ ...kind, conntrack }) ?? {};
   expect(warnings).toHaveLength(1);

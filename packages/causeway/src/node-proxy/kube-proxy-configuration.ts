@@ -5,13 +5,13 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 type Tree = Readonly<Record<string, unknown>>;
 
 export interface ConvertedConfiguration {
-  /** In the form of `proxySettings`, not yet checked. */
+  /** In the form of `proxySettings`, not yet validated. */
   readonly settings: Record<string, unknown>;
-  /** One line for each field that says something and is not honoured. */
+  /** One line for each non-empty field that is not honored. */
   readonly warnings: readonly string[];
 }
 
-/** What becomes of one field: settings by their path, or the reason why it has no effect here. */
+/** Effect of one field: settings by their path, or the reason why it has no effect. */
 type Outcome =
   | { readonly set: string; readonly value: unknown }
   | readonly { readonly set: string; readonly value: unknown }[]
@@ -19,8 +19,8 @@ type Outcome =
 type Reader = (value: unknown, whole: Tree) => Outcome | undefined;
 
 /**
- * The file that kube-proxy is given, as settings of ours; undefined for a file of another kind. Every
- * field that says something is honoured or named in a warning.
+ * Converts kube-proxy's configuration file to Causeway's settings; undefined for a file of another kind.
+ * Every non-empty field is honored or named in a warning.
  */
 export function convertKubeProxyConfiguration(tree: Tree): ConvertedConfiguration | undefined {
   if (tree['kind'] !== 'KubeProxyConfiguration') return undefined;
@@ -47,13 +47,13 @@ const ignored =
   (because: string): Reader =>
   (value) =>
     isEmpty(value) ? undefined : { ignored: because };
-/** What is no plain value is shown as it was written; it may hold anything, also a `toString` of its own. */
+/** Non-scalar values are shown as written; they may contain anything, even a `toString` of their own. */
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 const inSeconds =
   (set: string): Reader =>
   (value) => ({ set, value: parseDuration(textOf(value)) / 1000 });
-/** Only of the section that belongs to the mode. */
+/** Applies only in the section of the selected mode. */
 const ofMode =
   (mode: 'iptables' | 'nftables', reader: Reader): Reader =>
   (value, whole) =>
@@ -64,7 +64,7 @@ const ofMode =
         : { ignored: `the mode is ${modeOf(whole)}` };
 
 const noMark = ignored('no packet mark is used');
-const notHere = ignored('there is nothing like it here');
+const notHere = ignored('it has no equivalent');
 const localModes: Readonly<Record<string, string>> = {
   ClusterCIDR: 'cluster-networks',
   NodeCIDR: 'node-networks',
@@ -77,10 +77,10 @@ const readers: Readonly<Record<string, Reader>> = {
   kind: () => undefined,
   'clientConnection.kubeconfig': (value) =>
     isEmpty(value) ? undefined : { set: 'kubeconfig', value },
-  'clientConnection.acceptContentTypes': ignored('the API is spoken in JSON'),
-  'clientConnection.contentType': ignored('the API is spoken in JSON'),
-  'clientConnection.qps': ignored('only three things are followed, and nothing is polled'),
-  'clientConnection.burst': ignored('only three things are followed, and nothing is polled'),
+  'clientConnection.acceptContentTypes': ignored('the API is used with JSON'),
+  'clientConnection.contentType': ignored('the API is used with JSON'),
+  'clientConnection.qps': ignored('only three resources are watched, and none is polled'),
+  'clientConnection.burst': ignored('only three resources are watched, and none is polled'),
   'logging.format': (value) =>
     value === 'json' || value === 'text' ? { set: 'log.format', value } : notHere(value, {}),
   'logging.verbosity': (value) => ({
@@ -141,7 +141,7 @@ const readers: Readonly<Record<string, Reader>> = {
   windowsRunAsService: notHere,
 };
 
-/** Sections of which nothing applies. */
+/** Sections without any effect. */
 const ignoredSections: Readonly<Record<string, Reader>> = {
   ipvs: ignored('rules are always written with nftables'),
   winkernel: notHere,
@@ -156,7 +156,7 @@ function readerOf(field: string): Reader {
   );
 }
 
-/** What stands in the table itself: `constructor` is a word that files may hold, too. */
+/** Own properties only: files may contain the word `constructor`, too. */
 function own<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }
@@ -178,7 +178,7 @@ function interfaceFor(mode: string): Reader {
 function bindTo(section: 'health' | 'metrics'): Reader {
   return (value) => {
     if (isEmpty(value)) return undefined;
-    // Its port is the usual one then.
+    // The port is the default then.
     const alone = tryParseAddress(textOf(value));
     if (alone !== undefined) return { set: `${section}.address`, value: alone };
     const found = /^(?:\[([^\]]*)\]|([^:]*)):(\d+)$/.exec(textOf(value));
@@ -193,7 +193,7 @@ function isWildcard(value: unknown): boolean {
   return isEmpty(value) || value === '0.0.0.0' || value === '::';
 }
 
-/** Says nothing: what a field has that nobody has set. */
+/** The value of a field that is not set. */
 function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   return (
@@ -201,7 +201,7 @@ function isEmpty(value: unknown): boolean {
   );
 }
 
-/** Fields that hold a value; lists are values. */
+/** Fields with a value; lists are values. */
 function* leaves(
   tree: Tree,
   path: readonly string[],

@@ -27,7 +27,7 @@ const translate = (service: Service) =>
     node: tracedNode,
   });
 
-test('a Service that is larger than the budget is not served, and says why', () => {
+test('a Service above the budget is not served, with a reason', () => {
   const { targets, healthCheck, excess } = translate(largeService(1000, 2000));
   expect(targets).toEqual([]);
   expect(healthCheck).toBeUndefined();
@@ -43,8 +43,8 @@ test('all ports of a Service share one list of source ranges', () => {
   expect(new Set(balanced.map(({ virtual }) => virtual.sourceRanges)).size).toBe(1);
 });
 
-test('a node tells of a Service beyond the budget once, serves the others, and takes it back', async () => {
-  const told: string[] = [];
+test('a node reports a Service above the budget once, serves the others, and serves it again when it fits', async () => {
+  const reported: string[] = [];
   const driver = new MemoryDriver(layout.table);
   const stop = new AbortController();
   const proxy = new BaseProxy({
@@ -56,7 +56,7 @@ test('a node tells of a Service beyond the budget once, serves the others, and t
     clock: systemClock,
     log: discardLog,
     metrics: noMetrics,
-    tellExcess: (service, { reason }) => told.push(`${keyOf(service)} ${reason}`),
+    reportExcess: (service, { reason }) => reported.push(`${keyOf(service)} ${reason}`),
   });
   const running = proxy.run(stop.signal);
   const committed = () =>
@@ -72,11 +72,11 @@ test('a node tells of a Service beyond the budget once, serves the others, and t
   proxy.setService(largeService(1000, 2000));
   proxy.synced();
   await committed();
-  expect(told).toEqual(['shop/large OverBudget']);
+  expect(reported).toEqual(['shop/large OverBudget']);
   expect(await addresses()).toBe(1);
   proxy.setSlice(makeSlice({ service: 'large' }));
   await committed();
-  expect(told).toHaveLength(1);
+  expect(reported).toHaveLength(1);
   proxy.setService(largeService(10, 2000));
   await committed();
   expect(await addresses()).toBe(11);

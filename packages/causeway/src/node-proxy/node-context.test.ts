@@ -22,7 +22,7 @@ function settings(input: object = {}) {
   return { ...proxySettings.parse(input), nodeName: 'node1' };
 }
 
-describe('what the rules know of the node', () => {
+describe('nodeContext and layoutSettings', () => {
   test.each([
     [['primary'], ['192.168.1.10', 'fd99::10']],
     [['10.0.0.0/8'], ['10.7.0.1']],
@@ -31,7 +31,7 @@ describe('what the rules know of the node', () => {
       ['10.7.0.1', '192.168.1.10', 'fd99::10'],
     ],
     [['172.16.0.0/12'], []],
-  ])('node ports on %j', (nodePortAddresses, expected) => {
+  ])('serves node ports on %j', (nodePortAddresses, expected) => {
     const context = nodeContext(settings({ nodePortAddresses }), node, interfaces);
     expect(context.nodePortAddresses).toEqual(expected);
     expect(context.zone).toBe('a');
@@ -44,7 +44,7 @@ describe('what the rules know of the node', () => {
     [{ by: 'bridge', interface: 'cni0' }, true, [], ['cni0', 'causeway-inside']],
     [{ by: 'interface-prefix', interface: 'veth' }, true, [], ['veth*', 'causeway-inside']],
     [{ by: 'nothing' }, false, [], []],
-  ])('who is inside: %j', (insiders, knows, networks, links) => {
+  ])('identifies pods: %j', (insiders, knows, networks, links) => {
     const chosen = settings({ insiders });
     expect(nodeContext(chosen, node, interfaces).knowsInsiders).toBe(knows);
     const layout = layoutSettings(chosen, node);
@@ -52,18 +52,18 @@ describe('what the rules know of the node', () => {
     expect(layout.insiders?.interfaces).toEqual(links);
   });
 
-  it('needs no device for what is put back where nothing is held', () => {
+  it('needs no device for replays if nothing is held', () => {
     const insiders = { by: 'bridge', interface: 'cni0' };
     const layout = layoutSettings(settings({ insiders, idling: { enabled: false } }), node);
     expect(layout.insiders?.interfaces).toEqual(['cni0']);
   });
 
-  it('asks for the interface where pods are told by it', () => {
+  it('requires the interface where pods are identified by it', () => {
     const chosen = settings({ insiders: { by: 'bridge' } });
     expect(() => layoutSettings(chosen, node)).toThrow('insiders.interface is missing');
   });
 
-  it('spreads connections by a seed that a restart does not change and no other node has', () => {
+  it('spreads connections by a seed that is stable over restarts and unique per node', () => {
     const { hashSeed } = layoutSettings(settings(), node);
     expect(layoutSettings(settings({ masqueradeAll: true }), node).hashSeed).toBe(hashSeed);
     const other = { ...node, metadata: { ...node.metadata, uid: 'u2' } };

@@ -14,7 +14,7 @@ import type { NodeContext } from './translate-service.ts';
 
 const zoneLabel = 'topology.kubernetes.io/zone';
 
-/** What the rules depend on that the Node object and the machine's interfaces say. */
+/** The inputs of the rules from the Node object and the machine's interfaces. */
 export function nodeContext(
   settings: ProxySettings,
   node: Node | undefined,
@@ -31,12 +31,12 @@ export function nodeContext(
   };
 }
 
-/** What is the same for all rules of this node. Changes only with a restart. */
+/** Settings that are the same for all rules of this node. They change only with a restart. */
 export function layoutSettings(settings: ProxySettings, node: Node | undefined): LayoutSettings {
   const identity = node?.metadata?.uid ?? settings.nodeName;
   return {
     table: settings.nftables.table,
-    // The same after a restart, so that connections stay where they are; unlike on every other node.
+    // The same after a restart, so that connections stay where they are; different on every other node.
     hashSeed: createHash('sha256').update(identity).digest().readUInt32BE(0),
     localSources: [],
     hairpin: true,
@@ -75,12 +75,15 @@ function insidersOf(settings: ProxySettings, node: Node | undefined): Insiders {
   }
 }
 
-/** Packets that were held are put back through a device of ours; those of pods through one that counts too. */
+/**
+ * Held packets are replayed through Causeway's devices. The device for packets of pods counts as an interface
+ * of pods, too.
+ */
 function byInterface({ idling }: ProxySettings, name: string): Insiders {
   return { networks: [], interfaces: [name, ...(idling.enabled ? [idling.insideDevice] : [])] };
 }
 
-/** Whether pods are told from others by the interface that their packets come through. */
+/** Whether pods are identified by the interface of their packets. */
 export function matchesInterface({ insiders }: ProxySettings): boolean {
   return insiders.by === 'bridge' || insiders.by === 'interface-prefix';
 }
@@ -88,7 +91,7 @@ export function matchesInterface({ insiders }: ProxySettings): boolean {
 function neededInterface({ insiders }: ProxySettings): string {
   if (insiders.interface !== undefined) return insiders.interface;
   throw new CausewayError('invalid', `insiders.interface is missing for ${insiders.by}`, {
-    hint: 'Name the bridge, or how the names of the interfaces of pods begin.',
+    hint: "Name the bridge, or the prefix of the names of the pods' interfaces.",
   });
 }
 
@@ -97,7 +100,7 @@ function knowsInsiders({ insiders }: ProxySettings): boolean {
   return insiders.by !== 'cluster-networks' || insiders.networks.length > 0;
 }
 
-/** Internal addresses first: the first of a family is the node's own there. */
+/** Internal addresses first: the first of a family is the node's primary address. */
 function nodeAddresses(node: Node | undefined): Address[] {
   const given = node?.status?.addresses ?? [];
   const found = (['InternalIP', 'ExternalIP'] as const).flatMap((wanted) =>

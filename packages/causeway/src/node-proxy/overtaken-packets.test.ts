@@ -26,18 +26,18 @@ const specs: Record<string, ServiceSpec> = {
   'that has source ranges': { loadBalancerSourceRanges: ['10.1.0.0/16', '192.168.1.0/24'] },
 };
 
-/** Each of them serves, holds or is silent; none of them refuses. */
+/** Each state serves, holds or drops; none rejects. */
 function statesOf(spec: ServiceSpec): [string, Ruleset][] {
   return [
     ['parked', web(spec, here(0), { diversion: park })],
     ['accepted', web(spec, here(0), { diversion: accept })],
     ['one pod', web(spec, here(1))],
-    ['put back', web(spec, here(2), { diversion: { kind: 'replay' } })],
+    ['replayed', web(spec, here(2), { diversion: { kind: 'replay' } })],
     ['thirty pods', web(spec, here(30))],
   ];
 }
 
-describe('a packet that is under way while the rules change', () => {
+describe('a packet in flight while the rules change', () => {
   const cases = Object.entries(specs).flatMap(([name, spec]) => {
     const states = statesOf(spec);
     return states.flatMap(([from, before]) =>
@@ -51,7 +51,7 @@ describe('a packet that is under way while the rules change', () => {
         for (const sourcePort of [40_000, 40_001, 40_002]) {
           const attempt = { from, to, port, sourcePort, random: 0.9 };
           const fates = fatesDuringChange(before, after, attempt);
-          // Neither refused, nor sent on to who knows where.
+          // Neither rejected, nor sent to an unrelated destination.
           expect(fates).not.toContain('rejected');
           for (const each of fates) expect(each).not.toContain(`${to} ${port}`);
         }
@@ -59,14 +59,14 @@ describe('a packet that is under way while the rules change', () => {
     }
   });
 
-  it('is refused only where that is what the rules then say', () => {
+  it('is rejected only if the new rules reject it', () => {
     const [, to, port] = addresses[0];
     const fates = fatesDuringChange(web({}, here(1)), web({}, here(0)), { from: 'pod', to, port });
     expect(fates).toEqual(new Set(['10.1.1.1 8080', 'rejected']));
   });
 });
 
-it('an endpoint at the address and port of its own Service is reached, although nothing is rewritten', () => {
+it('an endpoint with the address and port of its own Service is reached without a rewrite', () => {
   const service = webService({ externalIPs: [nodeAddress], ports: [{ port: 80 }] });
   const endpoints = [{ addresses: [nodeAddress], nodeName: 'node1' }];
   const ports = [{ port: 80, protocol: 'TCP' as const }];

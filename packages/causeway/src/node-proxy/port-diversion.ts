@@ -7,8 +7,8 @@ import { endpointsOfPort, type ServiceEndpoint } from './service-endpoints.ts';
 import { holdingOf, type Diversion, type Holding } from './service-proxy.ts';
 
 /**
- * Where the connections to one port in one family go. Pods of a family, and of a port that stands in
- * slices of its own, may be ready before the others: while a Service is held, such a port is served.
+ * Decides where the connections to one port in one family go. Pods of one family or port may be ready before
+ * the others: such a port is served while the rest of the Service is held.
  */
 export function diversionOfPort(
   diversion: Diversion | undefined,
@@ -20,12 +20,15 @@ export function diversionOfPort(
   return isReplayedAfter(holding.kind, service) ? { kind: 'replay' } : undefined;
 }
 
-/** Whether clients from outside are seen by their own address when it is awake, although nodes hold them now. */
+/**
+ * Whether external clients keep their own address when the Service is awake, although nodes hold their
+ * packets now.
+ */
 export function isReplayedAfter(way: Holding['kind'], service: Service): boolean {
   return way === 'park' && service.metadata?.annotations?.[gatewayLayerAnnotation] === 'Pod';
 }
 
-/** How many of a Service's ports have a ready endpoint; each counts once for each family. */
+/** Number of a Service's ports with a ready endpoint; each counts once per family. */
 export interface Readiness {
   readonly hasAll: boolean;
   readonly hasAny: boolean;

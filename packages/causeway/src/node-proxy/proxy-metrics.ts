@@ -6,27 +6,27 @@ export const proxyMetrics = {
   syncSeconds: {
     kind: 'histogram',
     name: 'causeway_proxy_sync_duration_seconds',
-    help: 'How long a transaction took, by whether all rules or only changes were looked at.',
+    help: 'Duration of a transaction, by whether it compared all rules or only changes.',
     labels: ['scope'],
     buckets: durations,
   },
   syncFailures: {
     kind: 'counter',
     name: 'causeway_proxy_sync_failures_total',
-    help: 'Transactions that were refused.',
+    help: 'Transactions that failed.',
     labels: [],
   },
   programmingSeconds: {
     kind: 'histogram',
     name: 'causeway_proxy_programming_duration_seconds',
-    help: 'From the change of a pod or Service that the control plane noted to the rules on this node.',
+    help: 'Time from a change of a pod or Service, as noted by the control plane, to the rules on this node.',
     labels: [],
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30, 60, 120],
   },
   lastSync: {
     kind: 'gauge',
     name: 'causeway_proxy_last_sync_timestamp_seconds',
-    help: 'When the rules last were as wanted, in seconds since 1970.',
+    help: 'Last time that the rules were up to date, in seconds since 1970.',
     labels: [],
   },
   services: {
@@ -38,13 +38,13 @@ export const proxyMetrics = {
   diverted: {
     kind: 'gauge',
     name: 'causeway_proxy_diverted_services',
-    help: 'Services whose connections are held because they are idle.',
+    help: 'Services with connections that are held because they are idle.',
     labels: [],
   },
   lostTargets: {
     kind: 'counter',
     name: 'causeway_proxy_lost_addresses_total',
-    help: 'Addresses that a Service asked for and another one has.',
+    help: 'Addresses that a Service requested and another Service has.',
     labels: [],
   },
   refusedServices: {
@@ -56,7 +56,7 @@ export const proxyMetrics = {
   staleConnections: {
     kind: 'counter',
     name: 'causeway_proxy_stale_connections_total',
-    help: 'UDP flows that were forgotten because they led nowhere.',
+    help: 'Stale UDP conntrack entries that were deleted.',
     labels: [],
   },
 } as const satisfies Record<string, MetricDefinition>;

@@ -5,10 +5,10 @@ import { proxyMetrics } from './proxy-metrics.ts';
 
 const triggerAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
 
-/** While nothing can be written, no more than these are kept to be measured. */
+/** Limit of triggers that are kept for measurement while rules can't be written. */
 const mostTriggers = 10_000;
 
-/** How far the rules are behind what is known. */
+/** How far the rules are behind the known changes. */
 export class ProxyProgress {
   readonly #clock: Clock;
   readonly #metrics;
@@ -26,12 +26,14 @@ export class ProxyProgress {
     };
   }
 
-  /** When the rules last were as wanted, in milliseconds since 1970; undefined before the first time. */
+  /**
+   * Last time that the rules were up to date, in milliseconds since 1970; undefined before the first time.
+   */
   get lastDone(): number | undefined {
     return this.#lastDone;
   }
 
-  /** For how long something has been waiting to be written; 0 when nothing is. */
+  /** How long a change has been waiting to be written; 0 if none is waiting. */
   get waitingMs(): number {
     return this.#waitingSince === undefined ? 0 : this.#clock.monotonic() - this.#waitingSince;
   }
@@ -40,7 +42,10 @@ export class ProxyProgress {
     this.#waitingSince ??= this.#clock.monotonic();
   }
 
-  /** The control plane notes when what a slice shows has happened; before the first rules it is long ago. */
+  /**
+   * The control plane notes the time of the change that a slice shows. Before the first rules, that time is
+   * long ago.
+   */
   noteTrigger(slice: EndpointSlice): void {
     const text = slice.metadata?.annotations?.[triggerAnnotation];
     if (text === undefined || this.#lastDone === undefined) return;

@@ -28,7 +28,7 @@ import type { DivertibleProxy, ServiceProxy } from './service-proxy.ts';
 import type { ProxySettings } from './settings.ts';
 import type { ConnectionTable } from './stale-connections.ts';
 
-/** What a proxy runs on. */
+/** Dependencies of a proxy. */
 export interface ProxyParts {
   readonly settings: ProxySettings;
   readonly client: KubeClient;
@@ -44,11 +44,11 @@ export interface ProxyParts {
   readonly wrap?: (base: DivertibleProxy, node: () => Node | undefined) => WrappedProxy;
 }
 
-/** The outermost proxy, and what has to run for it. */
+/** The outermost proxy, and the loops that it needs. */
 export interface WrappedProxy {
   readonly proxy: ServiceProxy;
   readonly loops: Readonly<Record<string, Loop>>;
-  /** Called when the proxy is told to end, while rules are still written. */
+  /** Called when the proxy is asked to end, while rules are still written. */
   readonly beforeEnd?: () => Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export async function runProxy(parts: ProxyParts, signal: AbortSignal): Promise<
   });
 }
 
-/** Rules that are there stay as they are until we know where we are. */
+/** Existing rules stay unchanged until the Node is known. */
 async function waitForNode(cluster: Cluster, parts: ProxyParts, signal: AbortSignal) {
   const { settings, clock, log } = parts;
   const needsNetworks = settings.insiders.by === 'node-networks';
@@ -84,8 +84,9 @@ async function waitForNode(cluster: Cluster, parts: ProxyParts, signal: AbortSig
   const isThere = () =>
     cluster.node !== undefined && (!needsNetworks || podNetworks(cluster.node).length > 0);
   while (!isThere()) {
-    const what = cluster.node === undefined ? 'there is no such Node' : 'the Node has no podCIDRs';
-    log.warn({ node: settings.nodeName }, `${what} yet; nothing is written until then`);
+    const what =
+      cluster.node === undefined ? 'the Node does not exist' : 'the Node has no podCIDRs';
+    log.warn({ node: settings.nodeName }, `${what} yet; no rules are written until then`);
     await sleep(clock, nodeWaitMs, signal);
   }
 }
@@ -102,11 +103,11 @@ async function serve(cluster: Cluster, parts: ProxyParts, signal: AbortSignal): 
     layout: layoutSettings(settings, cluster.node),
     node: nodeContext(settings, cluster.node, interfaceAddresses()),
     pace: { minIntervalMs: sync.minSeconds * 1000, maxIntervalMs: sync.maxSeconds * 1000 },
-    tellLost: (service, lost) => {
+    reportLost: (service, lost) => {
       const content = { type: 'Warning', reason: 'AddressTaken', message: whoHas(lost) } as const;
       parts.recorder.record(services, service, content);
     },
-    tellExcess: (service, { reason, message }) =>
+    reportExcess: (service, { reason, message }) =>
       parts.recorder.record(services, service, { type: 'Warning', reason, message }),
   });
   const patienceMs = 2 * sync.maxSeconds * 1000;
@@ -130,7 +131,7 @@ async function serve(cluster: Cluster, parts: ProxyParts, signal: AbortSignal): 
   await supervise(delayedAbort(signal, beforeEnd), {
     ...loops,
     rules: (inner) => base.run(inner),
-    'cluster objects': (inner) => tell(cluster, proxy, inner),
+    'cluster objects': (inner) => followObjects(cluster, proxy, inner),
     'the node itself': (inner) => followNode(cluster, base, parts, inner),
     'health checks': (inner) => checks.run(inner),
     ...(settings.services === 'all' ? serviceNetworks(base, parts) : {}),
@@ -149,7 +150,7 @@ async function serve(cluster: Cluster, parts: ProxyParts, signal: AbortSignal): 
   });
 }
 
-/** Beside kube-proxy it is kube-proxy that drops what goes to addresses that nobody has. */
+/** Only in place of kube-proxy: beside it, kube-proxy drops packets to unallocated addresses. */
 function serviceNetworks(base: BaseProxy, parts: ProxyParts): Readonly<Record<string, Loop>> {
   const { client, clock, log, metrics } = parts;
   const onChange = (networks: readonly Prefix[]) => base.setServiceNetworks(networks);
@@ -164,15 +165,19 @@ function whoHas(lost: readonly LostTarget[]): string {
     const { address, protocol, port } = target.virtual;
     return `${address} (${protocol}/${port}) is served for ${holder}`;
   });
-  return `${each.join('; ')}. An address, protocol and port belongs to one Service: the older one, but what the cluster gave out goes before load balancer addresses and external ones.`;
+  return `${each.join('; ')}. An address, protocol and port belongs to one Service: the older one. Addresses that the cluster assigned take precedence over load balancer addresses and external ones.`;
 }
 
-async function tell(cluster: Cluster, proxy: ServiceProxy, signal: AbortSignal): Promise<void> {
-  await cluster.tell(proxy, signal);
+async function followObjects(
+  cluster: Cluster,
+  proxy: ServiceProxy,
+  signal: AbortSignal,
+): Promise<void> {
+  await cluster.follow(proxy, signal);
   await whenAborted(signal);
 }
 
-/** The Node's labels and addresses may change; its pod networks are woven into every rule. */
+/** The Node's labels and addresses may change; its pod networks are part of every rule. */
 async function followNode(
   cluster: Cluster,
   base: BaseProxy,
@@ -188,7 +193,7 @@ async function followNode(
     if (cluster.node === undefined) return;
     if (settings.insiders.by === 'node-networks' && networks() !== networksAtStart) {
       const message = `the Node's pod networks are ${networks()} now and were ${networksAtStart}`;
-      moved.reject(new CausewayError('conflict', message, { hint: 'Start again.' }));
+      moved.reject(new CausewayError('conflict', message, { hint: 'Restart the proxy.' }));
       return;
     }
     const next = context();
@@ -199,7 +204,7 @@ async function followNode(
   };
   const stop = cluster.nodes.onChange(check);
   const checkPeriodically = async () => {
-    // Interfaces come and go without an event.
+    // Interfaces change without an event.
     while (!signal.aborted) {
       await sleep(clock, Math.max(settings.sync.maxSeconds, 1) * 1000, signal);
       check();
@@ -217,18 +222,18 @@ async function repair(
 ): Promise<void> {
   await Promise.race([firstCommit, whenAborted(signal)]);
   if (signal.aborted) return;
-  // Where the kernel keeps others from our table there is nothing to see.
+  // If the kernel protects the table from other programs, there are no foreign changes.
   if (driver.isOwned) {
     await whenAborted(signal);
     return;
   }
   for await (const { what } of driver.watch(signal)) {
-    log.warn({ table: driver.table, what }, 'somebody changed our rules: putting them right');
+    log.warn({ table: driver.table, what }, 'another program changed the rules; repairing them');
     base.doubt();
   }
 }
 
-/** After the first transaction: on a node without other users of conntrack, that is what loads it. */
+/** Runs after the first transaction: it loads conntrack on a node without other users of it. */
 async function setKernel(
   { settings, kernelSettings, log }: ProxyParts,
   firstCommit: Promise<void>,
@@ -238,18 +243,20 @@ async function setKernel(
   if (signal.aborted) return;
   const wanted = wantedConntrack(settings.conntrack, os.availableParallelism());
   for (const problem of await enforceSettings(kernelSettings, wanted)) {
-    log.warn({ problem }, 'a setting of the kernel could not be set');
+    log.warn({ problem }, 'a kernel setting could not be set');
   }
   await whenAborted(signal);
 }
 
-/** Answers on a port until the signal fires; where it is taken, tries again unless it is needed. */
+/**
+ * Answers on a port until the signal fires. If the port is taken, retries, or fails if `needPorts` is set.
+ */
 async function answerOn(
   { settings, clock, log }: ProxyParts,
   signal: AbortSignal,
   options: ResponderOptions,
 ): Promise<void> {
-  let isTold = false;
+  let isLogged = false;
   while (!signal.aborted) {
     try {
       const responder = await startResponder(options);
@@ -259,8 +266,8 @@ async function answerOn(
     } catch (thrown) {
       const error = CausewayError.from(thrown);
       if (settings.needPorts) throw error;
-      if (!isTold) log.error({ error }, 'going on without; it is tried again every 5 s');
-      isTold = true;
+      if (!isLogged) log.error({ error }, 'continuing without this port; retrying every 5 s');
+      isLogged = true;
       await sleep(clock, portRetryMs, signal);
     }
   }
@@ -286,7 +293,7 @@ function hostAndPort({ address, port }: { address: string; port: number }) {
   return { host: address, port };
 }
 
-/** Addresses of this machine that others can reach. */
+/** Addresses of this machine that other machines can reach. */
 function interfaceAddresses(): Address[] {
   return Object.values(os.networkInterfaces())
     .flatMap((list) => list ?? [])

@@ -11,7 +11,7 @@ import type {
   EndpointSlice,
 } from '@causeway/kubernetes/objects/network-objects';
 
-/** One endpoint of one Service port, with what decides whether it is chosen. */
+/** One endpoint of one Service port, with the properties that select it. */
 export interface ServiceEndpoint {
   readonly address: Address;
   readonly port: Port;
@@ -20,7 +20,7 @@ export interface ServiceEndpoint {
   readonly isTerminating: boolean;
   /** On this node. */
   readonly isLocal: boolean;
-  /** Zones and nodes that it is meant for; empty where nothing is said. */
+  /** Zones and nodes of its hints; empty without hints. */
   readonly zones: readonly string[];
   readonly nodes: readonly string[];
 }
@@ -31,8 +31,8 @@ export interface PortName {
 }
 
 /**
- * The endpoints of one Service port in one address family, from all slices of the Service. The same
- * address and port in two slices is one endpoint. What cannot be read is left out: it serves nobody.
+ * The endpoints of one Service port in one address family, from all slices of the Service. The same address
+ * and port in two slices is one endpoint. Endpoints that can't be parsed are left out.
  */
 export function endpointsOfPort(
   slices: Iterable<EndpointSlice>,
@@ -57,7 +57,7 @@ export function endpointsOfPort(
   return [...found.values()];
 }
 
-/** How many addresses on this node are ready, in the family that has most. */
+/** Number of ready addresses on this node, in the family that has most. */
 export function countLocalEndpoints(slices: Iterable<EndpointSlice>, nodeName: string): number {
   const found = { IPv4: new Set<string>(), IPv6: new Set<string>(), FQDN: new Set<string>() };
   for (const { addressType, endpoints } of slices) {
@@ -84,7 +84,7 @@ function readEndpoint(
   family: Family,
   nodeName: string,
 ): ServiceEndpoint | undefined {
-  // The others are not used by anybody and never were.
+  // Consumers of EndpointSlices use only the first address.
   const address = tryParseAddress(endpoint.addresses[0] ?? '');
   if (address === undefined || familyOf(address) !== family) return undefined;
   const { ready, serving, terminating } = endpoint.conditions ?? {};

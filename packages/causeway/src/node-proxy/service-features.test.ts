@@ -81,7 +81,7 @@ describe('every address of a Service', () => {
     expect(fate(rules, { from: 'pod', to: clusterIp, port: 80 })).toBe(toLocal);
   });
 
-  it('belongs to the port of its name', () => {
+  it('uses the endpoint port of its name', () => {
     const ports = [
       { name: 'http', port: 80 },
       { name: 'admin', port: 81 },
@@ -92,10 +92,10 @@ describe('every address of a Service', () => {
   });
 });
 
-describe('what is not served', () => {
+describe('addresses and ports that are not served', () => {
   const rules = web({}, { endpoints: [local] });
 
-  it('refuses other ports of a cluster address, and leaves those of other addresses alone', () => {
+  it('rejects other ports of a cluster address, and ignores those of other addresses', () => {
     expect(fate(rules, { from: 'pod', to: clusterIp, port: 81 })).toBe('rejected');
     expect(fate(rules, { from: 'node', to: clusterIp, port: 81 })).toBe('rejected');
     expect(fate(rules, { from: 'pod', to: external, port: 81 })).toBe(`${external} 81`);
@@ -109,14 +109,14 @@ describe('what is not served', () => {
     );
   });
 
-  it('has no rules for headless Services and mere names', () => {
+  it('has no rules for headless and ExternalName Services', () => {
     for (const spec of [{ clusterIP: 'None' }, { type: 'ExternalName' as const }]) {
       const none = web(spec, { endpoints: [local] });
       expect(fate(none, { from: 'outside', to: external, port: 80 })).toBe(`${external} 80`);
     }
   });
 
-  it('leaves addresses that the load balancer proxies to the load balancer', () => {
+  it('leaves addresses with ipMode Proxy to the load balancer', () => {
     const ingress = [{ ip: balancer, ipMode: 'Proxy' as const }];
     const service = webService({}, { loadBalancer: { ingress } });
     const proxied = rulesOf({ services: [service], slices: [makeSlice({ endpoints: [local] })] });
@@ -126,7 +126,7 @@ describe('what is not served', () => {
     );
   });
 
-  it('drops what conntrack cannot place', () => {
+  it('drops packets with an invalid conntrack state', () => {
     const answer: Attempt = { from: 'pod', to: '203.0.113.9', port: 40_000 };
     expect(traceAttempt(rules, answer).outcome).toBe('forwarded');
     const unplaced = traceAttempt(rules, { ...answer, connection: { state: 'invalid' } });
@@ -140,37 +140,43 @@ describe('externalTrafficPolicy Local', () => {
   const away = web(policy, { endpoints: [remote] });
   const targets = addresses.filter(([, to]) => to !== clusterIp);
 
-  test.each(targets)('keeps outsiders on this node with their address: %s', (_, to, port) => {
-    expect(fates(both, { from: 'outside', to, port })).toEqual([toLocal]);
-  });
+  test.each(targets)(
+    'keeps external connections on this node with their address: %s',
+    (_, to, port) => {
+      expect(fates(both, { from: 'outside', to, port })).toEqual([toLocal]);
+    },
+  );
 
-  test.each(targets)('drops outsiders where no endpoint is here: %s', (_, to, port) => {
+  test.each(targets)('drops external connections without a local endpoint: %s', (_, to, port) => {
     expect(fate(away, { from: 'outside', to, port })).toBe('dropped');
   });
 
-  test.each(targets)('lets pods and the node itself go anywhere: %s', (_, to, port) => {
-    expect(fates(both, { from: 'pod', to, port })).toEqual([toLocal, toRemote]);
-    expect(fates(away, { from: 'pod', to, port })).toEqual([toRemote]);
-    expect(fates(away, { from: 'node', to, port })).toEqual([`${toRemote} masqueraded`]);
-  });
+  test.each(targets)(
+    'sends connections of pods and the node itself to any node: %s',
+    (_, to, port) => {
+      expect(fates(both, { from: 'pod', to, port })).toEqual([toLocal, toRemote]);
+      expect(fates(away, { from: 'pod', to, port })).toEqual([toRemote]);
+      expect(fates(away, { from: 'node', to, port })).toEqual([`${toRemote} masqueraded`]);
+    },
+  );
 
-  it('does not concern the cluster address', () => {
+  it('does not affect the cluster address', () => {
     expect(fates(away, { from: 'outside', to: clusterIp, port: 80 })).toEqual([
       `${toRemote} masqueraded`,
     ]);
   });
 
-  it('falls back to an endpoint here that is about to go', () => {
+  it('falls back to a local terminating endpoint', () => {
     const going = web(policy, { endpoints: [remote, { ...local, conditions: terminating }] });
     expect(fates(going, { from: 'outside', to: balancer, port: 80 })).toEqual([toLocal]);
     expect(fates(going, { from: 'pod', to: balancer, port: 80 })).toEqual([toRemote]);
   });
 
-  it('is refused where nobody serves anywhere', () => {
+  it('is rejected if no node has an endpoint', () => {
     expect(fate(web(policy, {}), { from: 'outside', to: balancer, port: 80 })).toBe('rejected');
   });
 
-  it('tells pods by the interface they come through, where that is how they are known', () => {
+  it('identifies pods by their interface where that is configured', () => {
     const byInterface = web(
       policy,
       { endpoints: [remote] },
@@ -197,7 +203,7 @@ describe('internalTrafficPolicy Local', () => {
     expect(fates(rules, { from: 'outside', to: external, port: 80 })).toHaveLength(2);
   });
 
-  it('drops them where no endpoint is here', () => {
+  it('drops them without a local endpoint', () => {
     const rules = web(policy, { endpoints: [remote] });
     expect(fate(rules, { from: 'pod', to: clusterIp, port: 80 })).toBe('dropped');
   });
@@ -206,13 +212,13 @@ describe('internalTrafficPolicy Local', () => {
 describe('endpoints', () => {
   const from = { from: 'pod', to: clusterIp, port: 80 } as const;
 
-  it('that are ready go before those about to go, which go before none', () => {
+  it('that are ready are preferred to terminating ones, and those to none', () => {
     const going = { ...remote, conditions: terminating };
     expect(fates(web({}, { endpoints: [local, going] }), from)).toEqual([toLocal]);
     expect(fates(web({}, { endpoints: [going] }), from)).toEqual([toRemote]);
   });
 
-  it('of several slices are taken together, and the same one twice is one', () => {
+  it('of several slices are merged, and duplicates are one', () => {
     const slices = [
       makeSlice({ name: 'a', endpoints: [local] }),
       makeSlice({ name: 'b', endpoints: [remote, local] }),
@@ -234,13 +240,13 @@ describe('endpoints', () => {
     expect(fates(web({}, { endpoints }), from)).toEqual(expected);
   });
 
-  it('with hints for zones count for nothing on a node without a zone', () => {
+  it('with zone hints ignore them on a node without a zone', () => {
     const endpoints = [sameZone, { ...local, hints: { forZones: [{ name: 'b' }] } }];
     expect(fates(web({}, { endpoints }), from)).toEqual([toRemote]);
     expect(fates(web({}, { endpoints }, { node: { zone: undefined } }), from)).toHaveLength(2);
   });
 
-  it('that reach themselves are masqueraded', () => {
+  it('that connect to themselves are masqueraded', () => {
     const rules = web({}, { endpoints: [local] });
     const itself = { address: '10.1.1.1' };
     expect(fate(rules, { ...from, from: itself })).toBe(`${toLocal} masqueraded`);
@@ -250,7 +256,7 @@ describe('endpoints', () => {
     );
   });
 
-  it('are reached with the source of everybody rewritten where that is asked for', () => {
+  it('are reached with every source rewritten if masqueradeAll is set', () => {
     const rules = web({}, { endpoints: [local] }, { node: { masqueradeAll: true } });
     expect(fate(rules, from)).toBe(`${toLocal} masqueraded`);
     const onlyIpv4 = { insiders: { networks: [parsePrefix('10.1.0.0/16')], interfaces: [] } };
@@ -269,7 +275,7 @@ describe('source ranges', () => {
   const rules = web(spec, { endpoints: [local] });
   const strangers = { address: '203.0.113.77' };
 
-  it('concern the load balancer addresses only', () => {
+  it('apply to the load balancer addresses only', () => {
     const to = { to: balancer, port: 80 };
     expect(fate(rules, { from: 'outside', ...to })).toBe(`${toLocal} masqueraded`);
     expect(fate(rules, { from: 'pod', ...to })).toBe(`${toLocal} masqueraded`);
@@ -280,14 +286,14 @@ describe('source ranges', () => {
     expect(fate(rules, { from: strangers, to: external, port: 80 })).toBe(`${toLocal} masqueraded`);
   });
 
-  it('let the address itself in where they let the node in', () => {
+  it('allow the address itself if they allow the node', () => {
     const itself = { from: { address: balancer }, to: balancer, port: 80 };
     expect(fate(rules, itself)).toBe('dropped');
     const own = web({ loadBalancerSourceRanges: ['192.168.0.0/16'] }, { endpoints: [local] });
     expect(fate(own, itself)).toBe(`${toLocal} masqueraded`);
   });
 
-  it('of the other family, or that cannot be read, let nobody in', () => {
+  it('of the other family, or unreadable, allow no client', () => {
     for (const range of ['2001:db8::/32', 'nonsense']) {
       const none = web({ loadBalancerSourceRanges: [range] }, { endpoints: [local] });
       expect(fate(none, { from: 'outside', to: balancer, port: 80 })).toBe('dropped');
@@ -301,7 +307,7 @@ describe('session affinity', () => {
     sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } },
   };
 
-  it('remembers a client for all addresses of the port alike', () => {
+  it('stores a client for all addresses of the port', () => {
     const rules = web(spec, { endpoints: [local, remote] });
     const sets = new Set<string>();
     for (const [, to, port] of addresses) {
@@ -323,8 +329,8 @@ describe('session affinity', () => {
   });
 });
 
-describe('bad input', () => {
-  it('of one Service is left out and harms no other', () => {
+describe('invalid input', () => {
+  it('of one Service is left out and does not affect other Services', () => {
     const odd = webService({
       externalIPs: ['not an address', external],
       sessionAffinity: 'ClientIP',

@@ -35,17 +35,17 @@ export const serviceCIDRs = defineResource<ServiceCIDR>({
 
 const recheckMs = 60_000;
 
-/** Follows the networks that cluster addresses are given out from. An old cluster does not tell them. */
+/** Follows the networks from which cluster addresses are assigned. Old clusters have no ServiceCIDRs. */
 export async function followServiceNetworks(
   options: ServiceNetworksOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { client, clock, log, metrics, onChange } = options;
-  while (!(await areTold(options, signal))) await sleep(clock, recheckMs, signal);
+  while (!(await areServed(options, signal))) await sleep(clock, recheckMs, signal);
   const store = new Store<ServiceCIDR>({ log });
-  const tell = () => onChange(networksOf(store.values(), log));
+  const report = () => onChange(networksOf(store.values(), log));
   store.onChange(() => {
-    if (store.isSynced) tell();
+    if (store.isSynced) report();
   });
   const reflector = new Reflector({
     client,
@@ -60,14 +60,14 @@ export async function followServiceNetworks(
     ServiceCIDRs: (inner) => reflector.run(inner),
     networks: async (inner) => {
       await whenSynced([store], inner);
-      tell();
+      report();
       await whenAborted(inner);
     },
   });
 }
 
-/** Without them everything is served as well; packets to addresses that nobody has are routed on. */
-async function areTold(
+/** Without ServiceCIDRs all Services are served, but packets to unallocated addresses are routed on. */
+async function areServed(
   { client, log }: ServiceNetworksOptions,
   signal: AbortSignal,
 ): Promise<boolean> {

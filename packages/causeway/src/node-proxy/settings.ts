@@ -14,13 +14,13 @@ const seconds = z.number().min(0);
 const count = z.number().int().min(0);
 const linkName = z.string().regex(/^[\w.@-]{1,15}$/, 'is not the name of a network interface');
 
-/** The settings of `causeway proxy`. A KubeProxyConfiguration is translated into them. */
+/** The settings of `causeway proxy`. A KubeProxyConfiguration is converted to them. */
 export const proxySettings = z.strictObject({
   nodeName: z
     .string()
     .min(1)
     .optional()
-    .describe("name of this machine's Node; its host name if not set"),
+    .describe("name of this machine's Node; the host name if not set"),
   ...connectionSettings,
   services: z
     .enum(['labelled', 'all'])
@@ -32,20 +32,20 @@ export const proxySettings = z.strictObject({
     .string()
     .min(1)
     .default('causeway')
-    .describe('value of that label for Services that are ours'),
+    .describe('value of that label for Services of this proxy'),
   insiders: z
     .strictObject({
       by: z
         .enum(['cluster-networks', 'node-networks', 'bridge', 'interface-prefix', 'nothing'])
         .default('cluster-networks')
-        .describe('how pods are told from others, whose connections are masqueraded'),
+        .describe('how pods are identified; connections of other clients are masqueraded'),
       networks: z
         .array(networkSetting)
         .default([])
         .describe('networks of all pods, for cluster-networks; unknown if empty'),
       interface: linkName
         .optional()
-        .describe('for bridge: the bridge; for interface-prefix: how the names begin'),
+        .describe('for bridge: the bridge; for interface-prefix: the prefix of the names'),
     })
     .prefault({}),
   masqueradeAll: z
@@ -58,8 +58,8 @@ export const proxySettings = z.strictObject({
     .describe("where node ports are served: primary for the Node's own addresses, or networks"),
   sync: z
     .strictObject({
-      minSeconds: seconds.default(0).describe('rules are written no more often than this'),
-      maxSeconds: seconds.default(30).describe('and looked at no less often'),
+      minSeconds: seconds.default(0).describe('minimum time between two writes of the rules'),
+      maxSeconds: seconds.default(30).describe('maximum time between two comparisons of the rules'),
     })
     .prefault({}),
   health: z
@@ -67,7 +67,9 @@ export const proxySettings = z.strictObject({
       address: z
         .string()
         .default('::')
-        .describe('where /healthz and /livez listen; ::, everywhere, is IPv4 alone without IPv6'),
+        .describe(
+          'where /healthz and /livez listen; :: means all addresses, or all IPv4 addresses without IPv6',
+        ),
       port: listenPort.default(10256).describe('port of /healthz and /livez'),
     })
     .prefault({}),
@@ -80,23 +82,31 @@ export const proxySettings = z.strictObject({
   needPorts: z
     .boolean()
     .default(false)
-    .describe('end if a port of health or metrics is taken; else go on without and try again'),
+    .describe('end if a port of health or metrics is taken; else continue without it and retry'),
   conntrack: z
     .strictObject({
-      maxPerCore: count.default(32_768).describe('connections tracked for each core; 0: as it is'),
-      min: count.default(131_072).describe('but at least so many'),
+      maxPerCore: count
+        .default(32_768)
+        .describe('connections tracked for each core; 0 keeps the current value'),
+      min: count.default(131_072).describe('minimum of that'),
       tcpEstablishedSeconds: seconds
         .default(86_400)
-        .describe('idle time after which an established connection is forgotten; 0: as it is'),
+        .describe(
+          'idle time after which an established connection is deleted; 0 keeps the current value',
+        ),
       tcpCloseWaitSeconds: seconds
         .default(3_600)
-        .describe('the same for half-closed ones; 0: as it is'),
+        .describe('the same for half-closed ones; 0 keeps the current value'),
       tcpBeLiberal: z
         .boolean()
         .default(false)
         .describe('let packets outside the window pass instead of dropping them'),
-      udpSeconds: seconds.default(0).describe('the same for UDP without an answer; 0: as it is'),
-      udpStreamSeconds: seconds.default(0).describe('the same for UDP streams; 0: as it is'),
+      udpSeconds: seconds
+        .default(0)
+        .describe('the same for UDP without an answer; 0 keeps the current value'),
+      udpStreamSeconds: seconds
+        .default(0)
+        .describe('the same for UDP streams; 0 keeps the current value'),
     })
     .prefault({}),
   oomScoreAdjust: z
@@ -105,7 +115,7 @@ export const proxySettings = z.strictObject({
     .min(-1000)
     .max(1000)
     .optional()
-    .describe('how readily the kernel ends this process when memory runs out'),
+    .describe('how likely the kernel ends this process when memory runs out'),
   settingsDirectory: z
     .string()
     .min(1)

@@ -3,13 +3,13 @@ import { keyOf } from '@causeway/kubernetes/objects/object';
 import { SmallSets } from '@causeway/base/work/small-sets';
 import { serviceNameLabel } from './followed-objects.ts';
 
-/** The slices of each Service, however many it has. */
+/** The slices of each Service. */
 export class SliceIndex {
   readonly #slices = new Map<string, EndpointSlice>();
   /** Keys of slices. */
   readonly #byService = new SmallSets<string, string>();
 
-  /** Answers with the Services that are affected: two when a slice was handed from one to another. */
+  /** Returns the affected Services: two when a slice moved from one to another. */
   set(slice: EndpointSlice): string[] {
     const key = keyOf(slice);
     const owner = ownerOf(slice);
@@ -25,7 +25,7 @@ export class SliceIndex {
     return [...affected, owner];
   }
 
-  /** Answers with the Service that has lost it. */
+  /** Returns the Service that lost the slice. */
   remove(key: string): string | undefined {
     const owner = this.#ownerOf(key);
     if (owner === undefined) return undefined;
@@ -34,7 +34,7 @@ export class SliceIndex {
     return owner;
   }
 
-  /** In the order of their names, so that the result never depends on what came first. */
+  /** In the order of their names, so that the result does not depend on the order of arrival. */
   of(service: string): EndpointSlice[] {
     const keys = [...this.#byService.of(service)].sort();
     return keys.flatMap((key) => this.#slices.get(key) ?? []);

@@ -9,37 +9,40 @@ const slots: Dispatch = { kind: 'slots', endpoints: [] };
 const hold: Dispatch = { kind: 'hold', logGroup: 9 };
 
 test.each<[string, Protocol, Dispatch, boolean]>([
-  ['UDP that is served', 'UDP', slots, true],
-  ['UDP that is held: the pods of before are gone', 'UDP', hold, true],
-  ['TCP that is served', 'TCP', slots, false],
-  ['TCP that is held', 'TCP', hold, false],
-  ['TCP that is accepted here', 'TCP', { kind: 'here', port: parsePort(5_000) }, false],
-  ['SCTP', 'SCTP', slots, false],
-])('flows that lead elsewhere are forgotten, %s', async (_, protocol, dispatch, isChecked) => {
-  const virtual: VirtualService = {
-    address: parseAddress('10.96.0.1'),
-    protocol,
-    port: parsePort(53),
-    dispatch,
-    masquerade: 'needed',
-    withoutEndpoints: 'reject',
-  };
-  let checked: readonly VirtualService[] = [];
-  const table = {
-    forget: () => Promise.resolve(0),
-    deleteStaleEntries: (services: readonly VirtualService[]) => {
-      checked = services;
-      return Promise.resolve(services.length);
-    },
-  };
-  const { signal } = new AbortController();
-  const paths = { removedEndpoints: [], served: [virtual], isFirst: false };
-  const count = await forgetStaleConnections(table, paths, signal);
-  expect(checked).toEqual(isChecked ? [virtual] : []);
-  expect(count).toBe(isChecked ? 1 : 0);
-});
+  ['served UDP', 'UDP', slots, true],
+  ['held UDP, because its pods are deleted', 'UDP', hold, true],
+  ['not served TCP', 'TCP', slots, false],
+  ['not held TCP', 'TCP', hold, false],
+  ['not accepted TCP', 'TCP', { kind: 'here', port: parsePort(5_000) }, false],
+  ['not SCTP', 'SCTP', slots, false],
+])(
+  'deletes conntrack entries that lead elsewhere: %s',
+  async (_, protocol, dispatch, isChecked) => {
+    const virtual: VirtualService = {
+      address: parseAddress('10.96.0.1'),
+      protocol,
+      port: parsePort(53),
+      dispatch,
+      masquerade: 'needed',
+      withoutEndpoints: 'reject',
+    };
+    let checked: readonly VirtualService[] = [];
+    const table = {
+      forget: () => Promise.resolve(0),
+      deleteStaleEntries: (services: readonly VirtualService[]) => {
+        checked = services;
+        return Promise.resolve(services.length);
+      },
+    };
+    const { signal } = new AbortController();
+    const paths = { removedEndpoints: [], served: [virtual], isFirst: false };
+    const count = await forgetStaleConnections(table, paths, signal);
+    expect(checked).toEqual(isChecked ? [virtual] : []);
+    expect(count).toBe(isChecked ? 1 : 0);
+  },
+);
 
-test('tries of before a start that lead nowhere are forgotten, of TCP that is served too', async () => {
+test('deletes unanswered attempts from before a start, of served TCP too', async () => {
   const virtual: VirtualService = {
     address: parseAddress('10.96.0.1'),
     protocol: 'TCP',
@@ -62,7 +65,7 @@ test('tries of before a start that lead nowhere are forgotten, of TCP that is se
   expect(checked).toEqual([virtual]);
 });
 
-test('of removed endpoints of TCP, what they have not answered is forgotten and all else goes on', async () => {
+test('deletes the unanswered attempts to removed TCP endpoints, and nothing else', async () => {
   const [TCP, UDP] = (['TCP', 'UDP'] as const).map((protocol): RemovedEndpoint => {
     const virtual = { virtualAddress: parseAddress('10.96.0.1'), virtualPort: parsePort(53) };
     const endpoint = { protocol, port: parsePort(8053), ...virtual };

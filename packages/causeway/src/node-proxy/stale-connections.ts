@@ -1,26 +1,27 @@
 import type { RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
 import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
 
-/** The kernel's table of connections, as far as a proxy has to keep it. */
+/** The kernel's connection table, as far as a proxy maintains it. */
 export interface ConnectionTable {
   forget(removed: readonly RemovedEndpoint[], signal?: AbortSignal): Promise<number>;
   deleteStaleEntries(services: readonly VirtualService[], signal?: AbortSignal): Promise<number>;
 }
 
-/** What a transaction has changed for connections that are under way. */
+/** Changes of a transaction that affect existing connections. */
 export interface ChangedPaths {
   readonly removedEndpoints: readonly RemovedEndpoint[];
-  /** What changed Services ask for now. */
+  /** The current targets of changed Services. */
   readonly served: readonly VirtualService[];
-  /** What was before is not known, as after a start. */
+  /** The previous state is not known, as after a start. */
   readonly isFirst: boolean;
 }
 
 /**
- * Forgets UDP flows that the new rules would place elsewhere: a flow never ends, so a client that keeps
- * sending would keep reaching a pod that is gone, or nothing. A TCP connection to a removed endpoint may
- * go on until its pod ends it (for tries see {@link forgetUnanswered}); what nobody had answered when the
- * proxy started is placed anew with the client's next try. Answers how many there were.
+ * Deletes UDP conntrack entries that the new rules would send elsewhere. Such an entry does not expire while
+ * a client keeps sending, so the client would keep reaching a deleted pod. TCP connections to a removed
+ * endpoint may continue until the pod ends them (for attempts see {@link forgetUnanswered}). Attempts that
+ * were unanswered when the proxy started are deleted; the client's next attempt follows the new rules.
+ * Returns the number of deleted entries.
  */
 export async function forgetStaleConnections(
   table: ConnectionTable,
@@ -35,11 +36,12 @@ export async function forgetStaleConnections(
 function mayHaveStaleEntries({ protocol, dispatch }: VirtualService, isFirst: boolean): boolean {
   switch (protocol) {
     case 'UDP':
-      // Where nothing is served, as after a restart while it sleeps, every flow leads to a pod of before.
+      // A held Service has no pods, as after a restart while it is idle, so every entry leads to a deleted
+      // pod.
       return dispatch.kind === 'slots' || dispatch.kind === 'hold';
     case 'TCP':
-      // Tries of this machine itself are remembered although the listener of a dead proxy did not take them.
-      // Later on, one that is being answered at this moment would be among them.
+      // Attempts of this machine itself have an entry although the listener of an ended proxy did not accept
+      // them. Later on, an attempt that is just being answered would be among them.
       return isFirst;
     default:
       return false;
@@ -47,8 +49,8 @@ function mayHaveStaleEntries({ protocol, dispatch }: VirtualService, isFirst: bo
 }
 
 /**
- * Forgets tries of TCP clients that removed endpoints have not answered: the pod is gone, and the client's
- * next packet would be led there again. To be called when whoever is there has answered.
+ * Deletes attempts of TCP clients that removed endpoints have not answered. The pod is gone, and the client's
+ * next packet would be sent there again. Call this after running endpoints have had time to answer.
  */
 export function forgetUnanswered(
   table: ConnectionTable,

@@ -33,7 +33,7 @@ const ask = (client: string, address: string, slices: ReturnType<typeof slice>[]
 test.each([
   ['a pod, where it runs', '10.244.2.7', 'node-2', false],
   ['a node itself', '192.168.50.21', 'node-1', true],
-  ['an outsider, whose source is rewritten', '198.51.100.10', 'node-1', true],
+  ['an external client, which is masqueraded', '198.51.100.10', 'node-1', true],
 ])('%s', (_who, client, name, masqueraded) => {
   const found = ask(client, '10.96.0.9', [slice('10.244.1.1')]);
   expect(found?.node).toBe(name);
@@ -42,7 +42,7 @@ test.each([
   expect(found?.trace.steps.map(({ chain }) => chain)).toContain('services');
 });
 
-test('without endpoints it is refused, and what no Service has is not served', () => {
+test('without endpoints it is rejected, and an address without a Service is not served', () => {
   expect(ask('10.244.1.5', '10.96.0.9', [])?.trace.outcome).toBe('rejected');
   expect(ask('10.244.1.5', '10.96.0.10', [slice('10.244.1.1')])).toBeUndefined();
 });

@@ -21,20 +21,20 @@ export interface NodeQuestion {
 export interface NodeTraceSources {
   readonly service: Service;
   readonly slices: readonly EndpointSlice[];
-  /** All of the cluster. */
+  /** All nodes of the cluster. */
   readonly nodes: readonly Node[];
 }
 
-/** What the proxy of one node makes of a connection. Undefined where it does not serve the address. */
+/** How the proxy of one node handles a connection. Undefined if it does not serve the address. */
 export interface NodeTrace {
   readonly node: string;
   readonly trace: Trace;
 }
 
 /**
- * Walks the rules that a node's proxy makes for a Service, as the kernel would. The node is the client's
- * own where it has one: a pod's connections are rewritten where the pod runs. Its settings are not known
- * here: they are taken as the default, with the pod networks of all nodes as those of the cluster.
+ * Simulates the rules that a node's proxy writes for a Service. The node is the client's own, if it has one:
+ * a pod's connections are rewritten where the pod runs. The node's settings are not known here: the defaults
+ * apply, with the pod networks of all nodes as the cluster's.
  */
 export function traceOnNode(
   { service, slices, nodes }: NodeTraceSources,

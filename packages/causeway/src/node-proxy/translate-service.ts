@@ -41,17 +41,17 @@ import {
   type Holding,
 } from './service-proxy.ts';
 
-/** What the rules depend on beside Services and endpoints. */
+/** Inputs of the rules, beside Services and endpoints. */
 export interface NodeContext {
   readonly name: string;
   readonly zone: string | undefined;
-  /** The node's own addresses, as its Node object has them. */
+  /** The node's own addresses, from its Node object. */
   readonly addresses: readonly Address[];
-  /** Where node ports are served. */
+  /** Addresses on which node ports are served. */
   readonly nodePortAddresses: readonly Address[];
   /** Rewrite the source of every connection to a cluster address. */
   readonly masqueradeAll: boolean;
-  /** Whether it is known who is inside; if so, outsiders' connections to cluster addresses are rewritten. */
+  /** Whether pods can be identified; if so, connections from outside to cluster addresses are masqueraded. */
   readonly knowsInsiders: boolean;
 }
 
@@ -65,13 +65,13 @@ export interface TranslationInput {
 export interface Translation {
   readonly targets: readonly Target[];
   readonly healthCheck?: HealthCheck | undefined;
-  /** Why nothing of the Service is served: it is larger than a Service may be. */
+  /** Set if the Service exceeds the budget; nothing of it is served then. */
   readonly excess?: BudgetExcess;
-  /** What could not be read and was left out, in words. */
+  /** Descriptions of values that could not be parsed and were left out. */
   readonly problems: readonly string[];
 }
 
-/** What this node is to do for a Service: a pure function of what it is given. */
+/** The node's rules for a Service: a pure function of its input. */
 export function translateService(input: TranslationInput): Translation {
   const excess = budgetExcess(input.service, input.slices);
   if (excess !== undefined) return { targets: [], problems: [], excess };
@@ -92,7 +92,7 @@ interface FamilyPort {
   readonly endpoints: ChosenEndpoints;
   readonly holding: Holding | undefined;
   readonly isReplayed: boolean;
-  /** From outside to this node alone. */
+  /** External traffic stays on this node. */
   readonly isExternalLocal: boolean;
 }
 
@@ -131,7 +131,7 @@ class Translator {
     return targets;
   }
 
-  /** One Service that the kernel cannot do must not keep the others from being written. */
+  /** A Service that the kernel does not support must not prevent the others from being written. */
   canBeServed(virtual: VirtualService): boolean {
     try {
       checkService(virtual);
@@ -161,7 +161,7 @@ class Translator {
     const endpoints = chooseEndpoints(all, {
       nodeName: node.name,
       zone: node.zone,
-      // Also under Local: those inside are sent to any node.
+      // Also under Local: clients inside are sent to any node.
       usesCluster: !this.#isInternalLocal || isExternal,
       usesLocal: this.#isInternalLocal || (isExternalLocal && isExternal),
     });
@@ -222,7 +222,7 @@ class Translator {
       port.holding === undefined
         ? { kind: 'slots', endpoints }
         : held(port.holding, portId(port.protocol, port.port));
-    // Somebody serves, but not here: silence, so that the client tries again and reaches another node.
+    // Other nodes have endpoints: drop the packet, so that the client retries and reaches another node.
     return { dispatch, withoutEndpoints: port.endpoints.hasAny ? 'drop' : 'reject' };
   }
 
@@ -238,7 +238,7 @@ class Translator {
   #externalAddresses(family: Family): { origin: AddressOrigin; address: Address }[] {
     const ingress = this.#input.service.status?.loadBalancer?.ingress ?? [];
     const balanced = ingress
-      // What a load balancer proxies reaches the node at its node port; the address itself stays with it.
+      // Traffic of a proxying load balancer arrives at the node port; the load balancer keeps the address.
       .filter(({ ip, ipMode }) => ip !== undefined && ip !== '' && ipMode !== 'Proxy')
       .map(({ ip = '' }) => ({ origin: 'load-balancer' as const, text: ip }));
     const external = (this.#spec.externalIPs ?? []).map((text) => ({
@@ -255,8 +255,8 @@ class Translator {
   }
 
   /**
-   * Ranges that name the other family only let nobody of this one in. Where the node itself is let in,
-   * so is the address as a source: a node on whose interface it lies uses it towards itself.
+   * Ranges of the other family only allow no client of this family. If the node is allowed, so is the address
+   * as a source: a node with the address on an interface uses it towards itself.
    */
   #sourceRanges(family: Family, address: Address): { readonly sourceRanges?: RangeList } {
     const texts = this.#spec.loadBalancerSourceRanges ?? [];
@@ -303,14 +303,15 @@ function healthCheckOf({
     return undefined;
   }
   const localEndpoints = countLocalEndpoints(slices, node.name);
-  // Every node can wake it; once some port is served, those that hold for another wait where pods are.
+  // Every node can wake an idle Service. Once a port is served, only nodes with pods hold packets for the
+  // other ports.
   const isAsleep = holdingOf(diversion) !== undefined && !hasReadyEndpoint(slices);
   return { port, localEndpoints: isAsleep ? 1 : localEndpoints };
 }
 
 /**
- * What gateways sent on unchanged is not tracked there, and its next packet goes straight to a pod:
- * nothing is answered here, and the client's retransmission goes that way.
+ * Gateways do not track connections that they sent on unchanged, so the next packet goes directly to a pod.
+ * This node does not answer, and the client's retransmission takes that path.
  */
 function forOutside(
   { endpoints, isReplayed, isExternalLocal }: FamilyPort,

@@ -9,7 +9,7 @@ const options = { services: [webService()], slices: [makeSlice({ addresses: ['10
 const virtualNetworks = ['10.96.0.0/16', 'fd96::/112'];
 const layout = { dropsUnallocated: true };
 
-describe('an address of the service networks that no Service has', () => {
+describe('an address of the service networks without a Service', () => {
   const rules = rulesOf({ ...options, virtualNetworks, layout });
 
   it.each([
@@ -17,12 +17,12 @@ describe('an address of the service networks that no Service has', () => {
     ['node', '10.96.7.7'],
     ['outside', '10.96.7.7'],
     ['pod6', 'fd96::7'],
-  ] as const)('is a dead end, from %s', (from, to) => {
+  ] as const)('is dropped, from %s', (from, to) => {
     expect(fate(rules, { from, to, port: 80 })).toBe('dropped');
     expect(fate(rules, { from, to, port: 53, protocol: 'UDP' })).toBe('dropped');
   });
 
-  it('changes nothing for those that one has, and for all others', () => {
+  it('does not affect addresses of Services or other networks', () => {
     expect(fate(rules, { from: 'pod', to: clusterIp, port: 80 })).toBe('10.1.0.1 8080');
     expect(fate(rules, { from: 'pod', to: clusterIp, port: 81 })).toBe('rejected');
     expect(fate(rules, { from: 'pod', to: '10.97.0.1', port: 80 })).toBe('10.97.0.1 80');
@@ -31,14 +31,14 @@ describe('an address of the service networks that no Service has', () => {
     expect(fate(rules, answer)).toBe('10.96.7.7 80');
   });
 
-  it('is routed on where nothing says which networks these are', () => {
+  it('is routed on if the networks are unknown', () => {
     expect(fate(rulesOf({ ...options, layout }), { from: 'pod', to: '10.96.7.7', port: 80 })).toBe(
       '10.96.7.7 80',
     );
   });
 });
 
-it('a ping to a cluster address is refused: nobody is there to answer', () => {
+it('a ping to a cluster address is rejected: no host has the address', () => {
   const ping = {
     source: parseAddress(clients.pod),
     destination: parseAddress(clusterIp),

@@ -13,7 +13,7 @@ import { addOutputOption, printObjects, type OutputFormat } from '../terminal/ou
 import { readTextFile } from '../terminal/read-text-file.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
 
-/** `causeway agent`: a gateway's side of load balancing, and an operator's overrides. */
+/** `causeway agent`: the gateway's agent, and an operator's overrides. */
 export function agentCommand(): Command {
   const agent = new Command('agent').description('program nftables and keepalived on a gateway');
   agent.addCommand(runAgentCommand(), { isDefault: true });
@@ -21,9 +21,9 @@ export function agentCommand(): Command {
   agent.addCommand(
     overrideCommand('drain', 'drained', true, 'give up all addresses, for maintenance'),
   );
-  agent.addCommand(overrideCommand('undrain', 'drained', false, 'take part again'));
-  agent.addCommand(overrideCommand('freeze', 'frozen', true, 'take no push until thawed'));
-  agent.addCommand(overrideCommand('thaw', 'frozen', false, 'take pushes again'));
+  agent.addCommand(overrideCommand('undrain', 'drained', false, 'take addresses again'));
+  agent.addCommand(overrideCommand('freeze', 'frozen', true, 'reject updates until thawed'));
+  agent.addCommand(overrideCommand('thaw', 'frozen', false, 'accept updates again'));
   agent.addCommand(
     overrideCommand(
       'allow-removal',
@@ -37,7 +37,7 @@ export function agentCommand(): Command {
       'refuse-removal',
       'removal',
       false,
-      'take that back, if no update has come yet',
+      'revoke that, if no update has arrived yet',
     ),
   );
   agent.addCommand(undoCommand());
@@ -45,13 +45,13 @@ export function agentCommand(): Command {
   return agent;
 }
 
-const reasonOption = ['-r, --reason <text>', 'why, for those who come after'] as const;
+const reasonOption = ['-r, --reason <text>', 'reason, for other operators'] as const;
 
-/** How to reach the agent on this machine. */
+/** Flags to reach the agent on this machine. */
 const socketFlags = ['--name', '--runtime-directory', '--secrets-file'] as const;
 
 function statusCommand(): Command {
-  const command = new Command('status').description('what this gateway serves and how it is');
+  const command = new Command('status').description('state of this gateway and its frontends');
   addOutputOption(addQueryOptions(command, agentSettings, socketFlags));
   return command.action(async (options: { output: OutputFormat }) => {
     printStatus(
@@ -79,7 +79,7 @@ function overrideCommand(
 
 function undoCommand(): Command {
   const command = new Command('undo')
-    .description('go back to what was served before the last change, and freeze')
+    .description('restore the state before the last change, and freeze')
     .requiredOption(...reasonOption);
   addOutputOption(addQueryOptions(command, agentSettings, socketFlags));
   return command.action(async (options: { output: OutputFormat; reason: string }) => {
@@ -91,19 +91,19 @@ function undoCommand(): Command {
   });
 }
 
-/** Speaks with the agent on this machine, by its own settings. */
+/** Calls the agent on this machine, with its own settings. */
 async function withAgent<T>(
   command: Command,
   work: (client: HttpAgentClient, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const settings = await readConfig(command, agentSettings);
   if (settings.secretsFile === undefined) {
-    throw new CausewayError('invalid', 'the agent has no shared secret to speak to it with', {
+    throw new CausewayError('invalid', 'the agent has no shared secret for its API', {
       hint: 'Set secretsFile.',
     });
   }
   const [secret] = parseSecrets(await readTextFile(settings.secretsFile));
-  // Loaded here, so that the agent itself need not hold an HTTP client for as long as it runs.
+  // Loaded on demand, so that the long-running agent does not keep an HTTP client in memory.
   const { HttpAgentClient: Client } = await import('../../gateway/protocol/agent-client.ts');
   const client = new Client({
     url: 'http://localhost',

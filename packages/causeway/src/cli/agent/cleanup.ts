@@ -9,10 +9,10 @@ import { systemClock } from '@causeway/base/time/clock';
 import { addQueryOptions, readConfig } from '../config/options.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
 
-/** `causeway agent cleanup`: for a gateway that is to be none any more. */
+/** `causeway agent cleanup`: for a machine that is no longer a gateway. */
 export function cleanUpAgentCommand(): Command {
   const command = new Command('cleanup').description(
-    'remove what a stopped agent has left: its keepalived with all addresses, and all rules',
+    'remove the remains of a stopped agent: its keepalived with all addresses, and all rules',
   );
   const flags = [
     '--name',
@@ -29,11 +29,11 @@ export function cleanUpAgentCommand(): Command {
 
 async function cleanUp(settings: AgentSettings, signal: AbortSignal): Promise<void> {
   if (await isListening(socketFile(settings))) {
-    throw new CausewayError('conflict', 'the agent runs, and would write its rules again', {
-      hint: 'Stop it, and keepalived where a unit starts it, then try again.',
+    throw new CausewayError('conflict', 'the agent is running, and would write its rules again', {
+      hint: 'Stop it, and keepalived if a unit starts it, then try again.',
     });
   }
-  // The addresses go before the rules that serve them.
+  // The addresses are removed before the rules that serve them.
   const { runtimeDirectory, addresses, nftables } = settings;
   const files = keepalivedFiles(runtimeDirectory);
   await new KeepalivedProcess(files, addresses.start, systemClock).stop(signal);

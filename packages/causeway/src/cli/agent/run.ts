@@ -35,11 +35,11 @@ export function runAgentCommand(): Command {
 async function run(settings: AgentSettings, signal: AbortSignal): Promise<void> {
   const log = createLog({ ...settings.log, destination: process.stderr });
   if (settings.seedFile === undefined) {
-    log.warn({}, 'seedFile is not set: clients can work out which destination they are sent to');
+    log.warn({}, 'seedFile is not set: clients can compute which backend they are sent to');
   }
   const metrics = new PrometheusMetrics();
   const readiness = new Readiness();
-  let problem: string | undefined = 'the accepted configuration is not in force yet';
+  let problem: string | undefined = 'the accepted configuration is not applied yet';
   readiness.add('agent', () => problem);
   const observe = await startObservabilityServer({
     host: settings.metrics.address,
@@ -102,7 +102,7 @@ async function layoutSettings(settings: AgentSettings): Promise<LayoutSettings> 
   };
 }
 
-/** A number from the secret, so that nobody outside can tell which client goes where. */
+/** Derives a number from the secret, so that outsiders can't compute which backend a client is sent to. */
 async function readSeed(file: string | undefined): Promise<number> {
   const secret = file === undefined ? '' : (await readTextFile(file)).trim();
   return createHash('sha256').update(secret).digest().readUInt32BE(0);

@@ -13,12 +13,12 @@ export interface ClusterOptions {
 
 export interface ClusterSession {
   readonly client: KubeClient;
-  /** The one that was named, else the context's. */
+  /** The named namespace, else the context's. */
   readonly namespace: string;
   readonly signal: AbortSignal;
 }
 
-/** Gives a command that talks to a cluster kubectl's options. */
+/** Adds kubectl's options to a command that connects to a cluster. */
 export function addClusterOptions(
   command: Command,
   namespace = "namespace; else the context's",
@@ -29,7 +29,7 @@ export function addClusterOptions(
     .option('-n, --namespace <name>', namespace);
 }
 
-/** Runs the command's work with a client that is closed afterwards. */
+/** Runs the command's work with a client and closes it afterwards. */
 export async function withCluster<T>(
   options: ClusterOptions,
   work: (session: ClusterSession) => Promise<T>,

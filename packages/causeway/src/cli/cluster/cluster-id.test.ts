@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => lab.close());
 
-test('the identity of a cluster is its setting and the UID of kube-system', async () => {
+test('uses the clusterId setting and the UID of kube-system', async () => {
   const { metadata } = await lab.client.get(namespaces, { name: 'kube-system' });
   const uid = metadata?.uid;
   expect(uid).toMatch(/^[0-9a-f-]{36}$/);
@@ -28,7 +28,7 @@ test('the identity of a cluster is its setting and the UID of kube-system', asyn
   expect(await identityOf(undefined)).toEqual({ id: uid, uid });
 });
 
-test('without the permission to read it the controller waits and says why, also with a clusterId', async () => {
+test('waits and reports the reason without the permission to read it, also with a clusterId', async () => {
   const clock = new SimulatedClock();
   const readiness = new Readiness();
   const logged: string[] = [];

@@ -11,8 +11,8 @@ import type { ProviderSurroundings } from '../controller/providers.ts';
 const retryMs = 5_000;
 
 /**
- * The identity of this cluster. The controller does nothing in the cloud without it, so it waits until the
- * namespace kube-system can be read, and says why it waits: in the log and in its readiness.
+ * The identity of this cluster. The controller does nothing in the cloud without it. So it waits until the
+ * namespace kube-system can be read, and reports the reason in the log and in its readiness.
  */
 export async function clusterIdentityOf(
   { clusterId }: Pick<ControllerSettings, 'clusterId'>,
@@ -32,7 +32,7 @@ export async function clusterIdentityOf(
       const known = CausewayError.from(error);
       problem = `the UID of the namespace kube-system can't be read: ${known.message}`;
       const hint =
-        'The controller needs the permission to get the namespace kube-system. It does nothing before.';
+        'The controller needs the permission to get the namespace kube-system. It does nothing until then.';
       log.error({ error: known, hint }, problem);
       await sleep(clock, retryMs, signal);
     }
@@ -40,8 +40,8 @@ export async function clusterIdentityOf(
 }
 
 /**
- * The UID of the cluster, whatever name it has in the settings. Gateways remember it, so that another
- * cluster can't confirm removals. Undefined where it can't be read now: a controller starts without it.
+ * The UID of the cluster, independent of its name in the settings. Gateways store it, so that another cluster
+ * can't confirm removals. Undefined if it can't be read now: a controller starts without it.
  */
 export async function clusterUidOf(
   { client, log }: { readonly client: KubeClient; readonly log: Log },

@@ -3,29 +3,29 @@ import type { Command } from 'commander';
 export interface Word {
   readonly word: string;
   readonly description: string;
-  /** An option that wants a value after it. */
+  /** An option that requires a value. */
   readonly takesValue?: boolean;
 }
 
-/** What can follow one command. */
+/** Completions after one command. */
 export interface Entry {
   /** The words of the command, without the program's name. */
   readonly path: readonly string[];
   readonly words: readonly Word[];
-  /** Options that take one of a few values. */
+  /** Options with a fixed list of values. */
   readonly choices: readonly {
     readonly flags: readonly string[];
     readonly values: readonly string[];
   }[];
 }
 
-/** One for the program and one for each command, however deep. */
+/** One for the program and one for each command at any depth. */
 export function completionEntries(program: Command): Entry[] {
   return collect(program, []);
 }
 
 function collect(command: Command, path: readonly string[]): Entry[] {
-  // As the help shows them: neither "help" nor what is meant for other programs.
+  // As the help shows them: without "help" and commands for other programs.
   const commands = command.createHelp().visibleCommands(command);
   const children = commands.filter((child) => child.name() !== 'help');
   const words = [

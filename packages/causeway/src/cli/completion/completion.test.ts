@@ -4,7 +4,7 @@ import { buildProgram } from '../program.ts';
 
 const program = await buildProgram();
 
-test.each(shells)('%s is told of every command', (shell) => {
+test.each(shells)('%s completes every command', (shell) => {
   const script = completionScript(shell, program);
   for (const command of program.commands) {
     expect(script).toContain(`'${command.name()}'`);
@@ -14,7 +14,7 @@ test.each(shells)('%s is told of every command', (shell) => {
   }
 });
 
-test('only those commands are loaded that the words need', async () => {
+test('loads only the commands that the words need', async () => {
   const named = async (...words: string[]) =>
     (await buildProgram(words)).commands.map((command) => command.name());
   expect(await named('agent', 'run')).toEqual(['agent']);

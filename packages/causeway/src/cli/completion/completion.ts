@@ -18,7 +18,7 @@ export function completionCommand(): Command {
         '  zsh    echo \'eval "$(causeway completion zsh)"\' >> ~/.zshrc',
         '  fish   causeway completion fish > ~/.config/fish/completions/causeway.fish',
         '',
-        'kubectl completes "kubectl causeway" by itself where kubectl_complete-causeway is in the PATH;',
+        'kubectl completes "kubectl causeway" if kubectl_complete-causeway is in the PATH;',
         'it comes with the package, beside kubectl-causeway.',
       ].join('\n'),
     )
@@ -39,7 +39,7 @@ export function completionScript(shell: Shell, program: Command): string {
   }
 }
 
-/** A case of the shell for each value of an option that takes one of a few. */
+/** A shell case for each option with a fixed list of values. */
 const valueCases = (entries: readonly Entry[], write: (values: readonly string[]) => string) =>
   entries.flatMap(({ path, choices }) =>
     choices.map(({ flags, values }) => {
@@ -48,7 +48,7 @@ const valueCases = (entries: readonly Entry[], write: (values: readonly string[]
     }),
   );
 
-/** What follows a word that is no command is an argument. */
+/** Words after a word that is not a command are arguments. */
 const knownPaths = (entries: readonly Entry[]) =>
   entries
     .slice(1)
@@ -81,7 +81,7 @@ complete -F _causeway causeway
 `;
 }
 
-/** A shell that has no completion set up yet gets it. */
+/** Initializes zsh's completion if it is not set up yet. */
 function zsh(entries: readonly Entry[]): string {
   const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   const cases = entries.map(({ path, words }) => {
@@ -128,7 +128,7 @@ function fish(entries: readonly Entry[]): string {
   return `${fishStart(known)}${lines.join('\n')}\n`;
 }
 
-/** Whether the command of the line so far is this one, and no command under or over it. */
+/** Tests whether the current line is at exactly this command, not at a parent or child. */
 const fishStart = (known: readonly string[]) => `function __causeway_at
   set -l path
   for word in (commandline -opc)[2..-1]

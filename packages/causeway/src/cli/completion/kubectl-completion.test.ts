@@ -4,7 +4,7 @@ import { buildProgram } from '../program.ts';
 
 const program = await buildProgram();
 
-/** What is typed, what is offered for its last word, and whether kubectl offers file names instead. */
+/** The typed words, the completions of the last word, and whether kubectl completes file names instead. */
 test.each([
   ['comp', ['completion'], false],
   ['completion z', ['zsh'], false],
@@ -14,10 +14,10 @@ test.each([
   ['controller --config ', [], true],
   ['ipam clu', ['clusters'], false],
   ['ipam clusters cr', ['create'], false],
-  // An operator's "status" is another command than a gateway's.
+  // An operator's "status" is a different command than a gateway's.
   ['agent stat', ['status'], false],
   ['agent status --disc', [], true],
-  // Words that are no commands are arguments.
+  // Words that are not commands are arguments.
   ['explain shop/web --kubec', ['--kubeconfig'], false],
 ])('after %j', (typed, expected, withFiles) => {
   const lines = kubectlCompletion(program, typed.split(' ')).trimEnd().split('\n');
@@ -25,8 +25,8 @@ test.each([
   expect(lines.map((line) => line.split('\t')[0])).toEqual(expected);
 });
 
-test('each offer has its description; it offers nothing of its own', async () => {
+test('describes each completion, without additions of its own', async () => {
   const all = kubectlCompletion(await buildProgram(['kubectl-completion']), ['']);
-  expect(all).toContain('doctor\tlook at this machine');
+  expect(all).toContain('doctor\tcheck this machine');
   expect(all).not.toContain('kubectl-completion');
 });

@@ -1,16 +1,17 @@
 import { Command } from 'commander';
 import { completionEntries, type Entry, type Word } from './completion-entries.ts';
 
-/** What kubectl is told to do where nothing of ours fits: 0 offers file names, 4 offers none. */
+/** kubectl's directive if no completion matches: 0 completes file names, 4 completes nothing. */
 const directives = { files: 0, nothingElse: 4 } as const;
 
 /**
- * `causeway kubectl-completion WORDS`: what kubectl asks of the program kubectl_complete-causeway when somebody
- * presses Tab after "kubectl causeway". A line for each offer, and a last one for what to do beside them.
+ * `causeway kubectl-completion WORDS`: kubectl calls it through the program kubectl_complete-causeway when a
+ * user presses Tab after "kubectl causeway". Prints one line per completion, and a last line with the
+ * directive.
  */
 export function kubectlCompletionCommand(): Command {
   return new Command('kubectl-completion')
-    .description('answer kubectl what can follow these words')
+    .description('print completions of these words for kubectl')
     .argument('[words...]', 'the words so far; the last is unfinished')
     .allowUnknownOption()
     .passThroughOptions()
@@ -20,7 +21,7 @@ export function kubectlCompletionCommand(): Command {
     });
 }
 
-/** In the form that kubectl reads. */
+/** In kubectl's format. */
 export function kubectlCompletion(program: Command, typed: readonly string[]): string {
   const { offers, isClosed } = offered(completionEntries(program), typed);
   const unfinished = typed.at(-1) ?? '';
@@ -34,7 +35,7 @@ export function kubectlCompletion(program: Command, typed: readonly string[]): s
 
 interface Offered {
   readonly offers: readonly Word[];
-  /** Nothing but these can follow. */
+  /** No other word can follow. */
   readonly isClosed: boolean;
 }
 
@@ -42,7 +43,7 @@ function offered(entries: readonly Entry[], typed: readonly string[]): Offered {
   let at = entries[0];
   for (const word of typed.slice(0, -1)) {
     const path = [...(at?.path ?? []), word].join(' ');
-    // What is no command is an argument.
+    // A word that is not a command is an argument.
     at = entries.find((entry) => entry.path.join(' ') === path) ?? at;
   }
   const previous = typed.at(-2) ?? '';

@@ -20,13 +20,13 @@ async function parse(...args: string[]) {
   return { config: await readConfig(command, schema), help: command.helpInformation() };
 }
 
-test('every setting has a flag that says what it is and what it is by default', async () => {
+test('has a flag for every setting with its description and default', async () => {
   const { config, help } = await parse('--metrics-port', '1', '--dry-run', '--log-level', 'debug');
   expect(config).toEqual({ logLevel: 'debug', metrics: { port: 1 }, dryRun: true });
   expect(help).toMatch(/--metrics-port <number>\s+Port of the metrics\. \(default: 9100\)/);
 });
 
-test('a query command has the named flags alone, and reads the other settings from elsewhere', async () => {
+test('a query command has only the named flags, and reads the other settings from the file or the environment', async () => {
   const command = addQueryOptions(new Command('query'), schema, ['--dry-run']);
   const help = command.helpInformation();
   expect(help).toContain('--dry-run');
@@ -39,13 +39,13 @@ test('a query command has the named flags alone, and reads the other settings fr
   });
 });
 
-test('a query command can not name a flag that no setting has', () => {
+test('a query command rejects a flag that no setting has', () => {
   expect(() => addQueryOptions(new Command('query'), schema, ['--none'])).toThrow(
     'no setting has the flag --none',
   );
 });
 
-test('a boolean can be said to be false, and a choice must be one of them', async () => {
+test('accepts false for a boolean, and only listed values for a choice', async () => {
   expect((await parse('--dry-run', 'false')).config.dryRun).toBe(false);
   await expect(parse('--log-level', 'loud')).rejects.toThrow('Allowed choices are debug, info');
 });

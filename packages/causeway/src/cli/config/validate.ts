@@ -7,7 +7,7 @@ import { ipamServerSettings } from '../../ipam/settings.ts';
 import { proxySettings } from '../../node-proxy/settings.ts';
 import { controllerCommandSettings } from '../controller/load-settings.ts';
 
-/** Reads a file as a command would. Throws with everything that is wrong. */
+/** Reads a file as the command does. Throws an error with all problems. */
 const readers: Readonly<Record<string, (file: string) => Promise<unknown>>> = {
   async agent(file) {
     const settings = await read(agentSettings, file);
@@ -19,18 +19,18 @@ const readers: Readonly<Record<string, (file: string) => Promise<unknown>>> = {
   proxy: (file) => read(proxySettings, file),
 };
 
-/** The environment and flags of this command are not those that the other one will have. */
+/** Without environment and flags: this command's differ from the other command's. */
 function read<Schema extends z.ZodType>(schema: Schema, file: string): Promise<z.output<Schema>> {
   return loadConfig(schema, { file, environment: {}, flags: {} });
 }
 
-/** `causeway config validate`: reads a file as the command would, and says everything that is wrong. */
+/** `causeway config validate`: reads a file as the command does, and reports all problems. */
 export function configCommand(): Command {
   const validate = new Command('validate')
-    .description('read a configuration file as the command would, and say what is wrong with it')
+    .description('read a configuration file as the command does, and report problems')
     .argument('<file>', 'YAML file with the settings')
     .addOption(
-      new Option('--for <command>', 'whose settings they are')
+      new Option('--for <command>', 'command that the settings are for')
         .choices(Object.keys(readers))
         .makeOptionMandatory(),
     )

@@ -16,10 +16,10 @@ import { causewayVersion } from '../terminal/version.ts';
 
 const checkWithinMs = 10_000;
 
-/** `causeway doctor`: what is wrong with this machine and the way to the cluster, each with a fix. */
+/** `causeway doctor`: problems of this machine and its connection to the cluster, each with a fix. */
 export function doctorCommand(): Command {
   const command = new Command('doctor').description(
-    'look at this machine and the way to the cluster: what is wrong, and what to do about it',
+    'check this machine and its connection to the cluster, and suggest fixes',
   );
   addClusterOptions(command);
   return command.action(async (options: ClusterOptions) => {
@@ -37,7 +37,7 @@ export function doctorCommand(): Command {
           (limit) => check.run(limit),
         ).catch((error: unknown): Finding => {
           signal.throwIfAborted();
-          const fix = 'Try again; if it stays so, something hangs.';
+          const fix = 'Try again; if the timeout repeats, the check hangs.';
           return { kind: 'problem', text: CausewayError.from(error).message, fix };
         });
         if (finding.kind === 'problem') problems += 1;

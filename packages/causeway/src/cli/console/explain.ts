@@ -21,16 +21,12 @@ interface ExplainOptions extends ClusterOptions {
   readonly systemNamespace: string;
 }
 
-/** `causeway explain SERVICE`: at which step a Service is, and what to do. */
+/** `causeway explain SERVICE`: the current step of a Service, and what to do. */
 export function explainCommand(): Command {
   const command = new Command('explain')
-    .description('why a Service has no address, at which step it is, and what to do')
-    .argument('<service>', 'its name, or namespace/name');
-  command.option(
-    '--system-namespace <name>',
-    'where the controller keeps its lease',
-    'kube-system',
-  );
+    .description('show why a Service has no address, its current step, and what to do')
+    .argument('<service>', 'name, or namespace/name');
+  command.option('--system-namespace <name>', "namespace of the controller's lease", 'kube-system');
   addClusterOptions(command);
   return command.action(async (text: string, options: ExplainOptions) => {
     await withCluster(options, async ({ client, namespace: usual, signal }) => {
@@ -39,7 +35,7 @@ export function explainCommand(): Command {
       const namespace = second === undefined ? usual : first;
       const found = await readService(client, { namespace, name }, signal);
       if (found === undefined) {
-        throw new CausewayError('not-found', `there is no Service ${namespace}/${name}`, {
+        throw new CausewayError('not-found', `the Service ${namespace}/${name} does not exist`, {
           hint: 'Name it as namespace/name, or give --namespace.',
         });
       }
@@ -52,7 +48,10 @@ export function explainCommand(): Command {
   });
 }
 
-/** Why no gateway serves clients, if so. A user who may not read how gateways are is told the rest. */
+/**
+ * The reason why no gateway serves clients, if so. A user without the permission to read the gateways' state
+ * gets the rest.
+ */
 async function findOutage(
   client: KubeClient,
   namespace: string,

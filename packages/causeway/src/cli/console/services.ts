@@ -27,13 +27,15 @@ interface ServicesOptions extends ClusterOptions {
 /** `causeway services`: every Service with its address, provider, state and reason. */
 export function servicesCommand(): Command {
   const command = new Command('services')
-    .description('Services with their addresses, who serves them, and what is wrong')
-    .option('-a, --all', 'also those that nobody outside of the cluster can reach', false)
-    .addOption(new Option('--state <state>', 'only those in this state').choices(states))
+    .description('list Services with addresses, providers and problems')
+    .option('-a, --all', 'also Services that are not reachable from outside of the cluster', false)
+    .addOption(new Option('--state <state>', 'only Services in this state').choices(states))
     .addOption(
-      new Option('-A, --all-namespaces', 'in every namespace (the default)').conflicts('namespace'),
+      new Option('-A, --all-namespaces', 'Services of every namespace (the default)').conflicts(
+        'namespace',
+      ),
     );
-  addOutputOption(addClusterOptions(command, 'only those in this namespace'));
+  addOutputOption(addClusterOptions(command, 'only Services of this namespace'));
   return command.action(async (options: ServicesOptions) => {
     await withCluster(options, async ({ client, signal }) => {
       const rows = await readServices(client, options.namespace, signal);

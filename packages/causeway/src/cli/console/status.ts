@@ -29,11 +29,11 @@ interface StatusOptions extends ClusterOptions {
 
 const shownTroubles = 10;
 
-/** `causeway status`: everything at one glance; code 1 when something is wrong. */
+/** `causeway status`: overview of everything; exit code 1 if there is a problem. */
 export function statusCommand(): Command {
   const command = new Command('status')
-    .description('everything at one glance; ends with code 1 when something is wrong')
-    .option('--system-namespace <name>', 'where the controller keeps its lease', 'kube-system');
+    .description('overview of everything; exit code 1 if there is a problem')
+    .option('--system-namespace <name>', "namespace of the controller's lease", 'kube-system');
   addClusterOptions(command, 'count the Services of this namespace only');
   return command.action(async (options: StatusOptions) => {
     await withCluster(options, async (session) => {
@@ -69,7 +69,7 @@ async function controllerPart(
     ? `controller   ${holderIdentity} leads`
     : lease === undefined
       ? `controller   none has run here (no lease ${namespace}/${name.name})`
-      : 'controller   nobody leads: no controller is running';
+      : 'controller   no leader: no controller is running';
   return { isWell, lines: [`${mark(isWell)} ${text}`] };
 }
 
@@ -105,7 +105,7 @@ async function gatewayPart({ client, signal }: ClusterSession, namespace: string
   };
 }
 
-/** Nothing where no controller holds anything. */
+/** Empty if no controller keeps orphans. */
 async function orphanParts(
   { client, signal }: ClusterSession,
   namespace: string,

@@ -33,13 +33,17 @@ interface TraceOptions {
   readonly output: OutputFormat;
 }
 
-/** `causeway trace CLIENT ADDRESS:PORT`: what becomes of a connection, by which rules, and why. */
+/** `causeway trace CLIENT ADDRESS:PORT`: how a connection is handled, by which rules, and why. */
 export function traceCommand(): Command {
   const command = new Command('trace')
-    .description('what becomes of a connection: by which rules, to which endpoint, and why')
+    .description('show how a connection is handled: by which rules, to which endpoint, and why')
     .argument('<client>', "the client's address")
     .argument('<target>', 'ADDRESS:PORT that it connects to, or [ADDRESS]:PORT')
-    .addOption(new Option('--protocol <name>', 'what it speaks').choices(protocols).default('TCP'))
+    .addOption(
+      new Option('--protocol <name>', 'protocol of the connection')
+        .choices(protocols)
+        .default('TCP'),
+    )
     .option('--client-port <number>', "the client's port", '40000');
   addOutputOption(
     addQueryOptions(command, controllerCommandSettings, [...gatewayFlags, '--gateway-enabled']),
@@ -53,7 +57,7 @@ export function traceCommand(): Command {
     };
     if (familyOf(question.client) !== familyOf(question.address)) {
       throw new CausewayError('invalid', `${client} can't connect to ${text}`, {
-        hint: 'One is of IPv4 and the other of IPv6. Name an address of the client in the same family.',
+        hint: 'One is an IPv4 address and the other an IPv6 address. Name an address of the client in the same family.',
       });
     }
     await trace(command, text, question, options.output);
@@ -92,7 +96,7 @@ async function trace(
       return;
     }
     const lines = describeOwner(`${text}/${question.protocol}`, owner, endpoints);
-    if (hasIdledAt(owner?.service)) lines.push('It sleeps: a connection is held, and wakes it.');
+    if (hasIdledAt(owner?.service)) lines.push('It is idle: a connection is held, and wakes it.');
     lines.push(...describeTraces(traces, endpoints));
     if (isOutside && agents.size === 0) {
       lines.push(whyNobodyWasAsked(owner?.service, settings.gateway.enabled));
@@ -102,11 +106,11 @@ async function trace(
   });
 }
 
-/** A short answer must not be taken for all there is to say. */
+/** Explains why no gateway was asked, so that the short answer is not mistaken for a complete one. */
 function whyNobodyWasAsked(service: Service | undefined, isGatewayEnabled: boolean): string {
   const reading = service === undefined ? undefined : readRecord(service);
   const provider = reading?.kind === 'record' ? reading.record.provider : 'gateway';
-  if (provider !== 'gateway') return `The provider ${provider} serves it, no gateway does.`;
+  if (provider !== 'gateway') return `The provider ${provider} serves it, not the gateways.`;
   return isGatewayEnabled
     ? 'No gateway was asked: the settings list none (gateway.agents).'
     : "No gateway was asked: name the controller's settings with --config.";
@@ -122,7 +126,7 @@ function parseTarget(text: string): { address: Address; port: Port } {
   return { address: parseAddress(six ?? four ?? ''), port: parsePort(Number(port)) };
 }
 
-/** Those of the family that the connection is of. */
+/** Only slices of the connection's address family. */
 async function slicesOf(
   client: KubeClient,
   service: Service | undefined,
@@ -154,7 +158,7 @@ function describeNodeTrace({ node, trace }: NodeTrace): string[] {
   ];
 }
 
-/** Every gateway, the one that holds the address first. */
+/** Every gateway, the active one of the address first. */
 async function askAll(
   agents: ReadonlyMap<string, HttpAgentClient>,
   question: TraceQuestion,

@@ -29,7 +29,7 @@ import { stopSignal } from '../terminal/stop-signal.ts';
 /** `causeway controller`: serves Services of type LoadBalancer. */
 export function controllerCommand(): Command {
   const command = new Command('controller').description(
-    'serve Services of type LoadBalancer with the providers that are configured',
+    'serve Services of type LoadBalancer with the configured providers',
   );
   addConfigOptions(command, controllerCommandSettings);
   return command.action(async () => {

@@ -9,7 +9,7 @@ import type { ProviderSurroundings } from './providers.ts';
 import type { ControllerCommandSettings } from './load-settings.ts';
 import { readTextFile } from '../terminal/read-text-file.ts';
 
-/** The dashboard as the controller's settings describe it. It only reads, so every replica serves one. */
+/** The dashboard as configured in the controller's settings. It only reads, so every replica serves one. */
 export async function serveDashboard(
   settings: ControllerCommandSettings,
   surroundings: ProviderSurroundings,
@@ -18,16 +18,16 @@ export async function serveDashboard(
 ): Promise<void> {
   const { dashboard, gateway } = settings;
   let isListening = false;
-  readiness.add('dashboard', () => (isListening ? undefined : 'it does not listen yet'));
+  readiness.add('dashboard', () => (isListening ? undefined : 'it is not listening yet'));
   if (dashboard.tokenFile === undefined) {
     throw new CausewayError('invalid', 'dashboard.tokenFile is missing', {
-      hint: 'Name a file with a long random word; visitors open the dashboard with ?token= and that word.',
+      hint: 'Name a file with a long random token; users open the dashboard with ?token= and that token.',
     });
   }
   const token = (await readTextFile(dashboard.tokenFile)).trim();
   if (token.length < 16) {
     throw new CausewayError('invalid', `the token in ${dashboard.tokenFile} is too short`, {
-      hint: 'Take 16 characters at least, such as from "openssl rand -hex 16".',
+      hint: 'Use at least 16 characters, such as from "openssl rand -hex 16".',
     });
   }
   const agents = gateway.enabled ? await makeAgents(settings) : new Map<string, HttpAgentClient>();

@@ -27,7 +27,7 @@ import type { ProviderSurroundings } from './providers.ts';
 import type { OwnershipOf } from './ownership.ts';
 import { readTextFile } from '../terminal/read-text-file.ts';
 
-/** The gateway provider as the controller's settings describe it. */
+/** The gateway provider as configured in the controller's settings. */
 export async function gatewayProvider(
   settings: ControllerSettings,
   surroundings: ProviderSurroundings,
@@ -65,7 +65,7 @@ export async function gatewayProvider(
 
 type ManagerFor = (cluster: ClusterIdentity, book: PortBook) => PortManager;
 
-/** The parts that speak with Neutron, by the controller's settings. */
+/** The parts that use Neutron, from the controller's settings. */
 export async function openStackOf(
   settings: ControllerSettings,
   { log, metrics, clock, fence }: Omit<ProviderSurroundings, 'client'>,
@@ -86,7 +86,7 @@ export async function openStackOf(
     if (other !== undefined) {
       throw new CausewayError(
         'invalid',
-        `gateway.subnets: ${other.id} and ${subnet.id} are both of IPv${subnet.family}; there can be one for each family`,
+        `gateway.subnets: ${other.id} and ${subnet.id} are both IPv${subnet.family}; only one per family is allowed`,
       );
     }
     subnets.set(subnet.family, subnet);
@@ -130,7 +130,7 @@ export async function makeAgents(
   return clients;
 }
 
-/** All gateways, each spoken to in the way it understands. */
+/** Clients of all gateways, each with the protocol that it supports. */
 async function makeAgentPorts(
   settings: ControllerSettings,
   { fence, clock }: ProviderSurroundings,
@@ -166,6 +166,7 @@ async function readSecret(file: string | undefined): Promise<Uint8Array> {
     });
   }
   const [secret] = parseSecrets(await readTextFile(file));
-  if (secret === undefined) throw new CausewayError('internal', 'no secret, and no complaint');
+  if (secret === undefined)
+    throw new CausewayError('internal', 'the secret is missing after validation');
   return secret;
 }

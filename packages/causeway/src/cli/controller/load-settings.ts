@@ -3,7 +3,9 @@ import { dashboardSettings } from '../../console/dashboard/settings.ts';
 import { idlingSettings } from '../../idling/settings.ts';
 import { controllerSettings } from './settings.ts';
 
-/** The settings of `causeway controller`: those of the controller, and of what else its process runs. */
+/**
+ * The settings of `causeway controller`: the controller's own, and those of the other parts of its process.
+ */
 export const controllerCommandSettings = controllerSettings.extend({
   idling: idlingSettings.prefault({}),
   dashboard: dashboardSettings.prefault({}),

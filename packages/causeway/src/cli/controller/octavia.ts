@@ -6,7 +6,7 @@ import { loadCloudConfig } from '@causeway/openstack/config/load';
 import type { ProviderSurroundings } from './providers.ts';
 import type { OwnershipOf } from './ownership.ts';
 
-/** The octavia provider as the controller's settings describe it. */
+/** The octavia provider as configured in the controller's settings. */
 export async function octaviaProvider(
   settings: ControllerSettings,
   surroundings: ProviderSurroundings,

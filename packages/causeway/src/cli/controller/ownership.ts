@@ -7,13 +7,13 @@ import type { Readiness } from '@causeway/base/observability/readiness';
 import { clusterIdentityOf } from '../cluster/cluster-id.ts';
 import type { ProviderSurroundings } from './providers.ts';
 
-/** How a provider marks its objects in the cloud, and where it shows those without an owner. */
+/** How a provider marks its objects in the cloud, and where it reports orphans. */
 export interface Ownership {
   readonly cluster: ClusterIdentity;
   readonly orphans: OrphanRegister;
 }
 
-/** Reads the identity of the cluster when a provider asks for it: only providers with cloud objects do. */
+/** Reads the identity of the cluster when a provider needs it: only providers with cloud objects do. */
 export type OwnershipOf = (provider: string, signal: AbortSignal) => Promise<Ownership>;
 
 export function ownership(

@@ -8,7 +8,7 @@ import type { ControllerSettings } from './settings.ts';
 import type { Clock } from '@causeway/base/time/clock';
 import type { ProviderSurroundings } from './providers.ts';
 
-/** The pool provider as the controller's settings describe it. */
+/** The pool provider as configured in the controller's settings. */
 export async function poolProvider(
   { pool, leaderElection, driftSeconds }: ControllerSettings,
   surroundings: ProviderSurroundings,
@@ -31,7 +31,7 @@ export async function poolProvider(
   });
 }
 
-/** On nodes' own addresses nothing is reserved. With a ledger, Services may ask for another announcer. */
+/** With nodes' own addresses nothing is reserved. With a ledger, Services may request another announcer. */
 function needsNoLedger({ announcer, servers, site, cluster, tokenFile }: PoolSettings): boolean {
   const names = [site, cluster, tokenFile];
   return announcer === 'node' && servers.length === 0 && names.every((name) => name === undefined);
@@ -43,7 +43,7 @@ export async function ipamClient(pool: PoolSettings, clock: Clock): Promise<Ipam
   if (pool.servers.length === 0) required(undefined, 'pool.servers');
   return new IpamClient({
     urls: pool.servers,
-    // Read at each call: a Secret that is rotated changes under a running pod.
+    // Read at each call: a rotated Secret changes in a running pod.
     token: async () => ((await readIfNamed(tokenFile)) ?? '').trim(),
     tls: { ca: await readIfNamed(pool.authorityFile) },
     clock,

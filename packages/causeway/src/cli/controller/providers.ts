@@ -10,17 +10,17 @@ import { octaviaProvider } from './octavia.ts';
 import { poolProvider } from './pool.ts';
 import type { OwnershipOf } from './ownership.ts';
 
-/** What every provider is given. */
+/** Dependencies of every provider. */
 export interface ProviderSurroundings {
   readonly client: KubeClient;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly clock: Clock;
-  /** The lease, where there is one: nothing is written without it, inside the cluster and outside. */
+  /** The lease guard, if any: nothing is written without the lease, neither in the cluster nor outside. */
   readonly fence?: LeaseGuard | undefined;
 }
 
-/** The providers that the settings enable. A new one is a line here and a file beside this one. */
+/** The providers that the settings enable. A new provider is one line here and a file beside this one. */
 export async function makeProviders(
   settings: ControllerSettings,
   surroundings: ProviderSurroundings,

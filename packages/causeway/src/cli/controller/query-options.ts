@@ -1,4 +1,7 @@
-/** Flags of the controller's settings that its query commands have: how to reach the cluster and the record. */
+/**
+ * Flags of the controller's settings that its query commands have: how to reach the cluster and the
+ * controller's ConfigMaps.
+ */
 export const clusterFlags = ['--kubeconfig', '--context', '--leader-election-namespace'] as const;
 
 /** The same, with the credentials of the agents. */

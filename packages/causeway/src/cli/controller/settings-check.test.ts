@@ -5,29 +5,29 @@ import { controllerSettings } from './settings.ts';
 const gateway = { enabled: true, addresses: ['192.0.2.0/28'] };
 
 test.each([
-  ['a provider that is off as the default', { defaultProvider: 'pool', gateway }, 'pool.enabled'],
-  ['a list without addresses', { gateway: { enabled: true } }, 'gateway.addresses is empty'],
+  ['a disabled provider as the default', { defaultProvider: 'pool', gateway }, 'pool.enabled'],
+  ['an empty list of addresses', { gateway: { enabled: true } }, 'gateway.addresses is empty'],
   [
     'Neutron without a subnet',
     { gateway: { enabled: true, portManager: 'openstack' } },
     'gateway.subnets names no subnet',
   ],
-])('%s is refused at the start', (_what, text, problem) => {
+])('rejects %s at the start', (_what, text, problem) => {
   const settings = controllerSettings.parse(text);
   expect(settingsProblems(settings)).toEqual([expect.stringContaining(problem)]);
   expect(() => requireUsable(settings)).toThrow(problem);
 });
 
 test.each([
-  ['nothing at all', {}],
-  ['what is off', { gateway: { portManager: 'openstack' } }],
-  ['a list', { defaultProvider: 'gateway', gateway }],
+  ['empty settings', {}],
+  ['a disabled provider', { gateway: { portManager: 'openstack' } }],
+  ['a list of addresses', { defaultProvider: 'gateway', gateway }],
   ['Neutron', { gateway: { enabled: true, portManager: 'openstack', subnets: ['s'] } }],
-])('%s is fine', (_what, text) => {
+])('accepts %s', (_what, text) => {
   expect(settingsProblems(controllerSettings.parse(text))).toEqual([]);
 });
 
-test('two gateways of one name are refused: one of them would never be heard of', () => {
+test('rejects two gateways with the same name', () => {
   const agents = ['a', 'b', 'a'].map((name) => ({ name, url: 'https://192.0.2.1:15213' }));
   const { error } = controllerSettings.safeParse({ gateway: { agents } });
   expect(error?.issues).toMatchObject([{ path: ['gateway', 'agents'] }]);

@@ -1,7 +1,7 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { ControllerSettings } from './settings.ts';
 
-/** What the settings lack to be worked with, each with the name of the setting. */
+/** Missing settings, each with the name of the setting. */
 export function settingsProblems(settings: ControllerSettings): readonly string[] {
   const { defaultProvider, gateway } = settings;
   const problems: string[] = [];
@@ -20,7 +20,7 @@ export function settingsProblems(settings: ControllerSettings): readonly string[
   return problems;
 }
 
-/** A controller that could serve nobody says so at once, and not with each Service. */
+/** A controller that could not serve any Service fails at once, not with each Service. */
 export function requireUsable(settings: ControllerSettings): void {
   const problems = settingsProblems(settings);
   if (problems.length > 0) throw new CausewayError('invalid', problems.join('; '));

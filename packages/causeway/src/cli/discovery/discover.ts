@@ -35,11 +35,11 @@ export function discoverCommand(): Command {
   );
   addConfigOptions(command, discoverySettings);
   command
-    .option('--no-create-namespaces', 'leave out projects whose namespace is missing')
-    .option('--once', 'run one cycle and end', false)
-    .option('--dry-run', 'print what one cycle would change, and change nothing', false)
-    .option('--confirm', 'believe what the first cycle sees, whatever would be deleted', false);
-  // What follows `purge` is meant for it: some of its options have the names of ours.
+    .option('--no-create-namespaces', 'skip projects without a namespace')
+    .option('--once', 'run one cycle and exit', false)
+    .option('--dry-run', 'print the changes of one cycle without making them', false)
+    .option('--confirm', 'accept all deletions of the first cycle', false);
+  // Options after `purge` belong to it: some have the same names as this command's.
   command.enablePositionalOptions().addCommand(discoverPurgeCommand());
   return command.action(async () => {
     const settings = await readConfig(command, discoverySettings);
@@ -55,7 +55,7 @@ async function discover(
   keepHeapSmall();
   const clock = systemClock;
   const isOnce = mode.once || mode.dryRun;
-  // What is asked for goes to standard output; with --once that is not the log.
+  // The result goes to standard output; with --once, the log goes to standard error.
   const destination = isOnce ? process.stderr : process.stdout;
   const log = createLog({ ...settings.log, destination });
   const metrics = new PrometheusMetrics();
@@ -144,7 +144,7 @@ async function runAlways(
   }
 }
 
-/** Nobody tells later what one cycle does not. */
+/** With --once, Events that are not recorded by then are lost. */
 const onceFlushMs = 60_000;
 
 async function runOnce(
@@ -177,10 +177,10 @@ async function runOnce(
   throwWhatFailed(results, dryRun);
 }
 
-/** All that failed is told; the first failure decides the exit code. */
+/** Reports all failures; the first one determines the exit code. */
 function throwWhatFailed(results: readonly OnceResult[], dryRun: boolean): void {
   const failures = results.flatMap((result) => failureOf(result, dryRun) ?? []);
-  // What could not be read at all comes before what is merely not done.
+  // Backends that could not be read take precedence over skipped parts.
   const first = failures.find(({ cause }) => cause !== undefined) ?? failures[0];
   if (first === undefined) return;
   const message = failures.map((failure) => failure.message).join('\n');
@@ -205,13 +205,13 @@ function failureOf(
   const { failed, failures, skipped, refused, held } = report;
   if (!report.isComplete) {
     const what = `${failed} projects and ${failures} writes failed; nothing of them was deleted`;
-    return notDone(what, 'The log says what failed and why; run it again.');
+    return notDone(what, 'The log has the reasons; run the command again.');
   }
   if (skipped + refused > 0) {
     const what = `${skipped} projects and ${refused} load balancers were left out`;
-    return notDone(what, 'Their Events say why; a dry run says it too.');
+    return notDone(what, 'Their Events have the reasons; a dry run shows them too.');
   }
   if (dryRun || held === 0) return undefined;
   const what = `${held} load balancers seem to be gone, or to have lost ports or most members, and are kept`;
-  return notDone(what, 'Look at the cloud; if it is right, run it again with --confirm.');
+  return notDone(what, 'Check the cloud; if it is correct, run the command again with --confirm.');
 }

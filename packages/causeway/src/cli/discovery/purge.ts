@@ -15,14 +15,14 @@ interface Options {
   readonly output: OutputFormat;
 }
 
-/** `causeway discover purge`: what a backend has left behind. */
+/** `causeway discover purge`: objects of a former backend. */
 export function discoverPurgeCommand(): Command {
   const command = new Command('purge')
-    .description('list what a backend that was renamed or removed has left, and delete it')
+    .description('list the objects of a renamed or removed backend, and delete them')
     .argument('<backend>', 'name of the backend')
     .option('--kubeconfig <file>', 'kubeconfig; else KUBECONFIG, the pod, or ~/.kube/config')
     .option('--context <name>', 'context of the kubeconfig')
-    .option('--confirm', 'delete what is listed; namespaces stay', false);
+    .option('--confirm', 'delete the listed objects; namespaces stay', false);
   addOutputOption(command);
   return command.action((backend: string, options: Options) => purge(backend, options));
 }

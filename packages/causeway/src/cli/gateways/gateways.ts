@@ -25,10 +25,10 @@ import { handBackCommand } from '../octavia/hand-back.ts';
 import { addOutputOption, printObjects, type OutputFormat } from '../terminal/output.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
 
-/** `causeway gateways`: how the gateways are, and fences around those that can't be asked. */
+/** `causeway gateways`: state of the gateways, and fences for unreachable ones. */
 export function gatewaysCommand(): Command {
   const gateways = new Command('gateways').description(
-    'how the gateways are, and fences around those that can not be asked to let go',
+    'state of the gateways, and fences for gateways that do not answer',
   );
   for (const command of [
     listCommand(),
@@ -44,7 +44,7 @@ export function gatewaysCommand(): Command {
 
 function listCommand(): Command {
   const command = new Command('list').description(
-    'how each gateway is, as the controller sees it and, where its secret is at hand, as it says itself',
+    'state of each gateway, as the controller sees it, and as the agent reports it if its secret is available',
   );
   addOutputOption(addQueryOptions(command, controllerCommandSettings, gatewayFlags));
   return command.action(async ({ output }: { output: OutputFormat }) => {
@@ -57,10 +57,10 @@ function listCommand(): Command {
 function fenceCommand(): Command {
   const command = new Command('fence')
     .description(
-      'give up on a gateway: addresses are freed without its consent. Switch it off first where Neutron can not shut it out',
+      "fence a gateway: its addresses are released without its acknowledgement. Switch it off first if Neutron can't block it",
     )
     .argument('<name>', "the gateway's name")
-    .requiredOption('-r, --reason <text>', 'why, for those who come after');
+    .requiredOption('-r, --reason <text>', 'reason, for other operators');
   addQueryOptions(command, controllerCommandSettings, gatewayFlags);
   return command.action(async (name: string, { reason }: { reason: string }) => {
     await withGatewayConfigMap(command, async (client, gateways, settings, signal) => {
@@ -68,14 +68,14 @@ function fenceCommand(): Command {
       const since = new Date(systemClock.wallTime()).toISOString();
       const change = fenceChange(name, { reason, since });
       await writeGatewayConfigMap(client, settings.leaderElection.namespace, change, signal);
-      say(`Asked for. \`causeway gateways list\` shows when the fence around ${name} stands.`);
+      say(`Requested. \`causeway gateways list\` shows when the fence around ${name} is in force.`);
     });
   });
 }
 
 function unfenceCommand(): Command {
   const command = new Command('unfence')
-    .description('let a gateway take part again, once it has confirmed what it lost')
+    .description('remove a fence, once the gateway has acknowledged the lost addresses')
     .argument('<name>', "the gateway's name");
   addQueryOptions(command, controllerCommandSettings, gatewayFlags);
   return command.action(async (name: string) => {
@@ -83,12 +83,14 @@ function unfenceCommand(): Command {
       checkName(name, gateways, settings);
       const change = fenceChange(name, undefined);
       await writeGatewayConfigMap(client, settings.leaderElection.namespace, change, signal);
-      say(`The fence around ${name} goes as soon as it has confirmed the newest state.`);
+      say(
+        `The fence around ${name} is removed as soon as the gateway has acknowledged the newest state.`,
+      );
     });
   });
 }
 
-/** How to reach Neutron, and what the gateways need there. */
+/** Flags to reach Neutron, and the gateways' requirements there. */
 const neutronFlags = [
   '--kubeconfig',
   '--context',
@@ -102,13 +104,13 @@ const neutronFlags = [
 
 function checkCommand(): Command {
   const command = new Command('check').description(
-    'whether Neutron lets each gateway use its addresses, in which way, and why',
+    'show whether Neutron lets each gateway use its addresses, how, and why',
   );
   addOutputOption(addQueryOptions(command, controllerCommandSettings, neutronFlags));
   return command.action(async ({ output }: { output: OutputFormat }) => {
     const settings = await readConfig(command, controllerCommandSettings);
     if (settings.gateway.portManager === 'static') {
-      say('Addresses come from a list: Causeway knows nothing of the network around the gateways.');
+      say('Addresses come from a list: Causeway does not know the network around the gateways.');
       return;
     }
     const surroundings = { log: discardLog, metrics: noMetrics, clock: systemClock };
@@ -152,7 +154,7 @@ async function withGatewayConfigMap(command: Command, work: Work): Promise<void>
   }
 }
 
-/** A fence around a name that nobody has would do nothing, and look as if it did. */
+/** Rejects an unknown name: a fence around it would have no effect, but appear effective. */
 function checkName(
   name: string,
   gateways: readonly GatewayEntry[],
@@ -160,11 +162,11 @@ function checkName(
 ): void {
   const known = new Set([...gateways, ...gateway.agents].map((each) => each.name));
   if (known.has(name)) return;
-  throw new CausewayError('not-found', `no gateway is called ${JSON.stringify(name)}`, {
+  throw new CausewayError('not-found', `no gateway has the name ${JSON.stringify(name)}`, {
     hint:
       known.size === 0
         ? 'Name the settings of the controller with --config.'
-        : `There are ${[...known].sort().join(', ')}.`,
+        : `The gateways are ${[...known].sort().join(', ')}.`,
   });
 }
 

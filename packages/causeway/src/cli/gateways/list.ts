@@ -5,14 +5,14 @@ import type { GatewayRow } from '../../console/overview/rows.ts';
 import { makeAgents } from '../controller/gateway.ts';
 import { printObjects, type OutputFormat } from '../terminal/output.ts';
 
-/** What the controller has written down about a gateway, and what it answers itself. */
+/** The controller's record of a gateway, and the agent's own status. */
 interface ListedGateway extends GatewayEntry {
   readonly agent: GatewayRow | undefined;
 }
 
 const patienceMs = 3_000;
 
-/** Asks every gateway whose secret is at hand. One that does not answer is listed all the same. */
+/** Asks every gateway with an available secret. A gateway that does not answer is listed too. */
 export async function askGateways(
   configMap: readonly GatewayEntry[],
   settings: ControllerSettings,

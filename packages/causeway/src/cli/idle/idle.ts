@@ -30,21 +30,21 @@ interface IdleOptions extends ChoiceOptions {
   readonly dryRun?: boolean;
 }
 
-/** `causeway idle`: puts Services to sleep until the next connection. */
+/** `causeway idle`: idles Services until the next connection. */
 export function idleCommand(): Command {
   const command = new Command('idle')
-    .description('put Services to sleep: scale what serves them to 0 until someone connects')
+    .description('idle Services: scale their workloads to 0 until a client connects')
     .argument('[service...]', 'names, or namespace/name');
   addChoiceOptions(addClusterOptions(command)).option(
     '--dry-run',
-    'say what would be done, and do nothing',
+    'print the changes without making them',
   );
   command.action(async (names: string[], options: IdleOptions) => {
     await withCluster(options, async (session) => {
       await idleAll(session, await chosen(session, names, options), options.dryRun === true);
     });
   });
-  // What follows `list` is its own: both have a namespace.
+  // Options after `list` belong to it: both commands have a namespace.
   command.enablePositionalOptions().addCommand(listCommand());
   return command;
 }
@@ -53,7 +53,7 @@ export function addChoiceOptions(command: Command): Command {
   return command
     .option('--all', 'every Service of the namespace')
     .option('-l, --selector <selector>', 'the Services with these labels')
-    .option('--resource-names-file <file>', 'the Services named in a file, one on each line')
+    .option('--resource-names-file <file>', 'the Services in a file, one per line')
     .option('-A, --all-namespaces', 'with --all or --selector: in every namespace');
 }
 
@@ -75,7 +75,7 @@ export async function chosen(
   return found;
 }
 
-/** One that can't sleep is said and does not keep the others awake; the exit code tells of it. */
+/** A Service that can't be idled is reported and does not affect the others; the exit code is not 0. */
 async function idleAll(
   { client, signal }: ClusterSession,
   names: readonly ObjectName[],
@@ -84,7 +84,7 @@ async function idleAll(
   const discovery = new ScaleDiscovery(client);
   const idler = new Idler({ client, discovery, clock: systemClock });
   const failures: CausewayError[] = [];
-  let progress = new Progress('Looking at', names.length);
+  let progress = new Progress('Checking', names.length);
   const attempt = async (work: () => Promise<void>) => {
     try {
       await work();
@@ -104,7 +104,7 @@ async function idleAll(
   for (const warning of await sharedPods(client, plans, signal)) {
     process.stderr.write(`causeway: warning: ${printableLines(warning)}\n`);
   }
-  progress = new Progress('Putting to sleep', plans.length);
+  progress = new Progress('Idling', plans.length);
   for (const plan of plans) {
     const name = nameFromKey(keyOf(plan.service));
     await attempt(async () => {
@@ -116,7 +116,7 @@ async function idleAll(
   progress.clear();
   const [first] = failures;
   if (first !== undefined) {
-    throw new CausewayError(first.code, `${failures.length} of ${names.length} stay awake`);
+    throw new CausewayError(first.code, `${failures.length} of ${names.length} were not idled`);
   }
 }
 
@@ -127,12 +127,12 @@ function say({ service, targets, warnings, isAsleep }: IdlePlan, isDry: boolean)
     .join(', ');
   const done = isDry ? 'would scale' : 'scaled';
   process.stdout.write(
-    `${namespace}/${name}: ${isAsleep ? 'sleeps already' : `${done} ${what}`}\n`,
+    `${namespace}/${name}: ${isAsleep ? 'is idle already' : `${done} ${what}`}\n`,
   );
   const all = [...warnings];
   if (annotationsOf(service)[holdAnnotation] === 'accept') {
     all.push(
-      `its ${holdAnnotation} is "accept": the connections that wake it come from the node's address and are not judged by NetworkPolicies`,
+      `its ${holdAnnotation} is "accept": the connections that wake it come from the node's address and bypass NetworkPolicies`,
     );
   }
   for (const warning of all)
@@ -141,8 +141,8 @@ function say({ service, targets, warnings, isAsleep }: IdlePlan, isDry: boolean)
 
 function listCommand(): Command {
   const command = new Command('list')
-    .description('the Services that sleep')
-    .option('-A, --all-namespaces', 'in every namespace');
+    .description('list idle Services')
+    .option('-A, --all-namespaces', 'of every namespace');
   addOutputOption(addClusterOptions(command));
   return command.action(
     async (options: ClusterOptions & { allNamespaces?: boolean; output: OutputFormat }) => {

@@ -26,7 +26,7 @@ interface WakeOptions extends ClusterOptions {
 /** `causeway wake`: wakes Services without waiting for a connection. */
 export function wakeCommand(): Command {
   const command = new Command('wake')
-    .description('wake Services that sleep, without waiting for a connection')
+    .description('wake idle Services without waiting for a connection')
     .argument('[service...]', 'names, or namespace/name');
   addChoiceOptions(addClusterOptions(command)).option(
     '--timeout <time>',

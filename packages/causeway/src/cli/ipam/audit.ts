@@ -39,13 +39,13 @@ export function whoHasCommand(): Command {
 
 export function historyCommand(): Command {
   const command = new Command('history')
-    .description('who changed what, when and why; newest first')
+    .description('the audit log: each change with its author, time and reason; newest first')
     .argument('[site]')
     .argument('[address]')
-    .option('--cluster <name>', 'of this cluster only')
-    .option('--action <name>', 'such as reserve, free, remove-cluster')
-    .option('--since <time>', 'not older than, such as 2h')
-    .option('--limit <number>', 'at most so many', '100');
+    .option('--cluster <name>', 'only of this cluster')
+    .option('--action <name>', 'for example reserve, free, remove-cluster')
+    .option('--since <time>', 'not older than this, such as 2h')
+    .option('--limit <number>', 'maximum number of entries', '100');
   return speaksWithServer(command).action(
     async (site: string | undefined, address: string | undefined, options: Flags) => {
       const since = options['since'];
@@ -60,7 +60,7 @@ export function historyCommand(): Command {
       const answer = await withServer(command, (call) => call('audit', { params: {}, query }));
       print(command, answer.records, [
         { title: 'when', value: ({ at }) => timeText(at) },
-        { title: 'who', value: ({ actor }) => actor },
+        { title: 'actor', value: ({ actor }) => actor },
         { title: 'what', value: ({ action }) => action },
         { title: 'cluster', value: (row) => row.cluster ?? '' },
         { title: 'addresses', value: ({ addresses = [] }) => addresses.join(',') },
@@ -72,7 +72,7 @@ export function historyCommand(): Command {
 }
 
 export function credentialsCommand(): Command {
-  const credentials = new Command('credentials').description('who may ask');
+  const credentials = new Command('credentials').description('credentials of the API');
   for (const command of [listCommand(), issueCommand(), rotateCommand(), revokeCommand()]) {
     credentials.addCommand(command);
   }
@@ -80,7 +80,7 @@ export function credentialsCommand(): Command {
 }
 
 function listCommand(): Command {
-  const command = new Command('list').description('all credentials, without their secrets');
+  const command = new Command('list').description('list all credentials, without their secrets');
   return speaksWithServer(command).action(async () => {
     const answer = await withServer(command, (call) => call('listCredentials', { params: {} }));
     print(command, answer.items, [
@@ -100,13 +100,13 @@ function listCommand(): Command {
 
 function issueCommand(): Command {
   const command = new Command('issue')
-    .description('a credential for a cluster, or for an operator if none is named')
+    .description('create a credential for a cluster, or for an operator if none is named')
     .argument('[site]')
     .argument('[cluster]')
-    .option('--note <text>', 'whose it is')
+    .option('--note <text>', 'name of its owner')
     .option('--lifetime <time>', 'expires after')
     .option('--certificate <sha256>', 'register a client certificate by its SHA-256 instead')
-    .option('--credential-file <file>', 'write the token there instead of printing it')
+    .option('--credential-file <file>', 'write the token to this file instead of printing it')
     .option(...reasonOption);
   return speaksWithServer(command).action(
     async (site: string | undefined, cluster: string | undefined, options: Flags) => {
@@ -129,11 +129,11 @@ function issueCommand(): Command {
 
 function rotateCommand(): Command {
   const command = new Command('rotate')
-    .description('replace the token this command is called with; the old one goes on for a while')
+    .description('replace the token of this command; the old one stays valid for a while')
     .argument('<site>')
     .argument('<cluster>')
-    .option('--overlap <time>', 'how long the old one goes on', '10m')
-    .option('--credential-file <file>', 'write the token there instead of printing it');
+    .option('--overlap <time>', 'how long the old token stays valid', '10m')
+    .option('--credential-file <file>', 'write the token to this file instead of printing it');
   return speaksWithServer(command).action(async (site: string, cluster: string, options: Flags) => {
     const body = { overlapMs: parseDuration(options['overlap'] ?? '10m') };
     const request = { params: { site, cluster }, body };

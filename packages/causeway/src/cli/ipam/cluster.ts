@@ -10,7 +10,7 @@ type Flags = Record<string, string | undefined>;
 const onCluster = (name: string) => new Command(name).argument('<site>').argument('<cluster>');
 
 export function clustersCommand(): Command {
-  const clusters = new Command('clusters').description('who takes from a site’s pools');
+  const clusters = new Command('clusters').description('clusters that use a site’s pools');
   const commands = [
     createCommand(),
     listCommand(),
@@ -24,25 +24,25 @@ export function clustersCommand(): Command {
 
 const claimOption = [
   '--claim',
-  'the named addresses are in use already: listened to while a site recovers',
+  'the named addresses are in use already; accepted while a site recovers',
 ] as const;
 const claims = (command: Command) => command.opts<{ claim?: boolean }>().claim;
 
 function createCommand(): Command {
   const command = onCluster('create')
     .description('create a cluster with its control plane address and first credential')
-    .option('--quota <number>', 'addresses that it may hold')
+    .option('--quota <number>', 'maximum number of its addresses')
     .option('--families <list>', 'of the control plane: 4, 6 or 4,6', '4')
-    .option('--address <list>', 'the control plane’s address by name')
+    .option('--address <list>', 'requested control plane address')
     .option(...claimOption)
     .option('--pool <name>', 'the control plane’s pool')
-    .option('--no-control-plane', 'the cluster has an address from elsewhere')
+    .option('--no-control-plane', 'the control plane’s address is not from a pool')
     .option(
       '--withdraws-after <time>',
-      'its provider stops announcing after so long without contact',
+      'its provider stops announcing after this time without contact',
     )
-    .option('--grace <time>', 'reclaim so much later', '30s')
-    .option('--credential-file <file>', 'write the token there instead of printing it')
+    .option('--grace <time>', 'reclaim this much later', '30s')
+    .option('--credential-file <file>', 'write the token to this file instead of printing it')
     .option(...reasonOption);
   return speaksWithServer(command).action(async (site: string, cluster: string, options: Flags) => {
     const named = addressesOf(options['address']);
@@ -75,7 +75,7 @@ function withdrawalOf(options: Flags) {
 }
 
 function listCommand(): Command {
-  const command = new Command('list').argument('<site>').description('the clusters of a site');
+  const command = new Command('list').argument('<site>').description('list the clusters of a site');
   return speaksWithServer(command).action(async (site: string) => {
     const answer = await withServer(command, (call) => call('listClusters', { params: { site } }));
     printClusters(command, answer.items);
@@ -84,13 +84,13 @@ function listCommand(): Command {
 
 function setCommand(): Command {
   const command = onCluster('set')
-    .description('change a cluster’s quota or its promise to withdraw')
-    .option('--quota <number>', 'addresses that it may hold; "none" for the site’s default')
+    .description('change a cluster’s quota or its self-withdrawal')
+    .option('--quota <number>', 'maximum number of its addresses; "none" for the site’s default')
     .option(
       '--withdraws-after <time>',
-      'lets its addresses go so long after its last heartbeat, if that promised it; "never" does not',
+      'reclaim its addresses this long after its last heartbeat, if the heartbeat promised to withdraw; "never" disables it',
     )
-    .option('--grace <time>', 'reclaim so much later', '30s')
+    .option('--grace <time>', 'reclaim this much later', '30s')
     .option(...reasonOption);
   return speaksWithServer(command).action(async (site: string, cluster: string, options: Flags) => {
     const body = {
@@ -107,12 +107,12 @@ function setCommand(): Command {
 
 const withdrawnOption = [
   '--withdrawn',
-  'somebody saw that nothing is announced any more: the shorter quarantine',
+  'an operator has verified that nothing is announced any more: use the shorter quarantine',
 ] as const;
 
 function removeCommand(): Command {
   const command = onCluster('remove')
-    .description('remove a cluster and free all that it holds')
+    .description('remove a cluster and release all its addresses')
     .option(...withdrawnOption)
     .option(...reasonOption);
   return speaksWithServer(command).action(
@@ -120,7 +120,7 @@ function removeCommand(): Command {
       const withdrawn = options.withdrawn === true ? ('true' as const) : ('false' as const);
       const request = { params: { site, cluster }, query: { withdrawn, reason: options.reason } };
       const { addresses } = await withServer(command, (call) => call('removeCluster', request));
-      process.stdout.write(`${addresses.length} addresses rest now\n`);
+      process.stdout.write(`${addresses.length} addresses are in quarantine now\n`);
     },
   );
 }
@@ -128,7 +128,7 @@ function removeCommand(): Command {
 function reclaimCommand(): Command {
   const command = onCluster('reclaim')
     .description(
-      'take all addresses from a cluster that is lost; it keeps its name and credentials. Stop kube-vip there first',
+      'reclaim all addresses of a lost cluster; it keeps its name and credentials. Stop kube-vip there first',
     )
     .option(...withdrawnOption)
     .requiredOption(...reasonOption);
@@ -137,7 +137,7 @@ function reclaimCommand(): Command {
       const body = { withdrawn: options.withdrawn === true, reason: options.reason };
       const request = { params: { site, cluster }, body };
       const { addresses } = await withServer(command, (call) => call('reclaimCluster', request));
-      process.stdout.write(`${addresses.length} addresses rest now\n`);
+      process.stdout.write(`${addresses.length} addresses are in quarantine now\n`);
     },
   );
 }
@@ -147,7 +147,7 @@ function printClusters(command: Command, clusters: readonly AnswerOf<'getCluster
     { title: 'cluster', value: ({ cluster }) => cluster },
     { title: 'health', value: ({ health }) => health },
     { title: 'last heartbeat', value: ({ lastHeartbeat }) => timeText(lastHeartbeat) },
-    // Whose addresses are reclaimed without it may be announcing them still.
+    // If addresses are reclaimed without this promise, the cluster may still be announcing them.
     { title: 'promise', value: ({ withdrawsAfterMs }) => promiseText(withdrawsAfterMs) },
     { title: 'addresses', value: ({ addresses }) => String(addresses) },
     { title: 'quota', value: ({ quota }) => String(quota ?? '') },
@@ -160,17 +160,17 @@ function promiseText(withdrawsAfterMs: number | undefined): string {
 
 export function reserveCommand(): Command {
   const command = onCluster('reserve')
-    .description('reserve addresses for an owner; the same owner gets the same again')
+    .description('reserve addresses for an owner; the same owner gets the same addresses again')
     .requiredOption('--uid <uid>', 'the owner’s UID')
-    .option('--service <namespace/name>', 'the owner’s name, for the address it had before')
+    .option('--service <namespace/name>', 'the owner’s name, to get its earlier address again')
     .option('--families <list>', '4, 6 or 4,6', '4')
-    .option('--address <list>', 'addresses by name')
+    .option('--address <list>', 'requested addresses')
     .option(...claimOption)
     .option('--pool <name>', 'from this pool only')
     .option('--pool-labels <list>', 'from pools with these labels only: name=value')
     .option('--sharing-key <key>', 'share with owners of the same cluster and key')
-    .option('--ports <list>', 'such as TCP/443: sharers have different ones')
-    .option('--wait <time>', 'wait so long if none is left')
+    .option('--ports <list>', 'such as TCP/443: sharing owners need different ones')
+    .option('--wait <time>', 'wait this long if no address is available')
     .option(...reasonOption);
   return speaksWithServer(command).action(async (site: string, cluster: string, options: Flags) => {
     const named = addressesOf(options['address']);
@@ -191,8 +191,8 @@ export function reserveCommand(): Command {
     const request = { params: { site, cluster }, body };
     const answer = await withServer(command, (call) => call('reserve', request));
     if (answer.state === 'waiting') {
-      throw new CausewayError('exhausted', `still waiting, in place ${answer.position}`, {
-        hint: 'Repeat the command to keep the place.',
+      throw new CausewayError('exhausted', `still waiting, at position ${answer.position}`, {
+        hint: 'Repeat the command to keep the position.',
       });
     }
     printReservations(command, [answer.reservation]);
@@ -209,7 +209,7 @@ function serviceOf(text: string | undefined): { namespace?: string; name?: strin
 }
 
 export function reservationsCommand(): Command {
-  const command = onCluster('reservations').description('what a cluster holds');
+  const command = onCluster('reservations').description('list the reservations of a cluster');
   return speaksWithServer(command).action(async (site: string, cluster: string) => {
     const request = { params: { site, cluster } };
     const answer = await withServer(command, (call) => call('listReservations', request));
@@ -239,9 +239,9 @@ function printReservations(
 
 export function freeCommand(): Command {
   const command = onCluster('free')
-    .description('free what an owner holds')
+    .description('release the reservation of an owner')
     .requiredOption('--uid <uid>', 'the owner’s UID')
-    .option('--fence <number>', 'of the reservation; only an operator may do without')
+    .option('--fence <number>', 'of the reservation; optional for operators')
     .option(...withdrawnOption)
     .option(...reasonOption);
   return speaksWithServer(command).action(

@@ -20,12 +20,12 @@ export type Call = <Name extends OperationName>(
   input: RequestOf<Name>,
 ) => Promise<AnswerOf<Name>>;
 
-/** Gives a command the options to reach a server, and `--output`. */
+/** Adds the options to reach a server, and `--output`, to a command. */
 export function speaksWithServer(command: Command): Command {
   return addOutputOption(addConfigOptions(command, ipamClientSettings));
 }
 
-/** Runs the command's work with a client that is closed afterwards. */
+/** Runs the command's work with a client and closes it afterwards. */
 export async function withServer<T>(
   command: Command,
   work: (call: Call) => Promise<T>,
@@ -34,7 +34,7 @@ export async function withServer<T>(
   const { tokenFile } = settings;
   const client = new IpamClient({
     urls: settings.server,
-    // Read at each call: whoever rotates the token replaces the file.
+    // Read at each call: a token is rotated by replacing the file.
     token:
       tokenFile === undefined
         ? undefined
@@ -54,7 +54,7 @@ export async function withServer<T>(
     if (error.code !== 'unavailable' || error.hint !== undefined) throw thrown;
     throw new CausewayError('unavailable', error.message, {
       cause: error,
-      hint: 'Name the allocator with --server or CAUSEWAY_SERVER, and check that it runs there.',
+      hint: 'Name the allocator with --server or CAUSEWAY_SERVER, and check that it is running there.',
     });
   } finally {
     await client.close();
@@ -69,7 +69,7 @@ export function print<Row extends object>(
   printObjects(command.opts<{ output: OutputFormat }>().output, rows, columns);
 }
 
-/** A secret goes to a file, or to standard output where that is asked for. */
+/** Writes a secret to a file, or to standard output if requested. */
 export async function handOver(secret: string, file: string | undefined): Promise<void> {
   if (file === undefined) {
     process.stdout.write(`${secret}\n`);

@@ -15,7 +15,7 @@ import { addConfigOptions, readConfig } from '../config/options.ts';
 import { handOver } from './connection.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
 
-/** Commands that work on a ledger itself, for when there is no server or no operator yet. */
+/** Commands that use a ledger directly, without a server or an operator's credential. */
 export function ledgerCommands(): Command[] {
   return [initCommand(), restoreCommand(), recoverCommand(), moveCommand()];
 }
@@ -29,9 +29,9 @@ interface InitOptions {
 function initCommand(): Command {
   const command = new Command('init')
     .description('create an operator’s credential in a ledger, for the first time or after a loss')
-    .option('--name <text>', 'whose it is, for the audit log', 'first')
-    .option('--credential-file <file>', 'write the token there instead of printing it')
-    .option('--once', 'only if the ledger has no operator yet; needs --credential-file');
+    .option('--name <text>', 'name of its owner, for the audit log', 'first')
+    .option('--credential-file <file>', 'write the token to this file instead of printing it')
+    .option('--once', 'only if the ledger has no operator yet; requires --credential-file');
   return onLedger(command, async (ledger, signal) => {
     const { name, credentialFile, once } = command.opts<InitOptions>();
     const now = systemClock.wallTime();
@@ -40,32 +40,32 @@ function initCommand(): Command {
       return;
     }
     if (credentialFile === undefined) {
-      throw new CausewayError('invalid', '--once needs --credential-file');
+      throw new CausewayError('invalid', '--once requires --credential-file');
     }
     const isMade = await createFirstOperator(ledger, credentialFile, name, now, signal);
     const made = `the first operator's token is in ${credentialFile}`;
-    process.stdout.write(`${isMade ? made : 'the ledger has an operator'}\n`);
+    process.stdout.write(`${isMade ? made : 'the ledger already has an operator'}\n`);
   });
 }
 
 function restoreCommand(): Command {
   const command = new Command('restore')
-    .description('fill an empty ledger from a backup; its sites come up recovering')
-    .argument('<file>', 'written by "causeway ipam backup"');
+    .description('restore an empty ledger from a backup; its sites start in recovery')
+    .argument('<file>', 'file written by "causeway ipam backup"');
   return onLedger(command, async (ledger, signal) => {
     const [file = ''] = command.args;
     const backup = await readBackup(file);
     const now = systemClock.wallTime();
     const count = await restoreBackup(ledger, backup, 'restore', now, signal);
     process.stdout.write(
-      `restored ${count} keys; no fresh addresses until "causeway ipam sites resume SITE"\n`,
+      `restored ${count} keys; no new addresses until "causeway ipam sites resume SITE"\n`,
     );
   });
 }
 
 function recoverCommand(): Command {
   const command = new Command('recover').description(
-    'after etcd itself was restored: no fresh addresses until clusters have claimed what they use',
+    'after etcd itself was restored: no new addresses until the clusters have claimed theirs',
   );
   return onLedger(command, async (ledger, signal) => {
     const sites = await suspendAll(ledger, 'recovering', systemClock.wallTime(), signal);
@@ -77,7 +77,7 @@ function moveCommand(): Command {
   const command = new Command('move')
     .description('copy a ledger into an empty one and close the old one for changes')
     .requiredOption('--to <ledger>', 'sqlite:FILE or etcd:URL,URL…')
-    .option('--to-root <root>', 'the root in etcd of the new ledger');
+    .option('--to-root <root>', 'etcd root of the new ledger');
   return onLedger(command, async (source, signal) => {
     const { to, toRoot } = command.opts<{ to: string; toRoot?: string }>();
     const settings = await readLedgerConfig(command);
@@ -107,7 +107,9 @@ function onLedger(
   });
 }
 
-/** The file may be the server's: what is not about its ledger has no flags here, and is not used. */
+/**
+ * The file may be the server's: settings that are not about its ledger have no flags here and are ignored.
+ */
 function readLedgerConfig(command: Command): Promise<IpamLedgerSettings> {
   return readConfig(command, ipamServerSettings);
 }

@@ -10,7 +10,7 @@ import { handOver, print, speaksWithServer, timeText, withServer } from './conne
 import { readTextFile } from '../terminal/read-text-file.ts';
 import type { AnswerOf } from '../../ipam/api/operations.ts';
 
-export const reasonOption = ['-r, --reason <text>', 'why, for the audit log'] as const;
+export const reasonOption = ['-r, --reason <text>', 'reason, for the audit log'] as const;
 
 /** Parses a flag's number; `undefined` if it was not given. */
 export function numberOf(text: string | undefined, flag: string): number | undefined {
@@ -25,15 +25,21 @@ const list = (text: string | undefined): string[] =>
   text === undefined ? [] : text.split(',').map((item) => item.trim());
 
 export function sitesCommand(): Command {
-  const sites = new Command('sites').description('networks where an address means one thing');
+  const sites = new Command('sites').description('networks within which an address is unique');
   const set = new Command('set')
-    .description('create a site, or change the settings given')
+    .description('create a site, or change the given settings')
     .argument('<site>')
-    .option('--quarantine <time>', 'rest of a freed address seen withdrawn')
-    .option('--unconfirmed-quarantine <time>', 'rest of one that nobody saw withdrawn')
-    .option('--keep-for <time>', 'how long a freed address waits for a Service of the same name')
-    .option('--default-quota <number>', 'addresses that a cluster may hold')
-    .option('--lost-after <time>', 'without a heartbeat for so long, a cluster is shown as lost')
+    .option('--quarantine <time>', 'quarantine of a released address that was seen withdrawn')
+    .option('--unconfirmed-quarantine <time>', 'quarantine of other released addresses')
+    .option(
+      '--keep-for <time>',
+      'how long a released address is kept for a Service of the same name',
+    )
+    .option('--default-quota <number>', 'maximum number of addresses per cluster')
+    .option(
+      '--lost-after <time>',
+      'time without a heartbeat after which a cluster is shown as lost',
+    )
     .option(...reasonOption);
   speaksWithServer(set).action(
     async (site: string, options: Record<string, string | undefined>) => {
@@ -50,12 +56,12 @@ export function sitesCommand(): Command {
       ]);
     },
   );
-  const show = new Command('list').description('all sites');
+  const show = new Command('list').description('list all sites');
   speaksWithServer(show).action(async () => {
     printSites(show, (await withServer(show, (call) => call('listSites', { params: {} }))).items);
   });
   const resume = new Command('resume')
-    .description('end a recovery: every cluster has claimed the addresses it uses')
+    .description('end a recovery, after every cluster has claimed its addresses')
     .argument('<site>')
     .option(...reasonOption);
   speaksWithServer(resume).action(async (site: string, { reason }: { reason?: string }) => {
@@ -80,23 +86,26 @@ function printSites(command: Command, sites: readonly AnswerOf<'setSite'>[]): vo
 
 function setPoolCommand(): Command {
   const set = new Command('set')
-    .description('create or replace a pool; nobody is renumbered')
+    .description('create or replace a pool; existing reservations stay')
     .argument('<site>')
     .argument('<pool>')
     .requiredOption('--addresses <list>', 'addresses, ranges a-b and networks')
-    .option('--exclude <list>', 'of these, never handed out')
-    .option('--gateways <list>', 'routers, never handed out')
-    .option('--subnets <list>', 'networks of the ranges, whose own addresses are never handed out')
-    .option('--priority <number>', 'higher goes first')
+    .option('--exclude <list>', 'addresses of these that are never assigned')
+    .option('--gateways <list>', 'routers, never assigned')
+    .option(
+      '--subnets <list>',
+      'networks of the ranges; their network and broadcast addresses are never assigned',
+    )
+    .option('--priority <number>', 'higher is preferred')
     .option('--labels <list>', 'name=value')
     .option('--purposes <list>', 'control-plane, load-balancer')
     .addOption(
       new Option(
         '--announcer <name>',
-        'who announces its addresses, if clusters are not to find out',
+        'announcer of its addresses; clusters detect it if not set',
       ).choices(poolAnnouncers),
     )
-    .option('--platform <name>', 'the platform of the server that has to know of its addresses')
+    .option('--platform <name>', 'platform of the server that its addresses are registered at')
     .option(...reasonOption);
   speaksWithServer(set).action(
     async (site: string, pool: string, options: Record<string, string | undefined>) => {
@@ -123,8 +132,8 @@ function setPoolCommand(): Command {
 }
 
 export function poolsCommand(): Command {
-  const pools = new Command('pools').description('what a site hands out');
-  const show = new Command('list').description('the pools of a site and how full they are');
+  const pools = new Command('pools').description('address pools of a site');
+  const show = new Command('list').description('list the pools of a site and their usage');
   speaksWithServer(show.argument('<site>')).action(async (site: string) => {
     const answer = await withServer(show, (call) => call('listPools', { params: { site } }));
     printPools(show, answer.items);
@@ -132,8 +141,8 @@ export function poolsCommand(): Command {
   const drains = (['drain', 'undrain'] as const).map((name) => {
     const drained = name === 'drain';
     const text = drained
-      ? 'hand out nothing more; who holds an address keeps it'
-      : 'hand out again';
+      ? 'assign no more addresses; existing reservations stay'
+      : 'assign addresses again';
     const command = new Command(name).description(text).argument('<site>').argument('<pool>');
     speaksWithServer(command.option(...reasonOption));
     return command.action(async (site: string, pool: string, { reason }: { reason?: string }) => {
@@ -141,7 +150,7 @@ export function poolsCommand(): Command {
       printPools(command, [await withServer(command, (call) => call('drainPool', request))]);
     });
   });
-  const remove = new Command('remove').description('remove a pool that nobody holds an address of');
+  const remove = new Command('remove').description('remove a pool without reservations');
   speaksWithServer(
     remove
       .argument('<site>')
@@ -179,7 +188,7 @@ export function familiesOf(text: string | undefined): Family[] {
   });
 }
 
-/** Named addresses; the families asked for are those of the addresses unless told otherwise. */
+/** Parses addresses, with their families. */
 export function addressesOf(text: string | undefined): { addresses: string[]; families: Family[] } {
   const addresses = list(text).map(parseAddress);
   return { addresses, families: addresses.map(familyOf) };
@@ -187,7 +196,7 @@ export function addressesOf(text: string | undefined): { addresses: string[]; fa
 
 export function backupCommand(): Command {
   const command = new Command('backup')
-    .description('write everything but the audit log to a file; it holds hashes of credentials')
+    .description('write everything but the audit log to a file; it contains hashes of credentials')
     .argument('<file>');
   return speaksWithServer(command).action(async (file: string) => {
     const backup = await withServer(command, (call) => call('backup', { params: {} }));
@@ -198,9 +207,14 @@ export function backupCommand(): Command {
 
 export function importCommand(): Command {
   const command = new Command('import-cloudlet')
-    .description('take over the addresses of an EdgeXR cloudlet (docs/ipam.md has the format)')
+    .description(
+      'take over the addresses of an EdgeXR cloudlet (docs/ipam.md describes the format)',
+    )
     .argument('<file>', 'JSON of the CloudletIPs object')
-    .option('--credential-directory <directory>', 'write each cluster’s token to a file there');
+    .option(
+      '--credential-directory <directory>',
+      'write each cluster’s token to a file in this directory',
+    );
   return speaksWithServer(command).action(
     async (file: string, { credentialDirectory }: { credentialDirectory?: string }) => {
       const cloudlet = parseCloudletIps(await readTextFile(file));

@@ -10,8 +10,8 @@ import { Neutron } from '@causeway/openstack/neutron/neutron';
 import type { Subnet } from '@causeway/openstack/neutron/resources';
 
 /**
- * The platforms of the server's settings, with the secrets that only the server has. Settings that are
- * wrong fail here; that a cloud is away does not.
+ * The platforms of the server's settings, with the server's secrets. Wrong settings fail here; an unreachable
+ * cloud does not.
  */
 export async function openPlatforms(
   platforms: readonly PlatformSettings[],

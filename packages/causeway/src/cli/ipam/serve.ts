@@ -50,7 +50,7 @@ async function serve(settings: IpamServerSettings): Promise<void> {
     signal,
   });
   readiness.add('ledger', () =>
-    replica.allocator.follower.connected ? undefined : 'the ledger can’t be followed right now',
+    replica.allocator.follower.connected ? undefined : 'the ledger can’t be followed at the moment',
   );
   const observe = await startObservabilityServer({ ...settings.metrics, metrics, readiness });
   log.info({ url: replica.url, health: observe.url }, 'serving');
@@ -69,7 +69,7 @@ async function readTls({ tls, listen, insecure }: IpamServerSettings) {
   const clientAuthority = await readIfNamed(tls.clientAuthorityFile);
   if (certificate !== undefined && key !== undefined) return { certificate, key, clientAuthority };
   if (certificate !== undefined || key !== undefined || clientAuthority !== undefined) {
-    throw new CausewayError('invalid', 'tls.certificateFile and tls.keyFile go together');
+    throw new CausewayError('invalid', 'set both tls.certificateFile and tls.keyFile, or neither');
   }
   const address = tryParseAddress(listen.host);
   const isLoopback =
@@ -77,9 +77,9 @@ async function readTls({ tls, listen, insecure }: IpamServerSettings) {
   if (!isLoopback && !insecure) {
     throw new CausewayError(
       'invalid',
-      `tokens would cross the network to ${listen.host} in clear`,
+      `tokens would be sent to ${listen.host} without encryption`,
       {
-        hint: 'Set tls.certificateFile and tls.keyFile, or insecure where something else encrypts.',
+        hint: 'Set tls.certificateFile and tls.keyFile, or insecure if another component encrypts.',
       },
     );
   }

@@ -10,13 +10,13 @@ import { addQueryOptions, readConfig } from '../config/options.ts';
 import { controllerCommandSettings } from '../controller/load-settings.ts';
 import { clusterFlags } from '../controller/query-options.ts';
 
-/** `hand-back`: gives Services to whoever served them before. */
+/** `hand-back`: returns Services to their previous controller. */
 export function handBackCommand(receiver: string, decide: (service: Service) => HandBack): Command {
   const command = new Command('hand-back')
     .description(
-      `give the Services back to ${receiver} with the addresses they have, once the controller is stopped`,
+      `return the Services to ${receiver} with their addresses, after the controller was stopped`,
     )
-    .option('--dry-run', 'only say what would be done');
+    .option('--dry-run', 'only print the changes');
   addQueryOptions(command, controllerCommandSettings, [...clusterFlags, '--leader-election-name']);
   return command.action(async ({ dryRun = false }: { dryRun?: boolean }) => {
     const { kubeconfig, context, leaderElection } = await readConfig(

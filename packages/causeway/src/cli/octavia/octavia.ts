@@ -2,9 +2,9 @@ import { Command } from 'commander';
 import { handBackToKuryr } from '../../octavia/hand-back.ts';
 import { handBackCommand } from './hand-back.ts';
 
-/** `causeway octavia`: what is done to Services on Octavia by hand. */
+/** `causeway octavia`: manual operations on Services of Octavia. */
 export function octaviaCommand(): Command {
   return new Command('octavia')
-    .description('Services on Octavia: the way back to Kuryr')
+    .description('operations on Services of Octavia: return them to Kuryr')
     .addCommand(handBackCommand('Kuryr', handBackToKuryr));
 }

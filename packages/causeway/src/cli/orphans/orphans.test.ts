@@ -17,7 +17,7 @@ const data = {
   'delete.octavia.fip-1': '2026-01-01T00:00:00Z',
 };
 
-test('orphans are listed with their state, and a confirmation names each of them', () => {
+test("lists orphans with their state, and requires each one's ID for a confirmation", () => {
   const all = listOrphans(readOrphanRegister({ data }));
   expect(all).toMatchObject([
     { provider: 'octavia', id: 'lb-1', state: 'held' },
@@ -27,7 +27,7 @@ test('orphans are listed with their state, and a confirmation names each of them
   expect(() => chooseOrphans(all, ['lb-1', 'lb-2'])).toThrow('no orphan has the ID "lb-2"');
 });
 
-test('the status says what is held and that another cluster has the same clusterId', () => {
+test('status shows the number of orphans, and another cluster with the same clusterId', () => {
   const [report] = readOrphanRegister({ data });
   expect(report === undefined ? [] : orphanLines(report)).toEqual([
     'orphans      octavia keeps 1 load balancer and 1 floating IP and 1 more that no Service uses: causeway orphans list',
@@ -35,13 +35,13 @@ test('the status says what is held and that another cluster has the same cluster
   ]);
 });
 
-test('the list says how many orphans it leaves out, and names the other clusters', () => {
+test('the list shows how many orphans it leaves out, and names the other clusters', () => {
   expect(readOrphanRegister({ data }).flatMap(notesBelow)).toEqual([
-    'octavia keeps 1 more, which the list has no room for. They follow when orphans of this list are deleted or used again.',
+    'octavia keeps 1 more, which do not fit into the list. They follow when orphans of this list are deleted or used again.',
     'Another cluster (UID uid-2) uses the clusterId prod too.',
   ]);
 });
 
-test('a report that can not be read is left out', () => {
+test('leaves out an unreadable report', () => {
   expect(readOrphanRegister({ data: { octavia: 'broken' } })).toEqual([]);
 });

@@ -21,7 +21,7 @@ interface OrphanOptions extends ClusterOptions {
   readonly systemNamespace: string;
 }
 
-/** An orphan as the commands show it. */
+/** An orphan in the commands' output. */
 export interface ListedOrphan extends Orphan {
   readonly provider: string;
   readonly state: 'held' | 'confirmed';
@@ -41,11 +41,11 @@ function addOptions(command: Command): Command {
   return command
     .option('--kubeconfig <file>', 'kubeconfig; else KUBECONFIG, the pod, or ~/.kube/config')
     .option('--context <name>', 'context of the kubeconfig')
-    .option('--system-namespace <name>', 'where the controller keeps its lease', 'kube-system');
+    .option('--system-namespace <name>', "namespace of the controller's lease", 'kube-system');
 }
 
 function listCommand(): Command {
-  const command = new Command('list').description('the orphans that the controller keeps');
+  const command = new Command('list').description('list the orphans that the controller keeps');
   addOutputOption(addOptions(command));
   return command.action(async (options: OrphanOptions & { readonly output: OutputFormat }) => {
     await withCluster(options, async (session) => {
@@ -61,7 +61,7 @@ function deleteCommand(): Command {
   const command = new Command('delete')
     .description('confirm that the controller deletes these orphans, each named by its ID')
     .argument('<id...>', 'IDs of orphans, as `causeway orphans list` shows them')
-    .option('--yes', 'confirm; without it the command only shows what it would confirm', false);
+    .option('--yes', 'confirm; otherwise only print what would be confirmed', false);
   addOptions(command);
   return command.action(
     async (ids: readonly string[], options: OrphanOptions & { readonly yes: boolean }) => {
@@ -89,11 +89,11 @@ async function confirm(
     await patchOrCreate(session.client, configMaps, { metadata }, change, session.signal);
   }
   say(
-    `Confirmed: ${countOrphans(chosen)}. The controller deletes them when it next looks for drift (driftSeconds).`,
+    `Confirmed: ${countOrphans(chosen)}. The controller deletes them at its next drift detection (driftSeconds).`,
   );
 }
 
-/** Each ID must be one of an orphan: a typing error must not pass for a confirmation. */
+/** Each ID must be an orphan's: a typo must not count as a confirmation. */
 export function chooseOrphans(
   all: readonly ListedOrphan[],
   ids: readonly string[],
@@ -117,11 +117,11 @@ export function listOrphans(reports: readonly RegisteredReport[]): ListedOrphan[
   );
 }
 
-/** The facts of a report that no row of the table shows. */
+/** Facts of a report that no table row shows. */
 export function notesBelow(report: RegisteredReport): string[] {
   const { provider, clusterId, count, orphans, otherClusters } = report;
   const left = count - orphans.length;
-  const more = `${provider} keeps ${left} more, which the list has no room for. They follow when orphans of this list are deleted or used again.`;
+  const more = `${provider} keeps ${left} more, which do not fit into the list. They follow when orphans of this list are deleted or used again.`;
   return [
     ...(left > 0 ? [more] : []),
     ...otherClusters.map(

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { makePlaygroundDirectory, markVariable, sweepPlaygrounds } from './directory.ts';
 
-test('makes its own directory, sweeps those of the dead, and leaves the living alone', async () => {
+test('creates its own directory, and removes those of ended processes only', async () => {
   const base = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-sweep-'));
   const child = spawn(process.execPath, ['-e', '']);
   await new Promise((resolve) => child.once('exit', resolve));
@@ -22,7 +22,7 @@ test('makes its own directory, sweeps those of the dead, and leaves the living a
   await fs.rm(base, { recursive: true });
 });
 
-test('leaves alone what another user left, unless this one is root', async () => {
+test('keeps directories of another user, unless this one is root', async () => {
   const base = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-sweep-'));
   const child = spawn(process.execPath, ['-e', '']);
   await new Promise((resolve) => child.once('exit', resolve));
@@ -34,7 +34,7 @@ test('leaves alone what another user left, unless this one is root', async () =>
   await fs.rm(base, { recursive: true });
 });
 
-test('ends what still runs of a dead one, and nothing else', async () => {
+test('ends the remaining processes of an ended playground, and no others', async () => {
   const base = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-sweep-'));
   const dead = spawn(process.execPath, ['-e', '']);
   await new Promise((resolve) => dead.once('exit', resolve));

@@ -4,12 +4,12 @@ import path from 'node:path';
 
 const prefix = 'causeway-playground-';
 
-/** Every process of a playground has its directory in this variable, so that none can hide. */
+/** Every process of a playground has its directory in this variable, so that all can be found. */
 export const markVariable = 'CAUSEWAY_PLAYGROUND';
 
 /**
- * Removes what playgrounds left that were killed before they could clean up, and ends what still runs of
- * them. What another user left we could not remove, and it is not in our way.
+ * Removes the files of killed playgrounds, and ends their remaining processes. Files of another user can't be
+ * removed, and do no harm.
  */
 export async function sweepPlaygrounds(
   base = os.tmpdir(),
@@ -25,7 +25,7 @@ export async function sweepPlaygrounds(
   }
 }
 
-/** A directory for this playground's files, named after the process. */
+/** Creates a directory for this playground's files, named after the process. */
 export async function makePlaygroundDirectory(base = os.tmpdir()): Promise<string> {
   const directory = path.join(base, `${prefix}${process.pid}`);
   await fs.rm(directory, { recursive: true, force: true });
@@ -42,7 +42,7 @@ async function endProcessesOf(directory: string): Promise<void> {
     try {
       process.kill(Number(entry), 'SIGKILL');
     } catch {
-      // It has just ended by itself.
+      // The process has just ended.
     }
   }
 }

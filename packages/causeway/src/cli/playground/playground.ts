@@ -23,19 +23,19 @@ interface PlaygroundOptions {
   readonly datapath?: string;
 }
 
-/** `causeway playground`: everything on one machine, with nothing to install. */
+/** `causeway playground`: everything on one machine, without installation. */
 export function playgroundCommand(): Command {
   return new Command('playground')
     .description(
-      'run everything on this machine, with nothing to install, to try it with kubectl and curl',
+      'run everything on this machine, without installation, to try it with kubectl and curl',
     )
-    .option('--ready-file <file>', 'write a JSON file once everything is up, for scripts')
+    .option('--ready-file <file>', 'write a JSON file once everything is running, for scripts')
     .option('--port <number>', 'port of the Kubernetes API (default: a free one)')
-    .option('--scenario <file>', 'YAML file with objects to begin with')
+    .option('--scenario <file>', 'YAML file with initial objects')
     .addOption(
       new Option(
         '--datapath <kind>',
-        'kernel: network namespaces; memory: nothing flows (default: kernel where it can be had)',
+        'kernel: network namespaces; memory: no traffic (default: kernel if supported)',
       ).choices(['kernel', 'memory']),
     )
     .addHelpText('after', '\nStop it with Ctrl-C; nothing is left behind.')
@@ -49,10 +49,10 @@ async function runPlayground(options: PlaygroundOptions, signal: AbortSignal): P
       ? undefined
       : parseScenario(await readTextFile(options.scenario), options.scenario);
   const { readyFile } = options;
-  // A file of an earlier run must not be taken for this one's.
+  // A file of an earlier run must not be mistaken for this one's.
   if (readyFile !== undefined) await clearReadyFile(readyFile);
   addSystemPrograms();
-  // Now, because from inside of a user namespace processes and owners of another one can't be seen.
+  // Sweep now: inside a user namespace, processes and owners of other namespaces are not visible.
   if (!isInUserNamespace()) await sweepPlaygrounds();
   const choice = await chooseDataPath(options.datapath);
   if (choice.kind === 'user-namespace') {
@@ -70,7 +70,7 @@ async function runPlayground(options: PlaygroundOptions, signal: AbortSignal): P
   }
 }
 
-/** Where nft and keepalived are, which only root has in the path on some machines. */
+/** Adds the directories of nft and keepalived, which only root has in the PATH on some machines. */
 function addSystemPrograms(): void {
   const present = (process.env['PATH'] ?? '').split(':');
   const missing = ['/usr/sbin', '/sbin'].filter((directory) => !present.includes(directory));
@@ -130,7 +130,7 @@ function explainPort(error: unknown, port: number): unknown {
   if (!isAddressInUse(error)) return error;
   return new CausewayError('unavailable', `--port: ${port} is in use by another process`, {
     cause: error,
-    hint: 'Choose another one, or leave --port out to take a free one.',
+    hint: 'Choose another one, or omit --port to use a free one.',
   });
 }
 
@@ -144,13 +144,13 @@ function parsePortOption(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65535) {
     throw new CausewayError('invalid', `--port: ${JSON.stringify(text)} is not a port`, {
-      hint: 'Ports are whole numbers from 1 to 65535; 0 takes a free one.',
+      hint: 'Ports are whole numbers from 1 to 65535; 0 uses a free one.',
     });
   }
   return port;
 }
 
-/** Removes an earlier one, and makes sure that there can be another before anything is started. */
+/** Removes an earlier file, and checks that it can be written before anything is started. */
 async function clearReadyFile(file: string): Promise<void> {
   await writable(file, async () => {
     await fs.rm(file, { force: true });
@@ -160,7 +160,7 @@ async function clearReadyFile(file: string): Promise<void> {
   });
 }
 
-/** Appears whole or not at all, because a script may be waiting for it. */
+/** Written atomically, because a script may be waiting for it. */
 async function writeReadyFile(file: string, ready: ReadyFile): Promise<void> {
   const unfinished = `${file}.${process.pid}`;
   await writable(file, async () => {
@@ -176,7 +176,7 @@ async function writable(file: string, work: () => Promise<void>): Promise<void> 
     const { code = '' } = error as NodeJS.ErrnoException;
     throw new CausewayError('invalid', `--ready-file: ${file} can't be written (${code})`, {
       cause: error,
-      hint: 'Its folder must exist and be writable.',
+      hint: 'Its directory must exist and be writable.',
     });
   }
 }

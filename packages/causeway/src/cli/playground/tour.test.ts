@@ -29,15 +29,15 @@ const ready: ReadyFile = {
 const words = (missing: readonly string[]) =>
   tour(ready, { master: undefined, cloud, why: 'it is a test', missing });
 
-test('the tour names what it needs, and does without a client of OpenStack', () => {
+test('names missing programs, and works without an OpenStack client', () => {
   expect(words([])).toContain('openstack loadbalancer create');
   const without = words(['kubectl', 'openstack']);
-  expect(without).toContain('what is not installed here: kubectl.');
+  expect(without).toContain('programs that are not installed here: kubectl.');
   expect(without).not.toContain('openstack loadbalancer create');
   expect(without).toContain('/v2/lbaas/loadbalancers');
 });
 
-test('what it does instead makes a load balancer', async () => {
+test('its replacement creates a load balancer', async () => {
   const { code, stdout } = await runProgram('bash', ['-c', createByCurl(cloud).join('\n')]);
   expect([code, stdout]).toEqual([0, expect.stringContaining('PENDING_CREATE')]);
   expect(embedded.octavia.loadBalancers.all().map(({ name }) => name)).toEqual(['shop']);

@@ -3,12 +3,12 @@ import type { ReadyFile } from '../../playground/ready-file.ts';
 import { style } from '../terminal/output.ts';
 
 export interface TourStart {
-  /** The gateway that holds the addresses. */
+  /** The gateway that is active for the addresses. */
   readonly master: string | undefined;
   readonly cloud: PlaygroundCloud;
-  /** Why nothing can flow; undefined where it does. */
+  /** The reason why there is no traffic; undefined if there is. */
   readonly why: string | undefined;
-  /** Programs that the tour uses and that are not here. */
+  /** Programs that the tour uses and that are not installed. */
   readonly missing: readonly string[];
 }
 
@@ -51,7 +51,7 @@ nodes work their rules out, and pods are ready at once in name only.`;
 const lacking = (missing: readonly string[]) =>
   missing.length === 0
     ? ''
-    : `\n\nThe tour needs what is not installed here: ${missing.join(', ')}.`;
+    : `\n\nThe tour needs programs that are not installed here: ${missing.join(', ')}.`;
 
 function webService({ kubeconfig }: ReadyFile): string[] {
   return [
@@ -67,7 +67,7 @@ function kernelStops(ready: ReadyFile, master: string | undefined): Stop[] {
   const address = `$(kubectl get service web -o jsonpath='{.status.loadBalancer.ingress[0].ip}')`;
   const fromClient = `${ready.client.exec.join(' ')} curl -s`;
   const curl = `${fromClient} ${address}`;
-  // Pods may be ready a moment after the address is: until then connections are refused.
+  // Pods may become ready shortly after the address: until then connections are refused.
   const firstCurl = `${fromClient} --retry 5 --retry-connrefused ${address}`;
   return [
     {
@@ -75,11 +75,11 @@ function kernelStops(ready: ReadyFile, master: string | undefined): Stop[] {
       commands: [...webService(ready), firstCurl],
     },
     {
-      title: `Cut the cable of the gateway that serves it, ${master ?? ''}, curl again, and mend it:`,
+      title: `Disconnect the gateway that serves it, ${master ?? ''}, curl again, and reconnect it:`,
       commands: [`${inGateway} ip link set ext down`, curl, `${inGateway} ip link set ext up`],
     },
     {
-      title: 'Put it to sleep, and wake it with a connection:',
+      title: 'Idle it, and wake it with a connection:',
       commands: ['npx causeway idle web', 'kubectl get deployment web   # no pod is left', curl],
     },
   ];
@@ -88,11 +88,11 @@ function kernelStops(ready: ReadyFile, master: string | undefined): Stop[] {
 function memoryStops(ready: ReadyFile): Stop[] {
   return [
     {
-      title: 'Create a Service, and see how it came to its address:',
+      title: 'Create a Service, and see how it got its address:',
       commands: [...webService(ready), 'npx causeway explain web', 'npx causeway services'],
     },
     {
-      title: 'Put it to sleep, and wake it:',
+      title: 'Idle it, and wake it:',
       commands: [
         'npx causeway idle web',
         'kubectl get deployment web   # no pod is left',
@@ -110,12 +110,12 @@ function discovery({ openstack }: ReadyFile, { cloud, missing }: TourStart): Sto
         'openstack loadbalancer create --name shop --vip-subnet-id private-v4',
       ];
   return {
-    title: 'Make a load balancer in the cloud, and find it as a Service:',
+    title: 'Create a load balancer in the cloud, and find it as a Service:',
     commands: [...create, 'kubectl get services -A -l causeway.dev/backend   # after 5 seconds'],
   };
 }
 
-/** Where there is no client of OpenStack: what it would send. */
+/** The request of the OpenStack client, if it is not installed. */
 export function createByCurl({ authUrl, loadBalancerUrl, subnetId }: PlaygroundCloud): string[] {
   const named = { name: 'demo', domain: { id: 'default' } };
   const identity = {

@@ -29,7 +29,7 @@ interface CheckOptions {
   readonly output: OutputFormat;
 }
 
-/** How to reach the cluster and the ledger. */
+/** Flags to reach the cluster and the ledger. */
 const ledgerFlags = [
   ...clusterFlags,
   '--pool-servers',
@@ -43,9 +43,9 @@ const ledgerFlags = [
 
 function checkCommand(): Command {
   const command = new Command('check')
-    .description('what the cluster and the ledger do not agree on; fails if there is anything')
-    .option('--repair', 'free what is leaked, and claim what the ledger has lost')
-    .option('--all', 'also if that frees more than half of what the cluster holds');
+    .description('list differences between the cluster and the ledger; fails if there are any')
+    .option('--repair', 'release leaked reservations, and claim addresses that the ledger has lost')
+    .option('--all', "also if that releases more than half of the cluster's addresses");
   addOutputOption(addQueryOptions(command, controllerCommandSettings, ledgerFlags));
   return command.action(async (options: CheckOptions) => {
     const settings = await readConfig(command, controllerCommandSettings);
@@ -71,7 +71,7 @@ async function report(
   const differences = rows.filter(({ kind }) => kind !== 'departing').length;
   if (options.repair === true || differences === 0) return;
   throw new CausewayError('conflict', `${differences} differences between cluster and ledger`, {
-    hint: '"causeway pool check --repair" mends what can be mended safely.',
+    hint: '"causeway pool check --repair" repairs the differences that are safe to repair.',
   });
 }
 

@@ -5,11 +5,11 @@ import { print, speaksWithServer, withServer } from '../ipam/connection.ts';
 
 const barWidth = 20;
 
-/** `causeway pools`: every pool of every site, with how full it is. */
+/** `causeway pools`: every pool of every site, with its usage. */
 export function poolsOverviewCommand(): Command {
   const command = new Command('pools')
-    .description('every pool of the shared allocator, and how full it is')
-    .argument('[site]', 'only those of this site');
+    .description('every pool of the shared allocator, with its usage')
+    .argument('[site]', 'only pools of this site');
   return speaksWithServer(command).action(async (site: string | undefined) => {
     const rows = await withServer(command, async (call) => {
       const sites =
@@ -37,7 +37,7 @@ export function poolsOverviewCommand(): Command {
   });
 }
 
-/** Held in full blocks, resting in shaded ones; what is used at all shows at least one. */
+/** Reserved addresses as full blocks, quarantined ones as shaded blocks; any use shows at least one block. */
 export function utilisation({ total, used, quarantined }: PoolRow): string {
   if (total === 0) return '-';
   const blocks = (count: number) => Math.ceil((count / total) * barWidth);

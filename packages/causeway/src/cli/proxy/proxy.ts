@@ -32,7 +32,7 @@ import { addConfigOptions, addQueryOptions, readConfig } from '../config/options
 import { wrapBase } from './wrap.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
 
-/** `causeway proxy`: Services on a node, in kube-proxy's place or beside it. */
+/** `causeway proxy`: serves Services on a node, in place of kube-proxy or beside it. */
 export function proxyCommand(): Command {
   const proxy = new Command('proxy').description('serve Services on a node with nftables');
   proxy.addCommand(runCommand(), { isDefault: true });
@@ -50,7 +50,7 @@ function runCommand(): Command {
 }
 
 function cleanUpCommand(): Command {
-  const command = new Command('cleanup').description('remove all rules that the proxy has written');
+  const command = new Command('cleanup').description('remove all rules of the proxy');
   return addQueryOptions(command, proxySettings, ['--nftables-driver', '--nftables-table']).action(
     async () => {
       const { settings } = await read(command);
@@ -61,7 +61,7 @@ function cleanUpCommand(): Command {
       } finally {
         await driver.close();
       }
-      process.stdout.write(`the table ${table} is gone\n`);
+      process.stdout.write(`the table ${table} was removed\n`);
     },
   );
 }
@@ -76,7 +76,7 @@ function definitionsCommand(): Command {
     });
 }
 
-/** Also takes the file that kube-proxy is given. */
+/** Also accepts kube-proxy's configuration file. */
 async function read(command: Command) {
   const warnings: string[] = [];
   const convert = (tree: Readonly<Record<string, unknown>>) => {
@@ -172,7 +172,7 @@ async function openConnections({ nftables }: ProxySettings): Promise<Connections
   return nftables.driver === 'memory' ? noConnections : Conntrack.open();
 }
 
-/** Where no packet ever comes. */
+/** For a driver without packets. */
 const noConnections: Connections = {
   forget: () => Promise.resolve(0),
   deleteStaleEntries: () => Promise.resolve(0),

@@ -17,7 +17,7 @@ import { noMetrics } from '@causeway/base/observability/metrics';
 import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
 import { wrapBase } from './wrap.ts';
 
-/** A base proxy that notes what it is told. */
+/** A base proxy that records its calls. */
 function notingBase() {
   const slices = new Set<string>();
   const diverted = new Map<string, string>();
@@ -39,8 +39,8 @@ function notingBase() {
   return { base, slices, diverted, isSynced: () => isSynced };
 }
 
-/** Everything around a base proxy, with these settings. */
-function wrap(base: DivertibleProxy, settings: object, told: string[] = []) {
+/** Wraps a base proxy with these settings. */
+function wrap(base: DivertibleProxy, settings: object, recorded: string[] = []) {
   const client = memoryKubeClient();
   const wrapped = wrapBase(base, {
     settings: { ...proxySettings.parse(settings), nodeName: 'node1' },
@@ -49,7 +49,7 @@ function wrap(base: DivertibleProxy, settings: object, told: string[] = []) {
     node: () => undefined,
     canAccept: true,
     recorder: {
-      recordAbout: (_: unknown, { reason }: { reason: string }) => told.push(reason),
+      recordAbout: (_: unknown, { reason }: { reason: string }) => recorded.push(reason),
     } as unknown as EventRecorder,
     connections: { connected: () => Promise.resolve(new Set()) },
     clock: systemClock,
@@ -62,7 +62,7 @@ function wrap(base: DivertibleProxy, settings: object, told: string[] = []) {
 it.each([
   ['by default', {}, ['park']],
   ['not where it is switched off', { idling: { enabled: false } }, []],
-])('a Service that sleeps is held %s', (_, settings, ways) => {
+])('an idle Service is held %s', (_, settings, ways) => {
   const { base, diverted } = notingBase();
   const { proxy, loops } = wrap(base, settings);
   const metadata = { namespace: 'default', name: 'web', annotations: { [idledAt]: 'now' } };
@@ -71,11 +71,11 @@ it.each([
   expect('idle Services' in loops).toBe(ways.length > 0);
 });
 
-it('an endpoint that the egress firewall hides wakes nobody: the holder never hears of it', async () => {
+it('hides a denied endpoint from the holder, so that it does not wake the Service', async () => {
   const { base, slices, diverted, isSynced } = notingBase();
-  const told: string[] = [];
+  const recorded: string[] = [];
   const settings = { egressFirewall: { clusterNetworks: ['10.1.0.0/16'] } };
-  const { client, proxy, loops } = wrap(base, settings, told);
+  const { client, proxy, loops } = wrap(base, settings, recorded);
   const stop = new AbortController();
   const { signal } = stop;
   await installCustomResources(client, [egressNetworkPolicyDefinition], {
@@ -99,16 +99,16 @@ it('an endpoint that the egress firewall hides wakes nobody: the holder never he
     ['default/hidden', 'park'],
     ['default/shown', 'park'],
   ]);
-  const tell = (service: string, address: string) => {
+  const setSlice = (service: string, address: string) => {
     const slice = makeSlice({ service, name: service, addresses: [address] });
     proxy.setSlice({ ...slice, metadata: { ...slice.metadata, namespace: 'default' } });
   };
-  tell('hidden', '203.0.113.1');
-  tell('shown', '10.1.0.1');
+  setSlice('hidden', '203.0.113.1');
+  setSlice('shown', '10.1.0.1');
   expect([...slices]).toEqual(['default/shown']);
   expect([...diverted]).toEqual([['default/hidden', 'park']]);
-  expect(told).toEqual(['EgressDenied']);
-  tell('hidden', '10.1.0.2');
+  expect(recorded).toEqual(['EgressDenied']);
+  setSlice('hidden', '10.1.0.2');
   expect([...diverted]).toEqual([]);
   stop.abort();
   await running;

@@ -14,13 +14,13 @@ interface WrapParts
     'settings' | 'client' | 'clock' | 'log' | 'metrics' | 'driver' | 'recorder'
   > {
   readonly connections: LiveConnections;
-  /** The Node object as it is now. */
+  /** The current Node object. */
   readonly node: () => Node | undefined;
-  /** The kernel can keep others from the listeners of Services that are accepted for. */
+  /** Whether the kernel can protect the listeners of accepted Services from other connections. */
   readonly canAccept: boolean;
 }
 
-/** The idle switch around the base proxy, what notices activity, and the egress firewall around all. */
+/** The idle switch around the base proxy, the activity watch, and the egress firewall around all. */
 export function wrapBase(base: DivertibleProxy, parts: WrapParts): WrappedProxy {
   const {
     settings,

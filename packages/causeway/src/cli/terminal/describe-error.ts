@@ -1,7 +1,10 @@
 import type { CausewayError } from '@causeway/base/error/causeway-error';
 import { printableLines } from '@causeway/base/text/printable';
 
-/** What was wrong and what to do. Clouds, gateways and API servers have their say in it, and steer no terminal. */
+/**
+ * The problem and the fix. They may contain texts of clouds, gateways and API servers, so terminal controls
+ * are removed.
+ */
 export function describeError({ message, hint }: CausewayError): string {
   const lines = hint === undefined ? [message] : [message, `  ${hint}`];
   return `causeway: ${printableLines(lines.join('\n'))}\n`;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@causeway/base/error/causeway-error';
 
-/** What the exit code of `causeway` tells a script. Listed in the command line reference. */
+/** The exit codes of `causeway` for scripts. Listed in the command line reference. */
 export const exitCodes = {
   success: 0,
   failure: 1,
@@ -13,14 +13,14 @@ export const exitCodes = {
 } as const;
 
 export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
-  success: 'it did what was asked',
-  failure: 'it failed; the message says why',
+  success: 'success',
+  failure: 'failure; the message has the reason',
   usage: 'the command line is wrong: an unknown command, option or argument',
   invalid: 'the configuration or the input is wrong',
   unauthorized: 'the credentials are wrong or may not do this',
-  notFound: 'what was asked for does not exist',
-  unavailable: 'the other side could not be reached or took too long; trying again may help',
-  interrupted: 'it was interrupted by a signal before it was done',
+  notFound: 'a named object does not exist',
+  unavailable: 'the other side could not be reached or took too long; a retry may help',
+  interrupted: 'interrupted by a signal before the end',
 };
 
 export function exitCodeOf(code: ErrorCode): number {

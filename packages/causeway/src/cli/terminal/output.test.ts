@@ -10,18 +10,18 @@ const columns = [
   { title: 'address', value: (row: (typeof rows)[number]) => row.address },
 ];
 
-test('people get aligned columns', () => {
+test('prints aligned columns for people', () => {
   expect(formatObjects('table', rows, columns)).toBe(
     'NAME            ADDRESS\nweb             192.0.2.10\na-longer-name\n',
   );
 });
 
-test('programs get everything', () => {
+test('prints everything for programs', () => {
   expect(JSON.parse(formatObjects('json', rows, columns))).toEqual(rows);
   expect(formatObjects('yaml', rows, columns)).toContain('name: web');
 });
 
-test('names that others chose bring neither new lines nor controls into a table', () => {
+test('removes line breaks and controls of foreign names from a table', () => {
   const hostile = [{ name: 'a\nb\u001b[2J\u009b', address: '', ports: [] }];
   expect(formatObjects('table', hostile, columns)).toBe(
     'NAME                      ADDRESS\na\\u000ab\\u001b[2J\\u009b\n',

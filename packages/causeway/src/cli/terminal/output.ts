@@ -11,14 +11,14 @@ export interface Column<Row> {
   value(row: Row): string;
 }
 
-/** Gives a command that prints objects the option `--output`. */
+/** Adds the option `--output` to a command that prints objects. */
 export function addOutputOption(command: Command): Command {
   return command.addOption(
-    new Option('-o, --output <format>', 'how to print').choices(outputFormats).default('table'),
+    new Option('-o, --output <format>', 'output format').choices(outputFormats).default('table'),
   );
 }
 
-/** Prints objects: all of them for programs, the columns for people. */
+/** Prints objects: completely for programs, the columns for people. */
 export function printObjects<Row extends object>(
   format: OutputFormat,
   rows: readonly Row[],
@@ -61,7 +61,7 @@ function formatTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[])
     .join('');
 }
 
-/** Styles text for standard output, and only where that is a terminal that wants it. */
+/** Styles text for standard output, only if that is a terminal with colors. */
 export function style(
   format: 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan',
   text: string,

@@ -7,7 +7,7 @@ function screen(isTTY: boolean) {
   return { isTTY, columns: 60, write, lines: () => text.split('\r\u001b[K').slice(1) };
 }
 
-test('a bar that fills, and makes room for what is printed', () => {
+test('fills the bar, and clears it for printed text', () => {
   const terminal = screen(true);
   const progress = new Progress('Waking', 4, terminal);
   progress.step('shop/web');
@@ -27,7 +27,7 @@ test('a bar that fills, and makes room for what is printed', () => {
 test.each([
   ['into a pipe', false, 5],
   ['for one thing', true, 1],
-])('nothing is drawn %s', (_where, isTTY, total) => {
+])('draws nothing %s', (_where, isTTY, total) => {
   const terminal = screen(isTTY);
   const progress = new Progress('Waking', total, terminal);
   progress.step('shop/web');
@@ -35,16 +35,16 @@ test.each([
   expect(terminal.lines()).toEqual([]);
 });
 
-test('each part of the work has a bar of its own, and the last one is taken away', () => {
+test('draws one bar for each part of the work, and clears the last one', () => {
   const terminal = screen(true);
   const bars = new ProgressBars(terminal);
-  bars.begin('Looking at', 2);
+  bars.begin('Checking', 2);
   bars.step('services');
   bars.begin('Deleting', 2);
   bars.clear();
   expect(terminal.lines()).toEqual([
-    `Looking at ${'·'.repeat(24)} 0/2`,
-    `Looking at ${'█'.repeat(12)}${'·'.repeat(12)} 1/2 services`,
+    `Checking ${'·'.repeat(24)} 0/2`,
+    `Checking ${'█'.repeat(12)}${'·'.repeat(12)} 1/2 services`,
     '',
     `Deleting ${'·'.repeat(24)} 0/2`,
     '',

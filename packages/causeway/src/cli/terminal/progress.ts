@@ -1,6 +1,6 @@
 import type { ProgressListener } from '@causeway/base/work/progress-listener';
 
-/** Where it is drawn: the terminal that errors go to, so that what is printed can still be piped. */
+/** The terminal of standard error, so that standard output can still be piped. */
 interface Screen {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -10,7 +10,7 @@ interface Screen {
 const width = 24;
 const clearLine = '\r\u001b[K';
 
-/** A bar for work on many things, in the last line of a terminal. Nothing is drawn where nobody looks. */
+/** A progress bar in the last line of a terminal. Nothing is drawn without a terminal. */
 export class Progress {
   readonly #what: string;
   readonly #total: number;
@@ -22,18 +22,18 @@ export class Progress {
     this.#what = what;
     this.#total = total;
     this.#screen = screen;
-    // One thing alone needs no bar.
+    // A single item needs no bar.
     this.#isShown = screen.isTTY === true && total > 1;
     this.#draw('');
   }
 
-  /** One more is done. */
+  /** One more item is done. */
   step(name: string): void {
     this.#done += 1;
     this.#draw(name);
   }
 
-  /** Takes the bar away for what is printed, and puts it back below. */
+  /** Clears the bar for printed text, and draws it again below. */
   around(print: () => void): void {
     this.clear();
     print();
@@ -53,7 +53,7 @@ export class Progress {
   }
 }
 
-/** One bar after the other, for work that has several parts. */
+/** One bar after the other, for work with several parts. */
 export class ProgressBars implements ProgressListener {
   readonly #screen: Screen;
   #current: Progress | undefined;

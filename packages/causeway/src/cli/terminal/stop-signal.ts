@@ -1,12 +1,12 @@
 import { systemClock } from '@causeway/base/time/clock';
 import { exitCodes } from './exit-code.ts';
 
-/** A terminal and a launcher may both pass on one and the same key press; that is one request. */
+/** A terminal and a launcher may both pass on the same key press; that is one request. */
 const sameRequestMs = 500;
 
 /**
- * A signal that fires on SIGINT or SIGTERM, and when the launcher that started us is gone, for a
- * process to end in good order. Whoever asks a second time means it at once.
+ * A signal that fires on SIGINT or SIGTERM, and when the launcher has exited, so that the process can shut
+ * down cleanly. A second request ends the process at once.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
@@ -22,7 +22,7 @@ export function stopSignal(): AbortSignal {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop);
   if (process.connected) {
     process.once('disconnect', stop);
-    // Listening must not keep a process alive that has ended its work.
+    // The listener must not keep a finished process alive.
     process.channel?.unref();
   }
   return controller.signal;

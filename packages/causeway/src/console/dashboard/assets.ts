@@ -16,8 +16,8 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /**
- * The files of the pages, read once. From a clone they are TypeScript, whose types are taken out here:
- * no bundler, and what the browser runs is what is in the file.
+ * The files of the pages, read once. In a clone they are TypeScript; their types are stripped here. No
+ * bundler is used, so the browser runs the code of the file.
  */
 export async function loadAssets(directory: string): Promise<ReadonlyMap<string, Asset>> {
   const assets = new Map<string, Asset>();

@@ -22,13 +22,13 @@ export interface DashboardOptions {
   readonly token: string;
   readonly gateways: ReadonlyMap<string, Gateway>;
   readonly pools: Pick<PoolSourceOptions, 'client' | 'sites'> | undefined;
-  /** Called with the address once it listens. */
+  /** Called with the address once the server listens. */
   readonly onListening?: (url: string) => void;
 }
 
 const assetsDirectory = path.join(import.meta.dirname, 'pages');
 
-/** Gathers what there is to see and serves it until the signal fires. */
+/** Collects the rows and serves them until the signal fires. */
 export async function runDashboard(options: DashboardOptions, signal: AbortSignal): Promise<void> {
   const { client, clock, log, metrics, gateways, pools } = options;
   const rowStore = new RowStore();

@@ -4,7 +4,7 @@ import { RowStore } from '../overview/row-store.ts';
 import { discardLog } from '@causeway/base/observability/log';
 import { startDashboard, type DashboardServer } from './server.ts';
 
-/** With what would end a cookie, and what is no valid escape in one. */
+/** With a character that ends a cookie, and an invalid escape. */
 const token = 'the right; token=%';
 const assets = new Map([['/', { type: 'text/html', body: Buffer.from('<p>hello') }]]);
 let server: DashboardServer;
@@ -35,13 +35,13 @@ test.each([
   ['a wrong cookie', '/api/path?service=a/b', { cookie: 'causeway-dashboard=x' }],
   ['a cookie that nobody gave', '/', { cookie: 'causeway-dashboard=%' }],
   ['an empty one', '/?token=', {}],
-])('%s is refused', async (_name, path, headers) => {
+])('rejects %s', async (_name, path, headers) => {
   const response = await get(path, headers);
   expect(response.status).toBe(401);
   expect(await response.text()).not.toContain('hello');
 });
 
-test('the token moves from the address into a cookie that scripts cannot read', async () => {
+test("moves the token from the URL into a cookie that scripts can't read", async () => {
   const response = await get(`/?token=${encodeURIComponent(token)}`);
   expect(response.status).toBe(303);
   expect(response.headers.get('location')).toBe('/');
@@ -53,7 +53,7 @@ test('the token moves from the address into a cookie that scripts cannot read', 
 });
 
 test.each(['/.//evil.example/', '//evil.example/', '/./..//evil.example'])(
-  'the way from %s with the token leads to no other machine',
+  'the redirect from %s with the token leads to no other machine',
   async (path) => {
     const { hostname, port } = new URL(server.url);
     const asked = { path: `${path}?token=${encodeURIComponent(token)}`, hostname, port };
@@ -69,13 +69,13 @@ test.each(['/.//evil.example/', '//evil.example/', '/./..//evil.example'])(
   },
 );
 
-test('it only shows', async () => {
+test('rejects methods that change data', async () => {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     expect((await get('/', bearer, method)).status).toBe(405);
   }
 });
 
-test('what is not there is not found, and a failure tells no details', async () => {
+test('answers 404 for unknown pages, and failures without details', async () => {
   expect((await get('/../../package.json', bearer)).status).toBe(404);
   const failed = await get('/api/path?service=a/b', bearer);
   expect(failed.status).toBe(500);
@@ -85,7 +85,7 @@ test('what is not there is not found, and a failure tells no details', async () 
 test.each([
   ['*', 401],
   ['127.0.0.1', undefined],
-])('listening on %s it is asked at another address of the machine', async (host, status) => {
+])('listening on %s, it answers at another address of the machine', async (host, status) => {
   const other = await startDashboard({
     host,
     port: 0,

@@ -10,9 +10,9 @@ import { streamChanges } from './stream.ts';
 import { isToken, toCookie, tokenOf } from './token.ts';
 
 export interface DashboardServerOptions {
-  /** `*` is every address, of both families where there are two. */
+  /** `*` means every address, of both families if available. */
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly token: string;
   readonly rowStore: RowStore;
@@ -26,7 +26,7 @@ export interface DashboardServer {
   close(): Promise<void>;
 }
 
-/** Nothing is loaded from elsewhere, nothing may frame the pages, and nothing learns the address. */
+/** No external content, no framing of the pages, and no referrer. */
 const securityHeaders = {
   'content-security-policy':
     "default-src 'self'; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
@@ -40,7 +40,7 @@ const compress = promisify(gzip);
 const compressFrom = 1024;
 const pathLimitMs = 10_000;
 
-/** Serves the pages, the rows as they change, and the path of a Service. Reading only. */
+/** Serves the pages, the rows with their changes, and the path of a Service. Read only. */
 export async function startDashboard(options: DashboardServerOptions): Promise<DashboardServer> {
   const { host, port } = options;
   const server = await startHttpServer({
@@ -53,7 +53,7 @@ export async function startDashboard(options: DashboardServerOptions): Promise<D
       const path = exchange.request.url?.split('?')[0];
       options.log.warn({ error, path }, 'a page could not be served');
       if (exchange.response.headersSent) exchange.response.destroy();
-      else reply(exchange, 500, 'Something went wrong; the log says what.');
+      else reply(exchange, 500, 'An internal error occurred; the log has the details.');
     },
   });
   return { url: `${server.url}/`, close: () => server.close() };
@@ -63,11 +63,11 @@ async function answer(options: DashboardServerOptions, exchange: Exchange): Prom
   const { request, response } = exchange;
   const url = URL.parse(request.url ?? '/', 'http://dashboard');
   if (url === null) {
-    reply(exchange, 400, 'That is no address of a page.');
+    reply(exchange, 400, 'The path of the page is invalid.');
     return;
   }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    reply(exchange, 405, 'The dashboard only shows; it changes nothing.');
+    reply(exchange, 405, 'The dashboard is read only.');
     return;
   }
   const { token, isFirst } = tokenOf(request, url);
@@ -75,7 +75,7 @@ async function answer(options: DashboardServerOptions, exchange: Exchange): Prom
     reply(
       exchange,
       401,
-      'The dashboard needs its token: open the address that was printed at the start, with ?token= in it.',
+      'The dashboard requires its token: open the address that was printed at the start, with ?token= in it.',
     );
     return;
   }
@@ -84,7 +84,7 @@ async function answer(options: DashboardServerOptions, exchange: Exchange): Prom
     response.writeHead(303, {
       ...securityHeaders,
       'set-cookie': `${toCookie(token)}; HttpOnly; SameSite=Strict; Path=/`,
-      // One slash only: two would lead to another machine.
+      // One slash only: two would redirect to another machine.
       location: url.pathname.replace(/^\/+/, '/'),
     });
     response.end();
@@ -103,7 +103,7 @@ async function serve(options: DashboardServerOptions, url: URL, exchange: Exchan
     return;
   }
   const asset = options.assets.get(url.pathname);
-  if (asset === undefined) reply(exchange, 404, 'There is no such page.');
+  if (asset === undefined) reply(exchange, 404, 'The page does not exist.');
   else await send(exchange, asset.type, asset.body);
 }
 
@@ -115,7 +115,7 @@ async function servePath(
   const [namespace = '', name = ''] = (url.searchParams.get('service') ?? '').split('/');
   const signal = AbortSignal.any([exchange.signal, AbortSignal.timeout(pathLimitMs)]);
   const path = await options.findPath(namespace, name, signal);
-  if (path === undefined) reply(exchange, 404, 'There is no such Service.');
+  if (path === undefined) reply(exchange, 404, 'The Service does not exist.');
   else {
     const body = Buffer.from(JSON.stringify(path));
     await send(exchange, 'application/json', body);

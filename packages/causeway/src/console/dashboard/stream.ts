@@ -3,14 +3,14 @@ import { constants, createGzip, type Gzip } from 'node:zlib';
 import type { RowStore } from '../overview/row-store.ts';
 import type { RowChanges } from '../overview/rows.ts';
 
-/** A page that reads this much slower than things change is let go; its browser comes again by itself. */
+/** A page that reads too slowly is disconnected at this size; its browser reconnects automatically. */
 const mostBufferedBytes = 32 * 1024 * 1024;
-/** Rows of the first message come in parts, so that no line is larger than a browser likes. */
+/** The first rows are sent in parts, so that no line is too large for a browser. */
 const rowsInMessage = 2_000;
-/** More than a screen shows: with these a page is painted before the rest has come. */
+/** More than a screen shows: a page is painted with these before the rest arrives. */
 const rowsInFirstMessage = 100;
 
-/** Server-sent events: every row first, and then what changes. */
+/** Server-sent events: first every row, then the changes. */
 export function streamChanges(
   rowStore: RowStore,
   request: IncomingMessage,
@@ -30,10 +30,10 @@ export function streamChanges(
     out.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   };
   const flush = () => compressed?.flush(constants.Z_SYNC_FLUSH);
-  /** What has changed while the first rows are still being told; undefined once they are. */
+  /** Changes that arrive while the first rows are being sent; undefined afterwards. */
   let waiting: RowChanges[] | undefined = [];
-  /** One part at a time, so that the first one is on its way before the next is made. */
-  const tell = (parts: Iterator<RowChanges, undefined>) => {
+  /** Sends one part at a time, so that the first is sent before the next is made. */
+  const sendParts = (parts: Iterator<RowChanges, undefined>) => {
     if (response.destroyed) return;
     const { done, value } = parts.next();
     if (done === true) {
@@ -42,13 +42,13 @@ export function streamChanges(
       waiting = undefined;
     } else {
       write('rows', value);
-      setImmediate(() => tell(parts));
+      setImmediate(() => sendParts(parts));
     }
     flush();
   };
   let isFirst = true;
   const stop = rowStore.listen((changes) => {
-    if (isFirst) tell(inParts(changes));
+    if (isFirst) sendParts(inParts(changes));
     else if (waiting !== undefined) waiting.push(changes);
     else {
       write('rows', changes);
@@ -67,7 +67,7 @@ export function streamChanges(
 
 function* inParts({ set, removed }: RowChanges): Generator<RowChanges, undefined> {
   const { service = [], ...rest } = set;
-  // In the order in which they are shown.
+  // In display order.
   const sorted = service.toSorted((left, right) => (left.key < right.key ? -1 : 1));
   yield { set: { ...rest, service: sorted.slice(0, rowsInFirstMessage) }, removed };
   for (let start = rowsInFirstMessage; start < sorted.length; start += rowsInMessage) {

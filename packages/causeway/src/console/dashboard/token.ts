@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http';
 const cookieName = 'causeway-dashboard';
 
 /**
- * Whether a request may see anything: the token as `Authorization: Bearer`, in the cookie, or, for
- * the first visit, in the address, from where it moves into the cookie.
+ * The token of a request: from `Authorization: Bearer`, from the cookie, or, at the first visit, from the
+ * URL. From there it moves into the cookie.
  */
 export function tokenOf(request: IncomingMessage, url: URL): { token: string; isFirst: boolean } {
   const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
@@ -19,7 +19,7 @@ export function tokenOf(request: IncomingMessage, url: URL): { token: string; is
   return { token: fromCookie(cookie?.slice(cookieName.length + 1) ?? ''), isFirst: false };
 }
 
-/** A token may hold what would end a cookie, or what no header takes. */
+/** A token may contain characters that end a cookie, or that headers do not allow. */
 export function toCookie(token: string): string {
   return `${cookieName}=${encodeURIComponent(token)}`;
 }
@@ -32,7 +32,7 @@ function fromCookie(text: string): string {
   }
 }
 
-/** Compares in constant time, whatever the lengths. */
+/** Compares in constant time, for any lengths. */
 export function isToken(given: string, wanted: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return wanted !== '' && timingSafeEqual(digest(given), digest(wanted));

@@ -1,4 +1,4 @@
-/** What a check found. Each problem comes with what to do about it. */
+/** Result of a check. Each problem has a hint. */
 export type Finding =
   | { readonly kind: 'fine'; readonly text: string }
   | { readonly kind: 'warning'; readonly text: string; readonly fix: string }

@@ -8,7 +8,7 @@ import { fine, problem, skipped, warning, type Check, type Finding } from './che
 
 const mostSkewMs = 5_000;
 
-/** What can be said of the cluster from here. */
+/** The checks of the cluster from this machine. */
 export function clusterChecks(
   client: KubeClient | undefined,
   whyNot: string,
@@ -44,13 +44,13 @@ export function clusterChecks(
   ];
 }
 
-/** Leases are judged by the clocks of whoever renews them: kubelets do, every ten seconds. */
+/** Compares with the nodes' clocks: kubelets renew their leases every ten seconds. */
 async function checkClock(client: KubeClient, clock: Clock, signal: AbortSignal): Promise<Finding> {
   let newest = 0;
   for await (const lease of client.list(leases, { namespace: 'kube-node-lease', signal })) {
     newest = Math.max(newest, Date.parse(lease.spec?.renewTime ?? '') || 0);
   }
-  if (newest === 0) return skipped('no node renews a lease, so nothing tells the time there');
+  if (newest === 0) return skipped('no node renews a lease, so the time of the nodes is unknown');
   const aheadMs = newest - clock.wallTime();
   if (aheadMs <= mostSkewMs) return fine('not behind the nodes');
   return warning(
@@ -62,8 +62,9 @@ async function checkClock(client: KubeClient, clock: Clock, signal: AbortSignal)
 function describeFailure(thrown: unknown): Finding {
   const error = CausewayError.from(thrown);
   if (isErrorCode(error, 'forbidden') || isErrorCode(error, 'unauthorized')) {
-    return problem(error.message, 'Give this user the rights of deploy/ to read it.');
+    return problem(error.message, 'Give this user the read permissions of deploy/.');
   }
-  const hint = error.hint ?? 'Is the API server up, and the kubeconfig the right one?';
+  const hint =
+    error.hint ?? 'Check that the API server is running and that the kubeconfig is correct.';
   return problem(error.message, hint);
 }

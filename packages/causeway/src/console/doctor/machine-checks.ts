@@ -8,7 +8,7 @@ import { findVersion, isAtLeast } from './version.ts';
 
 const leastKernel = [5, 10];
 
-/** What gateways and nodes need of the machine itself. */
+/** Requirements of gateways and nodes on the machine. */
 export const machineChecks: readonly Check[] = [
   {
     name: 'kernel',
@@ -66,8 +66,8 @@ async function checkCapabilities(): Promise<Finding> {
     .map(([name]) => name);
   if (missing.length === 0) return fine(Object.keys(needed).join(' '));
   return warning(
-    `${missing.join(' and ')} missing: what follows about the kernel can't be checked`,
-    'Run it as root, or with these capabilities, on a gateway or node.',
+    `${missing.join(' and ')} missing: the kernel can't be checked`,
+    'Run the command as root, or with these capabilities, on a gateway or node.',
   );
 }
 
@@ -80,16 +80,18 @@ async function checkNftables(signal: AbortSignal): Promise<Finding> {
   const names = outcome.stdout.trim().split('\n').filter(Boolean);
   const isOurs = names.some((line) => / causeway/.test(line));
   const others = names.length - (isOurs ? 1 : 0);
-  return fine(`${isOurs ? 'our table is there' : 'no table of ours'}, ${others} of others`);
+  return fine(
+    `${isOurs ? 'the table of Causeway exists' : 'no table of Causeway'}, ${others} of other programs`,
+  );
 }
 
 async function checkForeignFirewall(signal: AbortSignal): Promise<Finding> {
   try {
     const chains = await findStrictForwardChains('causeway', { signal });
-    if (chains.length === 0) return fine('nothing in the way of forwarded connections');
+    if (chains.length === 0) return fine('no rule blocks forwarded connections');
     return warning(
       chains.map(({ chain, why }) => `${chain}: ${why}`).join('; '),
-      'Let connections to the load balancer addresses through there; docs/topologies.md says how.',
+      'Allow connections to the load balancer addresses there; see docs/topologies.md.',
     );
   } catch (error) {
     return skipped(CausewayError.from(error).message);

@@ -22,7 +22,7 @@ export interface ClusterSourceOptions {
   readonly rowStore: RowStore;
 }
 
-/** What is kept of an object: its identity and what the rows need. */
+/** The kept part of an object: its identity and the fields for the rows. */
 interface Kept<T> extends KubeObject {
   readonly kept: T;
 }
@@ -33,7 +33,7 @@ interface KeptSlice extends SliceCount {
 
 const serviceLabel = 'kubernetes.io/service-name';
 const none = { ready: 0, all: 0 };
-/** The oldest make room: the API server keeps them for an hour, and a busy cluster has many. */
+/** The oldest are dropped: the API server keeps Events for an hour, and a busy cluster has many. */
 const mostEvents = 500;
 
 /** Services, their endpoints and the Events about them, as rows. */

@@ -27,14 +27,14 @@ const taken = (status: 'True' | 'False', reason: string, message: string): Servi
 const explain = (service: Service, ready = 1) =>
   explainService(service, serviceRow(service, { ready, all: 2 }), []);
 
-test('a Service that is served needs no advice', () => {
+test('a served Service needs no advice', () => {
   const { summary, steps, advice } = explain(taken('True', 'Served', ''));
   expect(summary).toBe('shop/web is served on 192.0.2.7.');
   expect(steps.map(({ state }) => state)).toEqual(['done', 'done', 'done', 'done']);
   expect(advice).toEqual([]);
 });
 
-test('a Service that no gateway serves now gets no answer, whatever its condition says', () => {
+test('a Service without a working gateway gets no answer, whatever its condition', () => {
   const service = taken('True', 'Served', '');
   const row = serviceRow(service, { ready: 1, all: 2 });
   const { summary, steps, advice } = explainService(
@@ -48,26 +48,26 @@ test('a Service that no gateway serves now gets no answer, whatever its conditio
   expect(advice).toEqual([expect.stringContaining('causeway status')]);
 });
 
-test('one without a class is told how to get one', () => {
+test('advises a Service without a class how to set one', () => {
   const { summary, steps, advice } = explain(bare);
-  expect(summary).toContain('Nobody serves shop/web');
+  expect(summary).toContain('No provider serves shop/web');
   expect(steps.map(({ state }) => state)).toEqual(['waiting', 'waiting', 'failed', 'done']);
   expect(advice[0]).toContain('Set spec.loadBalancerClass');
 });
 
-test('one that failed says what was wrong', () => {
+test('shows the problem of a failed Service', () => {
   const { summary, advice } = explain(taken('False', 'PortTaken', 'Port 80 belongs to a/b.'));
   expect(summary).toBe("shop/web can't be served: Port 80 belongs to a/b.");
   expect(advice[0]).toContain('kubectl describe service -n shop web');
 });
 
-test('no ready pod is pointed at, with the command that shows them', () => {
+test('names the command that shows pods if no pod is ready', () => {
   const { steps, advice } = explain(taken('True', 'Served', ''), 0);
   expect(steps.at(-1)).toEqual({ name: 'endpoints', state: 'failed', text: '0 of 2 ready' });
   expect(advice).toEqual(['No pod is ready: `kubectl get pods -n shop -l app=web`.']);
 });
 
-test('the newest Events come first, a few of them', () => {
+test('shows a few Events, newest first', () => {
   const events = Array.from({ length: 9 }, (_, index) => ({
     key: String(index),
     at: `2026-01-01T00:00:0${index}Z`,

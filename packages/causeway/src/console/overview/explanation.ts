@@ -3,7 +3,7 @@ import { cleanupFinalizer } from '../../services/plan.ts';
 import { readRecord } from '../../services/record.ts';
 import type { EventRow, ServiceRow } from './rows.ts';
 
-/** One step of a Service on its way to being served. */
+/** One step of a Service towards being served. */
 export interface Step {
   readonly name: string;
   readonly state: 'done' | 'waiting' | 'failed' | 'skipped';
@@ -11,23 +11,23 @@ export interface Step {
 }
 
 export interface Explanation {
-  /** In one sentence. */
+  /** One sentence. */
   readonly summary: string;
   readonly steps: readonly Step[];
-  /** What was tried last, the newest first. */
+  /** The most recent Events, newest first. */
   readonly lately: readonly EventRow[];
-  /** What somebody can do about it; empty when nothing is wrong. */
+  /** Recommended actions; empty without a problem. */
   readonly advice: readonly string[];
 }
 
 const shownEvents = 5;
 
-/** Why a Service has no address, at which step it is, what was tried last, and what to do. */
+/** Explains why a Service has no address: its current step, the most recent Events, and what to do. */
 export function explainService(
   service: Service,
   row: ServiceRow,
   events: readonly EventRow[],
-  /** Why no gateway serves clients, where gateways are used and that is so. */
+  /** The reason why no gateway serves clients, if gateways are used and that is so. */
   noGateway?: string,
 ): Explanation {
   const isAffected = noGateway !== undefined && row.provider === 'gateway';
@@ -50,15 +50,15 @@ function summaryOf({ key, state, addresses, message, idledAt }: ServiceRow): str
     case 'serving':
       return `${key} is served on ${where}.`;
     case 'pending':
-      return `${key} is under way: ${message}`;
+      return `${key} is pending: ${message}`;
     case 'failed':
       return `${key} can't be served: ${message}`;
     case 'idle':
-      return `${key} has been asleep since ${idledAt}; the first connection to ${where} wakes it.`;
+      return `${key} has been idle since ${idledAt}; the first connection to ${where} wakes it.`;
     case 'internal':
       return `${key} is not of type LoadBalancer; inside the cluster it is reached on ${where}.`;
     case 'unclaimed':
-      return `Nobody serves ${key}: ${message}`;
+      return `No provider serves ${key}: ${message}`;
     case 'deleting':
       return `${key} is being deleted: ${message}`;
   }
@@ -77,14 +77,14 @@ function stepsOf(service: Service, row: ServiceRow): Step[] {
       state: isTaken ? 'done' : record.kind === 'unreadable' ? 'failed' : 'waiting',
       text:
         record.kind === 'unreadable'
-          ? `the record on it can't be read: ${record.problem}`
-          : `by ${provider === undefined ? 'nobody yet' : `the provider ${provider}`}`,
+          ? `its record can't be read: ${record.problem}`
+          : `by ${provider === undefined ? 'no provider yet' : `the provider ${provider}`}`,
     },
     {
       name: 'protected',
       state: hasFinalizer ? 'done' : 'waiting',
       text: hasFinalizer
-        ? 'a finalizer holds it until what it has outside of the cluster is given back'
+        ? 'a finalizer keeps it until its objects outside of the cluster are released'
         : 'no finalizer yet',
     },
     {
@@ -103,7 +103,7 @@ function stateOfRow({ state }: ServiceRow): Step['state'] {
 function endpointStep({ endpoints, state }: ServiceRow): Step {
   const text = `${endpoints.ready} of ${endpoints.all} ready`;
   if (endpoints.ready > 0) return { name: 'endpoints', state: 'done', text };
-  if (state === 'idle') return { name: 'endpoints', state: 'skipped', text: 'asleep' };
+  if (state === 'idle') return { name: 'endpoints', state: 'skipped', text: 'idle' };
   return { name: 'endpoints', state: 'failed', text };
 }
 
@@ -114,22 +114,22 @@ function adviceFor(service: Service, row: ServiceRow, steps: readonly Step[]): s
     advice.push(
       service.spec?.loadBalancerClass === undefined
         ? 'Set spec.loadBalancerClass (causeway.dev/gateway, causeway.dev/octavia or causeway.dev/pool), or defaultProvider in the controller’s settings.'
-        : 'Is the controller running, with that provider enabled? `kubectl logs` of the controller says which ones are.',
+        : "Check that the controller is running with that provider enabled. The controller's log names the enabled providers.",
     );
   }
   if (row.state === 'failed') {
     advice.push(
-      `Mend what the message says; \`kubectl describe service -n ${namespace} ${name}\` has all of it.`,
+      `Fix the problem in the message; \`kubectl describe service -n ${namespace} ${name}\` shows all details.`,
     );
   }
   if (row.state === 'pending') {
     advice.push(
-      'It goes on by itself. If it does not: `causeway gateways list` and the controller’s log.',
+      'It continues automatically. Otherwise check `causeway gateways list` and the controller’s log.',
     );
   }
   if (row.state === 'deleting') {
     advice.push(
-      'A finalizer is removed only when nothing is left outside. Do not remove it by hand: that leaks addresses.',
+      'The finalizer is removed when nothing is left outside. Do not remove it manually: that leaks addresses.',
     );
   }
   if (steps.some((step) => step.name === 'endpoints' && step.state === 'failed')) {
@@ -138,7 +138,7 @@ function adviceFor(service: Service, row: ServiceRow, steps: readonly Step[]): s
       .join(',');
     advice.push(
       selector === ''
-        ? 'It has no selector: somebody must write its EndpointSlices.'
+        ? 'It has no selector: write its EndpointSlices manually.'
         : `No pod is ready: \`kubectl get pods -n ${namespace} -l ${selector}\`.`,
     );
   }

@@ -2,7 +2,7 @@ import type { Address } from '@causeway/base/address/address';
 import type { Port, Protocol } from '@causeway/base/address/port';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 
-/** What an address is to a Service. */
+/** Role of an address for a Service. */
 export type AddressRole = 'load balancer' | 'external' | 'cluster';
 
 export interface AddressOwner {
@@ -12,7 +12,7 @@ export interface AddressOwner {
   readonly hasPort: boolean;
 }
 
-/** The Service that an address and port belong to. One with the port goes before one without. */
+/** The Service of an address and port. A Service with the port is preferred to one without. */
 export function findOwner(
   services: Iterable<Service>,
   target: { readonly address: Address; readonly protocol: Protocol; readonly port: Port },

@@ -25,7 +25,7 @@ const status: AgentStatus = {
 const signal = new AbortController().signal;
 const away = () => Promise.reject(new CausewayError('unavailable', 'it does not answer'));
 
-test('a gateway that is well has nothing to say', () => {
+test('a healthy gateway has no message', () => {
   expect(gatewayRow('a', 'u', status)).toMatchObject({
     vrrp: 'MASTER',
     message: '',
@@ -42,7 +42,7 @@ test.each([
   expect(gatewayRow('a', 'u', { ...status, alarms: [alarm] })).toMatchObject({ canServe });
 });
 
-test('what is wrong is told in one line', () => {
+test('describes all problems in one line', () => {
   const { message } = gatewayRow('a', 'u', {
     ...status,
     sound: false,
@@ -54,7 +54,7 @@ test('what is wrong is told in one line', () => {
   );
 });
 
-test('of one that does not answer, the last word stays', async () => {
+test('keeps the last state of a gateway that does not answer', async () => {
   const last = gatewayRow('a', 'u', status);
   const client = { status: away, counters: away };
   expect(await readGateway('a', { url: 'u', client }, last, signal)).toEqual({
@@ -71,7 +71,7 @@ test('of one that does not answer, the last word stays', async () => {
   ).toBeUndefined();
 });
 
-test('connections are summed over the ports of a Service, also behind a floating address', async () => {
+test('sums connections over the ports of a Service, also behind a floating IP', async () => {
   const counters = () =>
     Promise.resolve([
       { address: '192.0.2.1', protocol: 'TCP', port: 80, connections: '3' },

@@ -14,7 +14,7 @@ export interface Gateway {
 
 const everyMs = 1_000;
 
-/** Asks every gateway how it is, again and again. One that hangs delays no other. */
+/** Polls the status of every gateway. A hung gateway does not delay the others. */
 export async function watchGateways(
   gateways: ReadonlyMap<string, Gateway>,
   rowStore: RowStore,
@@ -34,7 +34,7 @@ export async function watchGateways(
   await supervise(signal, Object.fromEntries(loops));
 }
 
-/** The gateway as it answers now; of one that does not, what it said last. */
+/** The gateway's current status; if it does not answer, its last one. */
 export async function readGateway(
   name: string,
   { url, client }: Gateway,
@@ -83,9 +83,7 @@ function problemOf(status: AgentStatus): string {
   const problems = [
     ...status.alarms,
     ...(status.sound ? [] : ['The kernel may differ from the accepted configuration.']),
-    ...(status.errors.length === 0
-      ? []
-      : [`${status.errors.length} endpoints could not be taken over.`]),
+    ...(status.errors.length === 0 ? [] : [`${status.errors.length} endpoints were rejected.`]),
     ...(withheld === 0
       ? []
       : [`${withheld} frontends are still served: their removal is not confirmed yet.`]),
@@ -118,8 +116,8 @@ function neverSeen(name: string, url: string): GatewayRow {
 }
 
 /**
- * How many connections the gateway has seen to the Service; undefined where it can't be asked. A floating
- * address is translated before it gets here, so the Service's name counts beside its addresses.
+ * Number of connections to the Service that the gateway has counted; undefined if it does not answer. A
+ * floating IP is translated before the gateway, so the Service's name is matched beside its addresses.
  */
 export async function connectionsTo(
   { client }: Gateway,

@@ -16,7 +16,7 @@ export interface PoolSourceOptions {
 
 const everyMs = 5_000;
 
-/** Asks the allocator how full its pools are, again and again. What it said last stays while it is away. */
+/** Polls the usage of the allocator's pools. The last result stays while the allocator does not answer. */
 export async function watchPools(options: PoolSourceOptions, signal: AbortSignal): Promise<void> {
   const { sites, clock, log } = options;
   for (;;) {

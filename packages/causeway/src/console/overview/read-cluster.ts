@@ -8,7 +8,7 @@ import { addSlices, countSlice, serviceRow, type SliceCount } from './service-ro
 
 const serviceLabel = 'kubernetes.io/service-name';
 
-/** The rows of all Services, or of those in a namespace, as they are now. */
+/** The current rows of all Services, or of those in a namespace. */
 export async function readServices(
   client: KubeClient,
   namespace: string | undefined,
@@ -26,7 +26,7 @@ export async function readServices(
   return rows;
 }
 
-/** One Service with its row and what was said about it; undefined where there is none. */
+/** One Service with its row and its Events; undefined if it does not exist. */
 export async function readService(
   client: KubeClient,
   name: { readonly namespace: string; readonly name: string },
@@ -48,7 +48,7 @@ export async function readService(
   return { service, row: serviceRow(service, addSlices(counts)), events: said };
 }
 
-/** An Event about an earlier Service of the same name tells nothing about this one. */
+/** An Event of an earlier Service with the same name does not apply to this one. */
 function isAbout(event: Event, service: Service): boolean {
   const uid = event.involvedObject?.uid;
   return uid === undefined || uid === service.metadata?.uid;

@@ -13,7 +13,7 @@ const pool = (key: string, used = 0): PoolRow => ({
   isDraining: false,
 });
 
-test('a listener gets everything, then what changed, each row once in a batch', async () => {
+test('sends all rows to a listener, then the changes, each row once per batch', async () => {
   const clock = new SimulatedClock();
   const rowStore = new RowStore();
   const stop = new AbortController();

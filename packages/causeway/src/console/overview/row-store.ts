@@ -5,16 +5,16 @@ type Listener = (changes: RowChanges) => void;
 
 interface Shelf<Kind extends RowKind> {
   readonly rows: Map<string, Rows[Kind]>;
-  /** Keys that have changed since listeners were told. */
+  /** Keys that changed since the last notification. */
   readonly changed: Set<string>;
 }
 
 type Shelves = { readonly [Kind in RowKind]: Shelf<Kind> };
 
-/** Listeners are told a few times a second at most, however fast things change. */
+/** Listeners are notified a few times per second at most. */
 const pauseMs = 250;
 
-/** All rows as they are now. Listeners get everything first, and then what changed, in batches. */
+/** All current rows. Listeners get all rows first, and then the changes, in batches. */
 export class RowStore {
   readonly #shelves: Shelves = {
     service: { rows: new Map(), changed: new Set() },
@@ -46,7 +46,7 @@ export class RowStore {
     return shelf.rows.values();
   }
 
-  /** Tells everything at once, and from then on what changes. Answers with a way to stop. */
+  /** Sends all rows at once, and then the changes. Returns a function that unsubscribes. */
   listen(listener: Listener): () => void {
     listener({
       set: {
@@ -61,11 +61,11 @@ export class RowStore {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Tells listeners of changes until the signal fires. */
+  /** Notifies listeners of changes until the signal fires. */
   async run(clock: Clock, signal: AbortSignal): Promise<void> {
     for (;;) {
       await sleep(clock, pauseMs, signal);
-      this.#tell();
+      this.#notify();
     }
   }
 
@@ -73,7 +73,7 @@ export class RowStore {
     this.#shelves[kind].changed.add(key);
   }
 
-  #tell(): void {
+  #notify(): void {
     const set: { -readonly [Kind in RowKind]?: Rows[Kind][] } = {};
     const removed: Partial<Record<RowKind, string[]>> = {};
     let count = 0;

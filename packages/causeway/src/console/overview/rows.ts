@@ -1,16 +1,16 @@
 /**
- * What an operator sees: one row for each thing, small enough that ten thousand of them are nothing.
- * The dashboard's pages and the command line show the same rows.
+ * The operator's view: one small row per object, so that ten thousand rows are cheap. The dashboard's pages
+ * and the command line show the same rows.
  */
 
 /**
  * - `serving`: it has its addresses and they are served
- * - `pending`: under way, `message` says at which step
- * - `failed`: it can't be served as it is, `message` says why
- * - `idle`: asleep, wakes on the first connection
- * - `internal`: nothing to do from outside
- * - `unclaimed`: of type LoadBalancer, and no provider has taken it
- * - `deleting`: waits for what it holds outside of the cluster to be given back
+ * - `pending`: in progress, `message` has the step
+ * - `failed`: it can't be served as it is, `message` has the reason
+ * - `idle`: wakes on the first connection
+ * - `internal`: not reachable from outside
+ * - `unclaimed`: of type LoadBalancer, without a provider
+ * - `deleting`: waits for the release of its objects outside of the cluster
  */
 export type ServiceState =
   | 'serving'
@@ -25,7 +25,7 @@ export interface ServiceRow {
   /** `namespace/name` */
   readonly key: string;
   readonly type: string;
-  /** Who serves it; empty for nobody. */
+  /** Provider of the Service; empty if none. */
   readonly provider: string;
   readonly state: ServiceState;
   readonly reason: string;
@@ -34,7 +34,7 @@ export interface ServiceRow {
   /** Such as `80/TCP`. */
   readonly ports: readonly string[];
   readonly endpoints: { readonly ready: number; readonly all: number };
-  /** Where it was discovered; empty for one that was made in the cluster. */
+  /** Cloud in which it was discovered; empty for a Service of the cluster. */
   readonly backend: string;
   readonly idledAt: string;
   readonly createdAt: string;
@@ -44,11 +44,11 @@ export interface GatewayRow {
   readonly key: string;
   readonly url: string;
   readonly reachable: boolean;
-  /** False while it does not answer, or an alarm says that it does not serve clients. */
+  /** False while the gateway does not answer, or an alarm prevents it from serving clients. */
   readonly canServe: boolean;
-  /** Why not, or what else is wrong. */
+  /** The reason, or another problem. */
   readonly message: string;
-  /** As keepalived says: `MASTER`, `BACKUP`, `FAULT`; `unknown` while it can't be asked. */
+  /** State of keepalived: `MASTER`, `BACKUP`, `FAULT`; `unknown` while the gateway does not answer. */
   readonly vrrp: string;
   readonly vrrpSince: string;
   readonly generation: number;
@@ -73,7 +73,7 @@ export interface PoolRow {
   readonly isDraining: boolean;
 }
 
-/** An Event of Kubernetes about something that an operator of this would look at. */
+/** A Kubernetes Event about an object that operators of Causeway use. */
 export interface EventRow {
   readonly key: string;
   readonly at: string;
@@ -96,7 +96,7 @@ export interface Rows {
 export type RowKind = keyof Rows;
 export const rowKinds: readonly RowKind[] = ['service', 'gateway', 'pool', 'event'];
 
-/** What changed since the last message; the first one has everything. */
+/** The changes since the last message; the first one has all rows. */
 export interface RowChanges {
   readonly set: { readonly [Kind in RowKind]?: readonly Rows[Kind][] };
   readonly removed: { readonly [Kind in RowKind]?: readonly string[] };
@@ -115,7 +115,7 @@ export interface PathGateway {
   readonly canServe: boolean;
   readonly vrrp: string;
   readonly reachable: boolean;
-  /** New connections to the Service's addresses since the rules were made; null where nobody counted. */
+  /** New connections to the Service's addresses since the rules were written; null if not counted. */
   readonly connections: number | null;
 }
 
@@ -123,7 +123,7 @@ export interface PathEndpoint {
   readonly address: string;
   readonly ports: readonly string[];
   readonly node: string;
-  /** The pod behind it, if there is one. */
+  /** The pod of the endpoint, if any. */
   readonly target: string;
   readonly state: 'ready' | 'draining' | 'not-ready';
 }

@@ -13,7 +13,9 @@ export interface PathSources {
 
 const mostEvents = 20;
 
-/** Where a connection to the Service goes, from the gateways to the pods. Undefined for an unknown one. */
+/**
+ * The path of a connection to the Service, from the gateways to the pods. Undefined for an unknown Service.
+ */
 export async function findPath(
   sources: PathSources,
   namespace: string,

@@ -20,34 +20,34 @@ const conditioned = (status: 'True' | 'False', reason: string, message: string) 
 describe('the state of a Service', () => {
   test.each([
     ['of another type', service({ type: 'ClusterIP' }), 'internal', ''],
-    ['nobody took', service({}), 'unclaimed', 'It has no loadBalancerClass'],
-    ['of a strange class', service({ loadBalancerClass: 'x/y' }), 'unclaimed', 'the class x/y'],
+    ['without a provider', service({}), 'unclaimed', 'It has no loadBalancerClass'],
+    ['of an unknown class', service({ loadBalancerClass: 'x/y' }), 'unclaimed', 'the class x/y'],
     [
-      'taken over a moment ago',
+      'just taken over',
       service({}, { metadata: { annotations: { [recordAnnotation]: record } } }),
       'pending',
-      'nothing was reported yet',
+      'no status yet',
     ],
     ['served', service({}, conditioned('True', 'Served', 'fine')), 'serving', 'fine'],
-    ['under way', service({}, conditioned('False', 'Pending', 'step 2')), 'pending', 'step 2'],
-    ['refused', service({}, conditioned('False', 'PortTaken', 'by a/b')), 'failed', 'by a/b'],
+    ['pending', service({}, conditioned('False', 'Pending', 'step 2')), 'pending', 'step 2'],
+    ['failed', service({}, conditioned('False', 'PortTaken', 'by a/b')), 'failed', 'by a/b'],
     [
-      'served by others',
+      'served by another controller',
       service({}, { status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } } }),
       'serving',
-      'set by somebody else',
+      'Another controller set its address',
     ],
     [
-      'that sleeps',
+      'idle',
       service({}, { metadata: { annotations: { 'idling.alpha.openshift.io/idled-at': 'x' } } }),
       'idle',
       'first connection wakes it',
     ],
     [
-      'that is being deleted',
+      'being deleted',
       service({}, { metadata: { deletionTimestamp: 'x', finalizers: ['a/b'] } }),
       'deleting',
-      'Waits for a/b.',
+      'Waiting for a/b.',
     ],
   ] as const)('%s', (_name, given, state, message) => {
     const row = serviceRow(given, none);
@@ -56,7 +56,7 @@ describe('the state of a Service', () => {
   });
 });
 
-test('addresses from outside go before those of the cluster', () => {
+test('prefers external addresses to cluster addresses', () => {
   expect(serviceRow(service({ type: 'NodePort' }), none).addresses).toEqual(['10.96.0.9']);
   expect(serviceRow(service({}), none).addresses).toEqual([]);
   const status = { loadBalancer: { ingress: [{ ip: '192.0.2.1' }, { hostname: 'a.example' }] } };
@@ -65,14 +65,14 @@ test('addresses from outside go before those of the cluster', () => {
   expect(row.ports).toEqual(['80/TCP']);
 });
 
-test('who serves it is read from the record, unless that was copied from another Service', () => {
+test('reads the provider from the record, unless it was copied from another Service', () => {
   const metadata = { annotations: { [recordAnnotation]: record } };
   expect(serviceRow(service({}, { metadata }), none).provider).toBe('gateway');
   const copied = service({}, { metadata: { ...metadata, uid: 'other' } });
   expect(serviceRow(copied, none).provider).toBe('');
 });
 
-test('a headless Service has no address of its own', () => {
+test('a headless Service has no address', () => {
   const row = serviceRow(
     service({ type: 'ClusterIP', clusterIP: 'None', clusterIPs: ['None'] }),
     none,
@@ -80,7 +80,7 @@ test('a headless Service has no address of its own', () => {
   expect(row).toMatchObject({ type: 'Headless', addresses: [] });
 });
 
-test('endpoints of two families are the same pods', () => {
+test('counts endpoints of two families as the same pods', () => {
   const slice = (addressType: 'IPv4' | 'IPv6', ready: boolean) =>
     countSlice({ addressType, endpoints: [{ addresses: ['a'], conditions: { ready } }] });
   const slices = [slice('IPv4', true), slice('IPv4', false), slice('IPv6', true)];

@@ -8,7 +8,7 @@ import type { ServiceRow, ServiceState } from './rows.ts';
 const idledAnnotation = 'idling.alpha.openshift.io/idled-at';
 const backendLabel = 'causeway.dev/backend';
 
-/** A Service as an operator sees it. How many endpoints it has is known from elsewhere. */
+/** The operator's view of a Service. The caller counts the endpoints. */
 export function serviceRow(service: Service, endpoints: ServiceRow['endpoints']): ServiceRow {
   const { metadata, spec, status } = service;
   const ingress = status?.loadBalancer?.ingress ?? [];
@@ -25,7 +25,7 @@ export function serviceRow(service: Service, endpoints: ServiceRow['endpoints'])
     state,
     reason,
     message,
-    // One from inside would look as if it were reached from outside.
+    // An internal address must not appear as an external one.
     addresses: external.length > 0 || spec?.type === 'LoadBalancer' ? external : internal,
     ports: (spec?.ports ?? []).map(portText),
     endpoints,
@@ -50,11 +50,11 @@ function stateOf(service: Service): Standing {
     return {
       state: 'deleting',
       reason: 'Deleting',
-      message: said.message || `Waits for ${finalizers || 'the API server'}.`,
+      message: said.message || `Waiting for ${finalizers || 'the API server'}.`,
     };
   }
   if (metadata?.annotations?.[idledAnnotation] !== undefined) {
-    return { state: 'idle', reason: 'Idle', message: 'Asleep; the first connection wakes it.' };
+    return { state: 'idle', reason: 'Idle', message: 'Idle; the first connection wakes it.' };
   }
   if (condition !== undefined) {
     const failed = condition.reason !== 'Pending' && condition.status === 'False';
@@ -68,14 +68,14 @@ function stateOf(service: Service): Standing {
     return {
       state: 'pending',
       reason: 'Pending',
-      message: 'Taken over; nothing was reported yet.',
+      message: 'Taken over by a provider; no status yet.',
     };
   }
   if ((status?.loadBalancer?.ingress ?? []).length > 0) {
     return {
       state: 'serving',
       reason: 'Foreign',
-      message: 'Its address was set by somebody else.',
+      message: 'Another controller set its address.',
     };
   }
   const named = spec.loadBalancerClass;
@@ -103,7 +103,7 @@ function portText({ port, protocol = 'TCP' }: ServicePort): string {
   return `${port}/${protocol}`;
 }
 
-/** What is kept of a slice. */
+/** The kept part of a slice. */
 export interface SliceCount {
   readonly family: string;
   readonly ready: number;
@@ -116,7 +116,7 @@ export function countSlice({ addressType, endpoints }: EndpointSlice): SliceCoun
   return { family: addressType, ready: ready.length, all: all.length };
 }
 
-/** How many endpoints the slices have in all. With two families there is a slice of each for the same pods. */
+/** Number of endpoints of all slices. With two families each has a slice for the same pods. */
 export function addSlices(slices: Iterable<SliceCount>): ServiceRow['endpoints'] {
   const families = new Map<string, { ready: number; all: number }>();
   for (const { family, ready, all } of slices) {

@@ -33,8 +33,8 @@ const service = {
   spec: { ports: [{ port: 80, protocol: 'TCP' as const }] },
 };
 
-describe('in words', () => {
-  test('where it goes and by which rules, once for gateways that do the same', () => {
+describe('trace output', () => {
+  test('shows the destination and the rules, once for gateways that do the same', () => {
     const traces = [trace({}), trace({ gateway: 'b', vrrp: 'BACKUP' })];
     expect(describeTraces(traces, [pod])).toEqual([
       '',
@@ -46,7 +46,7 @@ describe('in words', () => {
     ]);
   });
 
-  test('a gateway that does not answer, and what others leave out', () => {
+  test('shows a gateway that does not answer, and unhealthy backends', () => {
     const others = ['10.244.1.2:8080'];
     const traces = [
       trace({ answer: { ...answer, isSourceKept: false, others, unhealthy: others, steps: [] } }),
@@ -55,7 +55,7 @@ describe('in words', () => {
     expect(describeTraces(traces, []).slice(1)).toEqual([
       'a (holds the address): 10.10.0.9:80/TCP goes to 10.244.1.1:8080, which sees the gateway.',
       '  So it is.',
-      '  It could also be 10.244.1.2:8080.',
+      '  It could also go to 10.244.1.2:8080.',
       "  Left out, because they don't answer: 10.244.1.2:8080.",
       '',
       'b: it does not answer',
@@ -74,7 +74,7 @@ describe('in words', () => {
     expect(none.at(-1)).toBe('✗ No gateway can answer clients now.');
   });
 
-  test('nobody holds an address that is not served', () => {
+  test('names no holder of an address that is not served', () => {
     const traces = [trace({ answer: { ...answer, outcome: 'not-served', steps: [] } })];
     expect(describeTraces(traces, [])[1]).toBe('a (master): it is not served.');
   });
@@ -83,17 +83,17 @@ describe('in words', () => {
     [undefined, 'No Service has 192.0.2.1:80/TCP.'],
     [
       { service, role: 'load balancer', hasPort: false } as const,
-      'The address is of Service shop/web, which has other ports: 80/TCP.',
+      'The address belongs to Service shop/web, which has other ports: 80/TCP.',
     ],
     [
       { service, role: 'load balancer', hasPort: true } as const,
       '192.0.2.1:80/TCP is the load balancer address of Service shop/web.',
     ],
-  ])('whose the address is (%#)', (owner, text) => {
+  ])('names the Service of the address (%#)', (owner, text) => {
     expect(describeOwner('192.0.2.1:80/TCP', owner, [])).toEqual([text]);
   });
 
-  test('a cluster address with its endpoints', () => {
+  test('shows a cluster address with its endpoints', () => {
     const owner = { service, role: 'cluster', hasPort: true } as const;
     expect(describeOwner('10.96.0.7:80/TCP', owner, [pod]).at(-1)).toBe(
       '  10.244.1.1 8080/TCP (web-a on node-1), ready',

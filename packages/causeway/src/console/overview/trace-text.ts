@@ -4,17 +4,17 @@ import { keyOf } from '@causeway/kubernetes/objects/object';
 import type { AddressOwner } from './find-owner.ts';
 import type { PathEndpoint } from './rows.ts';
 
-/** What one gateway answered, or why it did not. */
+/** One gateway's answer, or the reason why there is none. */
 export interface GatewayTrace {
   readonly gateway: string;
   readonly vrrp: string;
   readonly answer: TraceAnswer | undefined;
   readonly problem: string;
-  /** The alarms by which the gateway does not answer clients, whatever its rules do. */
+  /** The alarms that prevent the gateway from answering clients, whatever its rules do. */
   readonly outages: readonly string[];
 }
 
-/** What stands behind the address, in a line or two. */
+/** Describes the Service of the address in a line or two. */
 export function describeOwner(
   target: string,
   owner: AddressOwner | undefined,
@@ -27,11 +27,11 @@ export function describeOwner(
     const ports = (service.spec?.ports ?? []).map(
       ({ port, protocol = 'TCP' }) => `${port}/${protocol}`,
     );
-    return [`The address is of Service ${key}, which has other ports: ${ports.join(', ')}.`];
+    return [`The address belongs to Service ${key}, which has other ports: ${ports.join(', ')}.`];
   }
   const lines = [`${target} is the ${role} address of Service ${key}.`];
   if (role !== 'load balancer') {
-    lines.push('The proxy of each node serves it by itself, and chooses at random among:');
+    lines.push('The proxy of each node serves it, and chooses at random among:');
     lines.push(...endpoints.map((each) => `  ${describeEndpoint(each)}`));
   }
   return lines;
@@ -42,7 +42,10 @@ function describeEndpoint({ address, ports, target, node, state }: PathEndpoint)
   return `${address} ${ports.join(', ')}${where === '' ? '' : ` (${where})`}, ${state}`;
 }
 
-/** What becomes of the connection at each gateway. Those that do the same as the first are not told at length. */
+/**
+ * Describes how each gateway handles the connection. Gateways with the same result as the first are
+ * shortened.
+ */
 export function describeTraces(
   traces: readonly GatewayTrace[],
   endpoints: readonly PathEndpoint[],
@@ -69,7 +72,7 @@ function canAnswer({ answer, outages }: GatewayTrace): boolean {
 function roleOf({ vrrp, answer }: GatewayTrace): string {
   if (vrrp === 'BACKUP') return 'stands by';
   if (vrrp !== 'MASTER') return vrrp;
-  // Nobody holds what is not served.
+  // An address that is not served has no holder.
   return answer?.outcome === 'not-served' ? 'master' : 'holds the address';
 }
 
@@ -79,7 +82,7 @@ function describeTrace(trace: GatewayTrace, endpoints: readonly PathEndpoint[]):
   const lines = [`${gateway} (${roleOf(trace)}): ${outcome(answer, endpoints)}`];
   lines.push(...trace.outages.map((alarm) => `  ✗ The gateway does not answer clients: ${alarm}`));
   lines.push(`  ${answer.because}`);
-  if (answer.others.length > 0) lines.push(`  It could also be ${answer.others.join(', ')}.`);
+  if (answer.others.length > 0) lines.push(`  It could also go to ${answer.others.join(', ')}.`);
   if (answer.unhealthy.length > 0) {
     lines.push(`  Left out, because they don't answer: ${answer.unhealthy.join(', ')}.`);
   }

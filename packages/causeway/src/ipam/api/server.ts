@@ -39,7 +39,7 @@ export interface ApiOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   /** PEM texts. With a client authority, client certificates it signed are credentials once registered. */
   readonly tls?:
@@ -50,7 +50,7 @@ export interface ApiOptions {
       }
     | undefined;
   readonly rateLimit: RateLimit;
-  /** For requests without a valid credential, by source, so that guessing takes too long. */
+  /** Limit per source for requests without a valid credential, so that guessing takes too long. */
   readonly strangerLimit?: RateLimit;
 }
 
@@ -59,7 +59,7 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
-/** The version of the API, in a header of every answer to a call. */
+/** The version of the API, sent in a header of every response to a call. */
 export const apiVersion = '1.0';
 /** The time that calls have to end when the server stops. */
 const graceMs = 1_000;
@@ -104,7 +104,7 @@ export async function startApiServer(options: ApiOptions): Promise<ApiServer> {
   return { url: server.url, close: () => closeGently(server, options.clock) };
 }
 
-/** The parts of a request that its URL has. */
+/** The parts of a request that come from its URL. */
 interface UrlInput {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | string[]>>;
@@ -195,7 +195,7 @@ function callHandler(api: Api, name: OperationName, operation: Operation): Handl
   };
 }
 
-/** Accepts no new calls. Calls under way may end; after a while, calls that still wait are ended. */
+/** Accepts no new calls. Running calls may end; after the grace period, waiting calls are aborted. */
 async function closeGently(server: HttpServer, clock: Clock): Promise<void> {
   const stopping = new CausewayError('unavailable', 'this server is stopping: ask another one');
   const timers = [
@@ -224,7 +224,7 @@ function authenticate(request: IncomingMessage): Presented {
   });
 }
 
-/** What the call needs follows from its path alone; the body claims nothing. */
+/** The required permission depends on the path alone, never on the body. */
 function permissionFor(operation: Operation, params: unknown): Permission {
   const { site = '', cluster = '' } = params as { site?: string; cluster?: string };
   switch (operation.access) {
@@ -265,12 +265,12 @@ function enforceLimit(limiter: RateLimiter, caller: string, { response }: Exchan
 
 function answerProblem(exchange: Exchange, error: CausewayError): void {
   const { status, problem } = problemOf(error);
-  // The client sends the rest of a body that is too large; without the connection it stops.
+  // The client would keep sending the rest of a body that is too large; closing the connection stops it.
   if (error instanceof BodyTooLarge) exchange.response.setHeader('connection', 'close');
   sendJson(exchange, specialStatus(error) ?? status, problem);
 }
 
-/** Statuses of HTTP that no error code stands for. */
+/** HTTP statuses without an error code. */
 function specialStatus(error: CausewayError): number | undefined {
   if (error instanceof TooManyRequests) return 429;
   return error instanceof ParameterTooLong ? 414 : undefined;

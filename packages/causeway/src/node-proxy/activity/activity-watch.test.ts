@@ -26,7 +26,7 @@ const annotated = (marks: Readonly<Record<string, string>> = {}): Service =>
     },
   });
 
-it('counts quiet anew from when a Service wakes, in a report that goes with its Node', async () => {
+it('restarts the idle time when a Service wakes, and makes the Node the owner of the report', async () => {
   const clock = new SimulatedClock();
   let last: ConfigMap = {};
   const apply = (_: unknown, object: ConfigMap) => {

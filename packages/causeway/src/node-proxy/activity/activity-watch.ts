@@ -25,16 +25,16 @@ export interface ActivityWatchOptions {
   readonly connections: LiveConnections;
   readonly client: KubeClient;
   readonly node: string;
-  /** The Node object as it is now. */
+  /** The current Node object. */
   readonly owner?: () => Node | undefined;
-  /** Where the node reports. */
+  /** Namespace of the node's activity reports. */
   readonly namespace: string;
   readonly everyMs: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Which services anything is connected to, as the kernel tracks it. */
+/** The services that have tracked connections in the kernel. */
 export interface LiveConnections {
   connected(
     services: readonly VirtualService[],
@@ -43,17 +43,17 @@ export interface LiveConnections {
 }
 
 interface Watched {
-  /** By the monotonic clock. */
+  /** Time of the monotonic clock. */
   activeAt: number;
   isMarked: boolean;
-  /** Connections so far; undefined before the first look. */
+  /** Number of new connections so far; undefined before the first check. */
   count: bigint | undefined;
 }
 
 /**
- * Notices which of the annotated Services are used through this node, and reports how long each has been
- * quiet. New connections are counted by the rules, those that are up are in the kernel's table; so
- * neither a short one nor a silent one is missed.
+ * Detects which annotated Services are used through this node, and reports how long each has been idle. The
+ * rules count new connections, and the kernel's table has the established ones. So short connections and idle
+ * ones are both detected.
  */
 export class ActivityWatch implements ServiceProxy {
   readonly #options: ActivityWatchOptions;
@@ -109,13 +109,13 @@ export class ActivityWatch implements ServiceProxy {
       } catch (thrown) {
         const error = CausewayError.from(thrown);
         if (signal.aborted) throw error;
-        // Without a report the controller keeps the Services awake.
+        // Without a report, the controller keeps the Services awake.
         log.warn({ error }, 'the activity of Services was not reported');
       }
     }
   }
 
-  /** Looks once and reports. What could not be looked at is not reported. */
+  /** Checks once and reports. Services that could not be checked are not reported. */
   async report(signal: AbortSignal): Promise<void> {
     const { client, clock, node, namespace, owner } = this.#options;
     await this.#check(signal);
@@ -129,7 +129,7 @@ export class ActivityWatch implements ServiceProxy {
     await client.apply(configMaps, object, options);
   }
 
-  /** Quiet is counted from when it is known, and anew from when it wakes. */
+  /** The idle time starts when the Service becomes known, and again when it wakes. */
   #watch(key: string, isMarked: boolean): void {
     const activeAt = this.#options.clock.monotonic();
     const known = this.#watched.get(key);
@@ -158,7 +158,7 @@ export class ActivityWatch implements ServiceProxy {
     }
   }
 
-  /** New connections so far, of every service. */
+  /** New connections so far, by service. */
   async #counts(signal: AbortSignal): Promise<Map<ServiceKey, bigint>> {
     const counts = new Map<ServiceKey, bigint>();
     const byId = new Map<string, ServiceKey>();

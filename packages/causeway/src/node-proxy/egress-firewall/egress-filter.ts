@@ -22,7 +22,7 @@ export interface EgressFilterOptions {
   readonly inner: ServiceProxy;
   readonly client: KubeClient;
   readonly recorder: EventRecorder;
-  /** The pod networks of all nodes if empty. */
+  /** If empty, the pod networks of all nodes. */
   readonly clusterNetworks: readonly Prefix[];
   readonly exemptNamespaces: readonly string[];
   readonly resolve: ResolveName;
@@ -33,15 +33,15 @@ export interface EgressFilterOptions {
 
 const absentCheckMs = 30_000;
 
-/** The egress firewall with what it lives on: the policies of the cluster, and the DNS. */
+/** The egress firewall with its inputs: the policies of the cluster, and DNS. */
 export class EgressFilter {
-  /** What is told to this instead of the inner proxy. */
+  /** Send Services and slices to this proxy instead of the inner proxy. */
   readonly proxy: ServiceProxy;
   readonly #options: EgressFilterOptions;
   readonly #firewall: EgressFirewall;
   readonly #names: NameWatcher;
   readonly #gate: SyncGate;
-  /** Undefined until the nodes were heard. */
+  /** Undefined until the nodes are known. */
   #networks: readonly Prefix[] | undefined;
   readonly #networksKnown = Promise.withResolvers<void>();
 
@@ -61,7 +61,7 @@ export class EgressFilter {
       exemptNamespaces: new Set(options.exemptNamespaces),
       addressesOf: (name) => this.#names.addressesOf(name),
       watchNames: (names) => this.#names.watch(names),
-      tellHidden: (service, message) =>
+      reportHidden: (service, message) =>
         recorder.recordAbout(service, { type: 'Warning', reason: 'EgressDenied', message }),
     });
     this.proxy = this.#firewall;
@@ -74,7 +74,10 @@ export class EgressFilter {
     this.#networksKnown.resolve();
   }
 
-  /** Until the signal fires. Nothing is written before the policies are known, and each name was tried. */
+  /**
+   * Runs until the signal fires. Rules are written only after the policies are known and each name has been
+   * resolved once.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { client, clock, log, metrics } = this.#options;
     if (!(await this.#areServed(signal))) {
@@ -102,7 +105,7 @@ export class EgressFilter {
       await supervise(signal, {
         policies: (inner) => reflector.run(inner),
         ...this.#networkLoops(),
-        'first look': async (inner) => {
+        'initial sync': async (inner) => {
           await whenSynced([store], inner);
           const stopped = whenAborted(inner);
           await Promise.race([this.#networksKnown.promise, stopped]);
@@ -117,7 +120,9 @@ export class EgressFilter {
     }
   }
 
-  /** Only a clear no counts: on doubt we wait, because the rules of before are still there. */
+  /**
+   * Only a definite answer counts. On errors the proxy waits, because the existing rules are still in place.
+   */
   async #areServed(signal: AbortSignal): Promise<boolean> {
     const { client, clock, log } = this.#options;
     for (;;) {
@@ -125,13 +130,19 @@ export class EgressFilter {
         return await isServed(client, egressNetworkPolicies, signal);
       } catch (error) {
         if (signal.aborted) throw error;
-        log.warn({ error }, 'cannot tell whether there are EgressNetworkPolicies; trying again');
+        log.warn(
+          { error },
+          'reading the API resources failed, EgressNetworkPolicies may exist; trying again',
+        );
         await sleep(clock, 2_000, signal);
       }
     }
   }
 
-  /** Who owns an EndpointSlice could say of any address that it is a pod's; what nodes say is not his to write. */
+  /**
+   * Uses the networks of the Nodes. The owner of an EndpointSlice could declare any address as a pod's, but
+   * can't write Nodes.
+   */
   #networkLoops(): Readonly<Record<string, Loop>> {
     const { clusterNetworks, client, clock, log, metrics } = this.#options;
     if (clusterNetworks.length > 0) return {};

@@ -14,7 +14,7 @@ const denyAll = makePolicy('default', [cidr('Deny', '0.0.0.0/0')]);
 function start(exempt: readonly string[] = []) {
   const metrics = new PrometheusMetrics();
   const said: string[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const known = new Map<string, ReadonlySet<Address>>();
   let watched: readonly string[] = [];
   const inner: ServiceProxy = {
@@ -31,7 +31,7 @@ function start(exempt: readonly string[] = []) {
     watchNames: (names) => {
       watched = [...names];
     },
-    tellHidden: (service, message) => told.push(`${service.name}: ${message}`),
+    reportHidden: (service, message) => reported.push(`${service.name}: ${message}`),
     metrics,
   });
   firewall.setClusterNetworks([prefix('10.1.0.0/16')]);
@@ -40,11 +40,11 @@ function start(exempt: readonly string[] = []) {
     (await metrics.render())
       .split('\n')
       .filter((line) => line.startsWith('causeway_egress_firewall_hidden_slices{'));
-  return { hidden, firewall, take, told, known, watched: () => watched };
+  return { hidden, firewall, take, reported, known, watched: () => watched };
 }
 
-describe('the egress firewall before the proxy', () => {
-  it('hands on what it has no opinion on', () => {
+describe('EgressFirewall', () => {
+  it('passes on slices that no policy denies', () => {
     const { firewall, take } = start();
     firewall.setService(makeService());
     firewall.setSlice(outside());
@@ -54,7 +54,7 @@ describe('the egress firewall before the proxy', () => {
     expect(take()).toEqual(['service', 'set web-1', 'remove shop/web-1', 'no service', 'synced']);
   });
 
-  it('on a change of a slice: adds, deletes, updates or does nothing', () => {
+  it('adds, deletes, updates or ignores a slice when it changes', () => {
     const { firewall, take } = start();
     firewall.setPolicy(denyAll);
     firewall.setSlice(outside());
@@ -71,8 +71,8 @@ describe('the egress firewall before the proxy', () => {
     expect(take()).toEqual([]);
   });
 
-  it('on a change of a policy: judges every slice of its namespace anew, and no other', () => {
-    const { firewall, take, told } = start();
+  it('re-evaluates the slices of the namespace only, when a policy changes', () => {
+    const { firewall, take, reported } = start();
     firewall.setSlice(outside('a'));
     firewall.setSlice(inside('b'));
     const elsewhere = outside('c');
@@ -80,8 +80,8 @@ describe('the egress firewall before the proxy', () => {
     take();
     firewall.setPolicy(denyAll);
     expect(take()).toEqual(['remove shop/a']);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain(
+    expect(reported).toHaveLength(1);
+    expect(reported[0]).toContain(
       'web: The endpoints of the EndpointSlice a are not used: 203.0.113.1',
     );
     firewall.setPolicy(
@@ -96,7 +96,7 @@ describe('the egress firewall before the proxy', () => {
     expect(take()).toEqual([]);
   });
 
-  it('on a change of the cluster’s networks: judges every namespace that has a policy', () => {
+  it("re-evaluates each namespace with a policy when the cluster's networks change", () => {
     const { firewall, take } = start();
     firewall.setPolicy(denyAll);
     firewall.setSlice(makeSlice({ name: 'pods', addresses: ['10.2.0.1'] }));
@@ -107,13 +107,13 @@ describe('the egress firewall before the proxy', () => {
     expect(take()).toEqual(['remove shop/pods']);
   });
 
-  it('on a change of a name: judges those who speak of it', () => {
-    const { firewall, take, known, watched, told } = start();
+  it('re-evaluates the namespaces that use a name when its addresses change', () => {
+    const { firewall, take, known, watched, reported } = start();
     firewall.setPolicy(makePolicy('default', [named('Deny', 'evil.example')]));
     expect(watched()).toEqual(['evil.example']);
     firewall.setSlice(outside());
     expect(take()).toEqual([]);
-    expect(told[0]).toContain('not resolved yet');
+    expect(reported[0]).toContain('not resolved yet');
     known.set('evil.example', new Set([address('198.51.100.1')]));
     firewall.nameChanged('evil.example');
     expect(take()).toEqual(['set web-1']);
@@ -125,7 +125,7 @@ describe('the egress firewall before the proxy', () => {
     expect(watched()).toEqual([]);
   });
 
-  it('counts what each rule hides', async () => {
+  it('counts the slices that each rule hides', async () => {
     const { firewall, hidden } = start();
     firewall.setSlice(outside('a'));
     firewall.setSlice(outside('b'));
@@ -139,7 +139,7 @@ describe('the egress firewall before the proxy', () => {
     expect(await hidden()).toEqual([]);
   });
 
-  it('leaves exempt namespaces alone', () => {
+  it('ignores the policies of exempt namespaces', () => {
     const { firewall, take } = start(['shop']);
     firewall.setPolicy(denyAll);
     firewall.setSlice(outside());

@@ -12,13 +12,13 @@ import { egressJudgements, hiddenSlices } from './metric-definitions.ts';
 
 export interface EgressFirewallOptions {
   readonly inner: ServiceProxy;
-  /** Policies in these namespaces say nothing. */
+  /** Policies in these namespaces have no effect. */
   readonly exemptNamespaces: ReadonlySet<string>;
   readonly addressesOf: (name: string) => ReadonlySet<Address> | undefined;
-  /** The names that policies speak of now. */
+  /** Called with the names that policies use now. */
   readonly watchNames: (names: ReadonlySet<string>) => void;
-  /** A slice is hidden: to be told to whoever owns the Service. */
-  readonly tellHidden: (service: ObjectReference, message: string) => void;
+  /** Records a hidden slice as an Event of its Service. */
+  readonly reportHidden: (service: ObjectReference, message: string) => void;
   readonly metrics: Metrics;
 }
 
@@ -30,9 +30,8 @@ interface Tracked {
 const serviceLabel = 'kubernetes.io/service-name';
 
 /**
- * Stands outside all other parts of the proxy and hides slices that lead where the namespace's egress
- * firewall forbids, so that no Service can be used to get round it: neither by the base proxy nor by
- * the holder.
+ * The outermost proxy. Hides slices with endpoints that the namespace's egress firewall denies. So no Service
+ * can bypass the firewall, neither through the base proxy nor through the holder.
  */
 export class EgressFirewall implements ServiceProxy {
   readonly #options: EgressFirewallOptions;
@@ -40,7 +39,7 @@ export class EgressFirewall implements ServiceProxy {
   readonly #policies = new Map<string, Map<string, EgressPolicy>>();
   readonly #hiddenGauge;
   readonly #changes;
-  /** How many slices each rule hides, by namespace. */
+  /** Number of slices that each rule hides, by namespace. */
   readonly #hidden = new Map<string, Map<string, number>>();
   #clusterNetworks: readonly Prefix[] = [];
 
@@ -97,13 +96,13 @@ export class EgressFirewall implements ServiceProxy {
     this.#policiesChanged(namespace);
   }
 
-  /** The pod and service networks. Before they are told, everything is outside. */
+  /** Sets the pod and service networks. Until then, every address counts as outside. */
   setClusterNetworks(networks: readonly Prefix[]): void {
     this.#clusterNetworks = networks;
     for (const namespace of this.#policies.keys()) this.#judgeAll(namespace);
   }
 
-  /** A name has other addresses: whoever speaks of it is judged anew. */
+  /** The addresses of a name changed: re-evaluates the namespaces that use it. */
   nameChanged(name: string): void {
     for (const [namespace, policies] of this.#policies) {
       const speaks = [...policies.values()].some(({ rules }) =>
@@ -130,7 +129,7 @@ export class EgressFirewall implements ServiceProxy {
     for (const { slice } of slices.values()) this.#place(slices, slice, false);
   }
 
-  /** Judges a slice and hands on what follows from it; an unchanged one that stays shown is not news. */
+  /** Evaluates a slice and passes on the result; an unchanged slice that stays visible is not passed on. */
   #place(slices: Map<string, Tracked>, slice: EndpointSlice, isNew: boolean): void {
     const { inner, addressesOf } = this.#options;
     const clusterNetworks = this.#clusterNetworks;
@@ -149,14 +148,14 @@ export class EgressFirewall implements ServiceProxy {
     if (before?.kind === 'shown') inner.removeSlice(key);
     if (before?.kind !== 'hidden') this.#changes.add({ namespace, verdict: 'hidden' });
     const isSame = before?.kind === 'hidden' && before.because === judgement.because;
-    if (!isSame) this.#tell(slice, judgement.address, judgement.because);
+    if (!isSame) this.#report(slice, judgement.address, judgement.because);
   }
 
-  #tell(slice: EndpointSlice, address: string, because: string): void {
+  #report(slice: EndpointSlice, address: string, because: string): void {
     const { namespace = '', name = '', labels } = slice.metadata ?? {};
     const service = labels?.[serviceLabel];
     if (service === undefined) return;
-    this.#options.tellHidden(
+    this.#options.reportHidden(
       { apiVersion: 'v1', kind: 'Service', namespace, name: service },
       `The endpoints of the EndpointSlice ${name} are not used: ${address} is denied by ${because}.`,
     );

@@ -2,7 +2,7 @@ import type { CustomResourceDefinition } from '@causeway/kubernetes/objects/cust
 import { resourceOf } from '@causeway/kubernetes/objects/custom-resources';
 import type { KubeObject } from '@causeway/kubernetes/objects/object';
 
-/** OpenShift's resource: what the pods of a namespace may reach outside the cluster. */
+/** OpenShift's resource: destinations outside the cluster that the pods of a namespace may reach. */
 export interface EgressNetworkPolicy extends KubeObject {
   readonly spec?: {
     readonly egress?: readonly {
@@ -17,10 +17,10 @@ const rule = {
   description: 'The first rule that matches an address decides. Without a match it is allowed.',
   required: ['type', 'to'],
   properties: {
-    type: { type: 'string', enum: ['Allow', 'Deny'], description: 'What the rule does.' },
+    type: { type: 'string', enum: ['Allow', 'Deny'], description: 'Effect of the rule.' },
     to: {
       type: 'object',
-      description: 'What the rule is about: exactly one of the two.',
+      description: 'Destination of the rule: exactly one of the two.',
       properties: {
         cidrSelector: {
           type: 'string',
@@ -31,7 +31,7 @@ const rule = {
         },
         dnsName: {
           type: 'string',
-          description: 'A name; the addresses that it has at the time count.',
+          description: 'A DNS name; the rule uses its current addresses.',
           maxLength: 253,
           pattern:
             '^([A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?\\.)*[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?\\.?$',

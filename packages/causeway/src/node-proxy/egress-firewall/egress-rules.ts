@@ -10,7 +10,10 @@ export interface EgressRule {
     | { readonly kind: 'name'; readonly name: string };
 }
 
-/** A policy with its rules read. What can't be read denies everything outside: nobody knows what it meant. */
+/**
+ * A policy with parsed rules. A policy that can't be parsed denies every address outside, because its intent
+ * is unknown.
+ */
 export interface EgressPolicy {
   readonly key: string;
   readonly rules: readonly EgressRule[];
@@ -39,7 +42,7 @@ function parseRule({ type, to }: WrittenRule, index: number): EgressRule {
     throw new CausewayError('invalid', `${where}: name exactly one of cidrSelector and dnsName`);
   }
   if (cidrSelector !== undefined) {
-    // Host bits are allowed, as they always were: they say nothing.
+    // Host bits are allowed for compatibility; they have no effect.
     const { address, length } = parseInterface(cidrSelector);
     return { action: type, to: { kind: 'network', network: prefixOf(address, length) } };
   }
@@ -48,7 +51,7 @@ function parseRule({ type, to }: WrittenRule, index: number): EgressRule {
   return { action: type, to: { kind: 'name', name } };
 }
 
-/** `Deny 192.0.2.0/24`, for people. */
+/** Formats a rule for people: `Deny 192.0.2.0/24`. */
 export function describeRule({ action, to }: EgressRule): string {
   return `${action} ${to.kind === 'network' ? formatPrefix(to.network) : to.name}`;
 }

@@ -7,13 +7,13 @@ import { noMetrics } from '@causeway/base/observability/metrics';
 import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
 import { followPodNetworks } from './follow-pod-networks.ts';
 
-it('tells the pod networks of all nodes, once they are all known', async () => {
+it('reports the pod networks of all nodes once all nodes are known', async () => {
   const client = memoryKubeClient();
   await client.create(nodes, { metadata: { name: 'a' }, spec: { podCIDR: '10.1.0.0/24' } });
   const podCIDRs = ['10.1.1.0/24', 'fd01:0:0:1::/64'];
   await client.create(nodes, { metadata: { name: 'b' }, spec: { podCIDRs } });
   await client.create(nodes, { metadata: { name: 'no-networks' } });
-  const told: string[][] = [];
+  const reported: string[][] = [];
   const stop = new AbortController();
   const running = followPodNetworks(
     {
@@ -21,12 +21,12 @@ it('tells the pod networks of all nodes, once they are all known', async () => {
       clock: systemClock,
       log: discardLog,
       metrics: noMetrics,
-      onChange: (networks) => void told.push(networks.map(formatPrefix).sort()),
+      onChange: (networks) => void reported.push(networks.map(formatPrefix).sort()),
     },
     stop.signal,
   );
-  await vi.waitFor(() => expect(told).not.toEqual([]), { timeout: 60_000 });
-  expect(told).toEqual([['10.1.0.0/24', ...podCIDRs]]);
+  await vi.waitFor(() => expect(reported).not.toEqual([]), { timeout: 60_000 });
+  expect(reported).toEqual([['10.1.0.0/24', ...podCIDRs]]);
   stop.abort();
   await running;
 });

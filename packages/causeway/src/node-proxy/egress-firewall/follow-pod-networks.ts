@@ -14,31 +14,31 @@ import { podNetworks } from '../node-context.ts';
 
 export interface FollowPodNetworksOptions {
   readonly client: KubeClient;
-  /** Told once all nodes are known, and whenever their networks are others. */
+  /** Called once all nodes are known, and whenever their networks change. */
   readonly onChange: (networks: readonly Prefix[]) => void;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-/** Follows the pod networks of all nodes, where nobody has said which networks are the cluster's. */
+/** Follows the pod networks of all nodes, where the cluster's networks are not configured. */
 export async function followPodNetworks(
   { onChange, ...surroundings }: FollowPodNetworksOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const store = new Store<Node>({ log: surroundings.log });
-  let told: string | undefined;
-  const tell = () => {
+  let reported: string | undefined;
+  const report = () => {
     const networks = [...store.values()].flatMap((node) => podNetworks(node));
     const text = JSON.stringify(networks);
-    if (text === told) return;
-    told = text;
+    if (text === reported) return;
+    reported = text;
     onChange(networks);
   };
-  // Nodes are written often, and their networks once.
+  // Nodes are written often, but their networks rarely change.
   store.onChange((change) => {
     if (!store.isSynced) return;
-    if (change.type !== 'updated' || hasMoved(change)) tell();
+    if (change.type !== 'updated' || hasMoved(change)) report();
   });
   const reflector = new Reflector<Node, Node>({
     ...surroundings,
@@ -54,7 +54,7 @@ export async function followPodNetworks(
     nodes: (inner) => reflector.run(inner),
     'pod networks': async (inner) => {
       await whenSynced([store], inner);
-      tell();
+      report();
       await whenAborted(inner);
     },
   });

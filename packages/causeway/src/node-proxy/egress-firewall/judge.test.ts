@@ -43,7 +43,7 @@ describe('the egress firewall', () => {
     ],
     ['all inside the cluster', ['10.1.0.1', '10.96.0.1'], [denyAll], 'shown'],
     [
-      'one outside: those inside are judged too',
+      'a mixed slice: addresses inside are evaluated too',
       ['10.1.0.1', '203.0.113.1'],
       [cidr('Deny', '10.1.0.0/16')],
       'hidden',
@@ -54,12 +54,22 @@ describe('the egress firewall', () => {
       [cidr('Deny', '0.0.0.0/32')],
       'shown',
     ],
-    ['host bits say nothing', ['198.51.100.9'], [cidr('Deny', '198.51.100.7/24')], 'hidden'],
+    ['host bits have no effect', ['198.51.100.9'], [cidr('Deny', '198.51.100.7/24')], 'hidden'],
     ['IPv6 denied', ['2001:db8::1'], [cidr('Deny', '2001:db8::/32')], 'hidden'],
     ['IPv6 inside', ['fd00:1::1'], [cidr('Deny', '::/0')], 'shown'],
     ['a rule of the other family', ['2001:db8::1'], [denyAll], 'shown'],
-    ['a name that means it, denied', ['203.0.113.5'], [named('Deny', 'known.example')], 'hidden'],
-    ['a name that means another', ['203.0.113.6'], [named('Deny', 'known.example')], 'shown'],
+    [
+      'a denied name with this address',
+      ['203.0.113.5'],
+      [named('Deny', 'known.example')],
+      'hidden',
+    ],
+    [
+      'a denied name with another address',
+      ['203.0.113.6'],
+      [named('Deny', 'known.example')],
+      'shown',
+    ],
     [
       'a name that allows it',
       ['203.0.113.5'],
@@ -67,36 +77,36 @@ describe('the egress firewall', () => {
       'shown',
     ],
     [
-      'an unknown name that denies, outside',
+      'an unresolved name that denies, outside',
       ['203.0.113.6'],
       [named('Deny', 'new.example')],
       'hidden',
     ],
     [
-      'an unknown name, but an earlier rule allows',
+      'an unresolved name after a rule that allows',
       ['203.0.113.6'],
       [cidr('Allow', '203.0.113.0/24'), named('Deny', 'new.example')],
       'shown',
     ],
     [
-      'an unknown name that allows opens nothing',
+      'an unresolved name that allows',
       ['203.0.113.6'],
       [named('Allow', 'new.example'), denyAll],
       'hidden',
     ],
     [
-      'an unknown name that denies, inside a mixed slice',
+      'an unresolved name that denies, in a mixed slice',
       ['10.1.0.1', '203.0.113.5'],
       [named('Allow', 'known.example'), named('Deny', 'new.example')],
       'shown',
     ],
     ['no rules at all', ['203.0.113.1'], [], 'shown'],
-    ['what is no address leads nowhere', ['nonsense'], [denyAll], 'shown'],
+    ['an invalid address', ['nonsense'], [denyAll], 'shown'],
   ])('%s', (_, addresses, rules, verdict) => {
     expect(judge(addresses, ...rules)).toBe(verdict);
   });
 
-  it('hides what can be hidden where there are several policies, or one that nobody can read', () => {
+  it('hides slices if there are several policies, or an unreadable one', () => {
     const slice = makeSlice({ addresses: ['203.0.113.1'] });
     const inside = makeSlice({ addresses: ['10.1.0.1'] });
     const two = ['one', 'two'].map((name) => parseEgressPolicy(makePolicy(name, [])));
@@ -114,7 +124,7 @@ describe('the egress firewall', () => {
     expect(judgeSlice(slice, [], context)).toEqual({ kind: 'shown' });
   });
 
-  it('says which rule it was', () => {
+  it('names the rule', () => {
     const policy = parseEgressPolicy(makePolicy('one', [cidr('Allow', '192.0.2.0/24'), denyAll]));
     const slice = makeSlice({ addresses: ['203.0.113.1'] });
     expect(judgeSlice(slice, [policy], context)).toEqual({

@@ -4,11 +4,11 @@ import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects
 import { nameFromKey } from '@causeway/kubernetes/objects/object';
 import { describeRule, type EgressPolicy } from './egress-rules.ts';
 
-/** What judging depends on beside the slice and its namespace's policies. */
+/** Inputs of the evaluation, beside the slice and its namespace's policies. */
 export interface JudgeContext {
-  /** The pod and service networks. Slices wholly inside them are never judged. */
+  /** The pod and service networks. Slices entirely inside them are never evaluated. */
   readonly clusterNetworks: readonly Prefix[];
-  /** The addresses of a name; undefined if nobody knows them yet. */
+  /** The addresses of a name; undefined if they are not known yet. */
   readonly addressesOf: (name: string) => ReadonlySet<Address> | undefined;
 }
 
@@ -18,15 +18,15 @@ export type Judgement =
       readonly kind: 'hidden';
       readonly address: string;
       readonly because: string;
-      /** In short, for metrics: `default 2`, or what is wrong with the policies. */
+      /** Short form for metrics: `default 2`, or the problem of the policies. */
       readonly rule: string;
     };
 
 const shown: Judgement = { kind: 'shown' };
 
 /**
- * Whether a slice may be used. One denied address hides all of it, because a Service's owner chose the
- * others to go with it; slices that stay inside the cluster are none of the egress firewall's business.
+ * Decides whether a slice may be used. One denied address hides all of it, because the Service's owner chose
+ * the other addresses to go with it. Slices inside the cluster are not subject to the egress firewall.
  */
 export function judgeSlice(
   slice: EndpointSlice,
@@ -37,7 +37,7 @@ export function judgeSlice(
   const addresses = (slice.endpoints ?? []).flatMap(({ addresses: listed }) => listed);
   const isInside = (text: string) => {
     const address = tryParseAddress(text);
-    // The proxy leaves out what is no address, so it leads nowhere.
+    // The proxy ignores values that are not addresses.
     return (
       address === undefined ||
       context.clusterNetworks.some((network) => prefixContains(network, address))
@@ -74,7 +74,7 @@ function hidden(address: string, rejection: Rejected): Judgement {
   return { kind: 'hidden', address, ...rejection };
 }
 
-/** Why the address is denied; undefined if it is not. */
+/** The reason why the address is denied; undefined if it is allowed. */
 function rejection(
   address: Address,
   isOutside: boolean,
@@ -91,9 +91,9 @@ function rejection(
     }
     const known = addressesOf(rule.to.name);
     if (known === undefined) {
-      // Whom the name means is unknown: it opens nothing, and may mean to close this one.
+      // The addresses of the name are unknown. The rule allows nothing, and may deny this address.
       if (denied !== undefined && isOutside) {
-        return { ...denied, because: `${words}, whose name is not resolved yet` };
+        return { ...denied, because: `${words} with a name that is not resolved yet` };
       }
       continue;
     }

@@ -37,8 +37,8 @@ function start() {
   return { clock, watcher, answers, asked, changed, addresses };
 }
 
-describe('following names', () => {
-  it('asks again when their time is over, and tells of changes only', async () => {
+describe('NameWatcher', () => {
+  it('resolves again after the TTL, and reports changes only', async () => {
     const { clock, watcher, answers, asked, changed, addresses } = start();
     answers.set('a', is('192.0.2.1'));
     watcher.watch(new Set(['a']));
@@ -55,7 +55,7 @@ describe('following names', () => {
     expect(addresses('a')).toEqual(['192.0.2.2']);
   });
 
-  it('tries the first lookup again too, and keeps what it knew when a later one fails', async () => {
+  it('retries the first lookup too, and keeps the addresses when a later one fails', async () => {
     const { clock, watcher, answers, addresses } = start();
     watcher.watch(new Set(['a']));
     await watcher.tried();
@@ -68,7 +68,7 @@ describe('following names', () => {
     expect(addresses('a')).toEqual(['192.0.2.1']);
   });
 
-  it('is not held up by a slow name, and gives it up after a while', async () => {
+  it('is not delayed by a slow name, and aborts its lookup', async () => {
     const { clock, watcher, answers, asked, addresses } = start();
     answers.set('slow', hangs);
     answers.set('quick', is('192.0.2.1'));
@@ -81,7 +81,7 @@ describe('following names', () => {
     expect(addresses('slow')).toEqual(['192.0.2.2']);
   });
 
-  it('does not ask more often than every five seconds, whatever the name says', async () => {
+  it('resolves a name at most every five seconds, whatever its TTL', async () => {
     const { clock, watcher, answers, asked } = start();
     answers.set('a', is('192.0.2.1', 0));
     watcher.watch(new Set(['a']));
@@ -89,7 +89,7 @@ describe('following names', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('forgets names that nobody speaks of any more', async () => {
+  it('drops names that no policy uses any more', async () => {
     const { clock, watcher, answers, asked, addresses } = start();
     answers.set('a', is('192.0.2.1'));
     watcher.watch(new Set(['a']));

@@ -11,12 +11,12 @@ export interface Resolution {
   readonly ttlMs: number;
 }
 
-/** Asks the DNS for both families; throws if nobody could tell. */
+/** Resolves a name in both families; throws if that fails. */
 export type ResolveName = (name: string, signal: AbortSignal) => Promise<Resolution>;
 
 export interface NameWatcherOptions {
   readonly resolve: ResolveName;
-  /** The addresses of the name are others than before. */
+  /** Called when the addresses of the name changed. */
   readonly onChange: (name: string) => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -28,7 +28,7 @@ interface Watched {
   addresses: ReadonlySet<Address> | undefined;
   failures: number;
   timer?: Timer;
-  /** Resolved when the first lookup has ended, well or not. */
+  /** Resolves when the first lookup has succeeded or failed. */
   readonly tried: PromiseWithResolvers<void>;
 }
 
@@ -38,8 +38,8 @@ const lookupMs = 5_000;
 const retryPace: BackoffPolicy = { baseMs: 1_000, maxMs: 60_000, jitter: 0.2 };
 
 /**
- * Follows the addresses of names as long as they are wanted. Each name is on its own: a slow one holds
- * up nobody. A lookup that fails is tried again, the first one too; addresses known before stay.
+ * Follows the addresses of names while they are watched. A slow name does not delay the others. A failed
+ * lookup is retried, including the first; known addresses stay.
  */
 export class NameWatcher {
   readonly #options: NameWatcherOptions;
@@ -49,12 +49,12 @@ export class NameWatcher {
     this.#options = options;
   }
 
-  /** Undefined until the first lookup that succeeded. */
+  /** Undefined until the first successful lookup. */
   addressesOf(name: string): ReadonlySet<Address> | undefined {
     return this.#names.get(name)?.addresses;
   }
 
-  /** Follows exactly these names from now on. */
+  /** Sets the names to follow. */
   watch(names: ReadonlySet<string>): void {
     for (const [name, watched] of this.#names) {
       if (names.has(name)) continue;
@@ -76,7 +76,7 @@ export class NameWatcher {
     }
   }
 
-  /** Answers when every name has been looked up once, well or not. */
+  /** Resolves when the first lookup of each name has succeeded or failed. */
   async tried(): Promise<void> {
     await Promise.all([...this.#names.values()].map(({ tried }) => tried.promise));
   }
@@ -94,7 +94,7 @@ export class NameWatcher {
         clock,
         lookupMs,
         signal,
-        `looking up ${name}`,
+        `resolving ${name}`,
         (limited) => resolve(name, limited),
       );
       watched.failures = 0;

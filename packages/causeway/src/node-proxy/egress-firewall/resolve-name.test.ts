@@ -10,14 +10,14 @@ const answering =
 const none = failing('ENODATA');
 const cancel = () => {};
 
-it('knows both families, for the shorter of their times', async () => {
+it('returns both families, with the shorter TTL', async () => {
   const resolve4 = answering({ address: '192.0.2.1', ttl: 60 });
   const resolve6 = answering({ address: '2001:db8::1', ttl: 20 });
   const found = await resolveName('a.example', signal, { resolve4, resolve6, cancel });
   expect(found).toEqual({ addresses: ['192.0.2.1', '2001:db8::1'], ttlMs: 20_000 });
 });
 
-it('is content with one family', async () => {
+it('accepts a name with one family', async () => {
   const resolve4 = answering({ address: '192.0.2.1', ttl: 60 });
   const found = await resolveName('a.example', signal, { resolve4, resolve6: none, cancel });
   expect(found).toEqual({ addresses: ['192.0.2.1'], ttlMs: 60_000 });
@@ -26,19 +26,19 @@ it('is content with one family', async () => {
 it.each([
   ['has no addresses', none, none],
   ['has empty answers', answering(), answering()],
-])('takes it for a failure when a name %s', async (_, resolve4, resolve6) => {
+])('fails when a name %s', async (_, resolve4, resolve6) => {
   const resolving = resolveName('a.example', signal, { resolve4, resolve6, cancel });
   await expect(resolving).rejects.toThrow('a.example has no address');
 });
 
-it('fails when one family could not be asked for', async () => {
+it('fails when one family could not be resolved', async () => {
   const resolve4 = answering({ address: '192.0.2.1', ttl: 60 });
   const resolve6 = failing('ESERVFAIL');
   const resolving = resolveName('a.example', signal, { resolve4, resolve6, cancel });
   await expect(resolving).rejects.toThrow('ESERVFAIL');
 });
 
-it('stops asking when it is told to', async () => {
+it('stops when the signal fires', async () => {
   const stop = new AbortController();
   const asked = Promise.withResolvers<never>();
   const resolver = {

@@ -15,8 +15,8 @@ interface FamilyResolver {
 }
 
 /**
- * Both families of a name from the system's DNS servers, with the shortest time to live. No address at all
- * is a failure: it has no time to live, and would open what the name denies.
+ * Resolves both families with the system's DNS servers, with the shortest TTL. No address at all is a
+ * failure: it has no TTL, and would allow addresses that the name denies.
  */
 export async function resolveName(
   name: string,
@@ -46,7 +46,7 @@ export async function resolveName(
 
 const maxTtlSeconds = 3_600;
 
-/** A name may have addresses of one family only. One that nobody knows is a failure: it may come. */
+/** A name may have addresses of one family only. An unknown name is a failure: it may be created later. */
 async function orNone(answer: Promise<readonly Answer[]>): Promise<readonly Answer[]> {
   try {
     return await answer;

@@ -2,7 +2,7 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import type { ServiceProxy } from '../service-proxy.ts';
 
-/** Passes everything on, but `synced` only once it is opened too: then all who must know, know. */
+/** Passes everything on, but `synced` only after the gate was opened too. */
 export class SyncGate implements ServiceProxy {
   readonly #inner: ServiceProxy;
   #isOpen = false;

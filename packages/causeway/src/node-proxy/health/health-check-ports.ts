@@ -8,12 +8,12 @@ import type { HealthCheck, ServedService } from '../service-proxy.ts';
 import { startResponder } from './http-responder.ts';
 import { json } from './node-health.ts';
 
-/** A port that could not be had is tried again this much later. */
+/** Delay before a port that could not be opened is tried again. */
 const retryMs = 10_000;
 
 /**
- * The healthCheckNodePorts of Services with externalTrafficPolicy Local: load balancers ask there which
- * nodes have endpoints.
+ * The healthCheckNodePorts of Services with externalTrafficPolicy Local. Load balancers ask there which nodes
+ * have endpoints.
  */
 export class HealthCheckPorts {
   readonly #options: HealthCheckPortsOptions;
@@ -25,7 +25,7 @@ export class HealthCheckPorts {
     this.#options = options;
   }
 
-  /** Follows what the kernel does, so that nobody is sent here before the rules are. */
+  /** Follows committed rules, so that load balancers send no traffic before the rules are written. */
   committed(served: readonly ServedService[]): void {
     for (const { service, healthCheck } of served) {
       if (healthCheck === undefined) this.#wanted.delete(service);
@@ -98,7 +98,7 @@ export class HealthCheckPorts {
 }
 
 export interface HealthCheckPortsOptions {
-  /** Whether this node's proxy should get connections at all. */
+  /** Whether this node's proxy should get connections. */
   readonly isHealthy: () => boolean;
   readonly clock: Clock;
   readonly log: Log;

@@ -12,14 +12,14 @@ const patienceMs = 60_000;
 const well: NodeHealth = { lastDone: now - 5000, waitingMs: 0, node: { metadata: { name: 'n' } } };
 const taint = { key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' } as const;
 
-describe('the health of a node', () => {
+describe('node health', () => {
   test.each<[string, Partial<NodeHealth>, number, number]>([
-    ['all is written', {}, 200, 200],
-    ['something waits, but not for long', { waitingMs: 30_000 }, 200, 200],
-    ['something waits for too long', { waitingMs: 61_000 }, 503, 503],
+    ['all rules are written', {}, 200, 200],
+    ['a change waits for a short time', { waitingMs: 30_000 }, 200, 200],
+    ['a change waits for too long', { waitingMs: 61_000 }, 503, 503],
     ['nothing was ever written', { lastDone: undefined }, 503, 503],
-    ['the node is about to go', { node: { spec: { taints: [taint] } } }, 503, 200],
-    ['it is being deleted', { node: { metadata: { deletionTimestamp: 'x' } } }, 503, 200],
+    ['the node is about to be removed', { node: { spec: { taints: [taint] } } }, 503, 200],
+    ['the node is being deleted', { node: { metadata: { deletionTimestamp: 'x' } } }, 503, 200],
   ])('%s', (_, change, healthz, livez) => {
     const answer = (path: string) => answerHealth(path, { ...well, ...change }, patienceMs, now);
     expect(answer('/healthz').status).toBe(healthz);
@@ -74,7 +74,7 @@ describe('health check ports', () => {
   const until = (port: number, expected: number | string) =>
     expect.poll(() => state(port), { timeout: 120_000 }).toBe(expected);
 
-  it('tell load balancers how many endpoints are here', async () => {
+  it('report the number of local endpoints to load balancers', async () => {
     const { ports, setHealthy } = start();
     const port = parsePort(await freePort());
     ports.committed([served('shop/web', { port, localEndpoints: 2 })]);
@@ -94,7 +94,7 @@ describe('health check ports', () => {
     expect((await ask(port)).status).toBe(503);
   });
 
-  it('close when their Service goes, and move when its port does', async () => {
+  it('close with their Service, and follow a change of its port', async () => {
     const { ports } = start();
     const [first, second] = [parsePort(await freePort()), parsePort(await freePort())];
     ports.committed([served('shop/web', { port: first, localEndpoints: 1 })]);

@@ -7,14 +7,14 @@ import {
 import { listenPlace } from '../listen-place.ts';
 
 export interface ResponderOptions {
-  /** All addresses of the machine when left out. */
+  /** All addresses of the machine by default. */
   readonly host?: string | undefined;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly answer: (path: string) => TextAnswer | Promise<TextAnswer>;
 }
 
-/** Answers GET and HEAD by their path; nothing that a client sends is read. */
+/** Answers GET and HEAD by their path; request bodies are not read. */
 export function startResponder(options: ResponderOptions): Promise<HttpServer> {
   return startHttpServer({
     name: 'health',

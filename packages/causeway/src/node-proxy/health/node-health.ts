@@ -1,11 +1,13 @@
 import type { Node } from '@causeway/kubernetes/objects/core-objects';
 import type { TextAnswer } from '@causeway/base/http/http-server';
 
-/** What a health check looks at. */
+/** Input of the health checks. */
 export interface NodeHealth {
-  /** When the rules last were as wanted, in milliseconds since 1970; undefined before the first time. */
+  /**
+   * Last time that the rules were up to date, in milliseconds since 1970; undefined before the first time.
+   */
   readonly lastDone: number | undefined;
-  /** For how long a change has been waiting to be written. */
+  /** How long a change has been waiting to be written. */
   readonly waitingMs: number;
   readonly node: Node | undefined;
 }
@@ -13,12 +15,12 @@ export interface NodeHealth {
 /** The cluster autoscaler is about to remove the node. */
 const leavingTaint = 'ToBeDeletedByClusterAutoscaler';
 
-/** Rules are written, and no change has been waiting for too long. */
+/** Rules are written, and no change has waited for too long. */
 export function isWorking({ lastDone, waitingMs }: NodeHealth, patienceMs: number): boolean {
   return lastDone !== undefined && waitingMs <= patienceMs;
 }
 
-/** A node that is about to go should get no new connections from load balancers. */
+/** A node that is about to be removed should get no new connections from load balancers. */
 export function isEligible(node: Node | undefined): boolean {
   if (node === undefined) return true;
   if (node.metadata?.deletionTimestamp !== undefined) return false;
@@ -26,7 +28,7 @@ export function isEligible(node: Node | undefined): boolean {
 }
 
 /**
- * `/healthz` tells load balancers whether to send connections here, `/livez` the kubelet whether this
+ * `/healthz` reports to load balancers whether to send connections here, `/livez` to the kubelet whether this
  * process works. The fields are kube-proxy's.
  */
 export function answerHealth(
@@ -36,7 +38,7 @@ export function answerHealth(
   now: number,
 ): TextAnswer {
   const isAlive = isWorking(health, patienceMs);
-  // As with kube-proxy: while all is well, it is up to date as of now.
+  // As in kube-proxy: while healthy, the rules are up to date as of now.
   const lastUpdated = isAlive ? now : (health.lastDone ?? 0);
   const times = { lastUpdated: timeText(lastUpdated), currentTime: timeText(now) };
   switch (path) {

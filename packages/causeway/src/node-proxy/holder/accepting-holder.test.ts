@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** A pod behind the Service; what it does with a connection is up to the test. */
+/** A pod behind the Service; the test decides how it serves a connection. */
 async function startPod(serve: (socket: net.Socket) => void): Promise<number> {
   const server = net.createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => socket.destroy());
@@ -61,7 +61,7 @@ async function start(podPort: number, limits: { perService?: number; holdMs?: nu
   const connect = async (to = podPort) => {
     const listener = listeners.get(`TCP/${to}`) ?? 0;
     const socket = net.connect({ port: listener, host: '127.0.0.1', allowHalfOpen: true });
-    // One that is refused may hear of it before it is connected.
+    // A refused client may get the reset before it is connected.
     await new Promise<void>((resolve) => {
       socket.once('connect', resolve);
       socket.on('error', () => resolve());
@@ -89,7 +89,7 @@ async function start(podPort: number, limits: { perService?: number; holdMs?: nu
     holder.onCommit([{ service: key, diversion, healthCheck: undefined, targets }]);
   };
   const wake = () => commit(undefined, slots);
-  /** All ports but one. */
+  /** All ports but the last. */
   const wakeInPart = () =>
     commit(
       { kind: 'accept', listeners, logGroup: 9 },
@@ -99,14 +99,14 @@ async function start(podPort: number, limits: { perService?: number; holdMs?: nu
     const gone = { diversion: undefined, healthCheck: undefined, targets: [] };
     holder.onCommit([{ service: key, ...gone }]);
   };
-  /** Another Service of the same name; the same one if it has the same address. */
+  /** A Service of the same name; it is the same Service if it has the same address. */
   const listenFor = (clusterIP: string) =>
     holder.listenersFor({ ...service, spec: { ...service.spec, clusterIP } });
   return { connect, waiting, wake, wakeInPart, remove, listenFor, sleepingPort, needed, end };
 }
 
-describe('a holder that accepts', () => {
-  it('accepts at once, asks for pods, and carries what was said meanwhile', async () => {
+describe('AcceptingHolder', () => {
+  it('accepts at once, asks for pods, and forwards the bytes received in the meantime', async () => {
     const podPort = await startPod((socket) => void socket.pipe(socket));
     const { connect, waiting, wake, needed } = await start(podPort);
     const client = await connect();
@@ -119,7 +119,7 @@ describe('a holder that accepts', () => {
     expect(await text(client)).toBe('said early, and late');
   });
 
-  it('serves each port as soon as it is awake, and goes on holding the others', async () => {
+  it('serves each port as soon as it is awake, and keeps holding the others', async () => {
     const podPort = await startPod((socket) => void socket.end('hello'));
     const { connect, waiting, wakeInPart, remove, sleepingPort } = await start(podPort);
     const [early, other] = [await connect(), await connect(sleepingPort)];
@@ -134,7 +134,7 @@ describe('a holder that accepts', () => {
     expect((await closed).code).toBe('ECONNRESET');
   });
 
-  it('listens anew for another Service of the same name, and resets who waits for the one before', async () => {
+  it('listens again for another Service of the same name, and resets clients that wait for the previous one', async () => {
     const podPort = await startPod(() => {});
     const { connect, waiting, listenFor } = await start(podPort);
     const client = await connect();
@@ -173,7 +173,7 @@ describe('a holder that accepts', () => {
     expect((await failed).code).toBe('ECONNRESET');
   });
 
-  it('refuses what is too much, and a client that gives up leaves its place to another', async () => {
+  it('refuses connections above the limit, and frees the place of a client that disconnects', async () => {
     const podPort = await startPod((socket) => void socket.end('hello'));
     const { connect, waiting, wake, needed } = await start(podPort, { perService: 1 });
     const first = await connect();
@@ -190,7 +190,7 @@ describe('a holder that accepts', () => {
     expect(await text(third)).toBe('hello');
   });
 
-  it('gives up after the time that connections are held', async () => {
+  it('resets connections after the hold time', async () => {
     const podPort = await startPod(() => {});
     const { connect } = await start(podPort, { holdMs: 50 });
     const client = await connect();
@@ -199,7 +199,7 @@ describe('a holder that accepts', () => {
     expect((await closed).code).toBe('ECONNRESET');
   });
 
-  it('lets connections that are up go on when it ends', async () => {
+  it('keeps established connections when it ends', async () => {
     const podPort = await startPod((socket) => void socket.pipe(socket));
     const { connect, waiting, wake, end } = await start(podPort);
     const client = await connect();

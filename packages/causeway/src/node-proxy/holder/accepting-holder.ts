@@ -18,10 +18,10 @@ export interface AcceptingHolderOptions {
   readonly perService: number;
   readonly inAll: number;
   readonly holdMs: number;
-  /** How long connections may go on after the proxy is told to end. */
+  /** How long connections may continue after the proxy was asked to end. */
   readonly drainMs: number;
   readonly needPods: (service: string, port: string, isFirst: boolean) => void;
-  /** Its listeners are open: connections can be diverted to them. */
+  /** Called when the listeners are open: connections can be diverted to them. */
   readonly onListening: (service: string) => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -34,9 +34,9 @@ interface Place {
   listeners: ReadonlyMap<string, Port>;
   readonly waiting: Set<Waiting>;
   connections: number;
-  /** Where connections are carried to. */
+  /** Address that connections are forwarded to. */
   readonly address: string;
-  /** The ports that the kernel serves there, by `portId`: others would lead back here. */
+  /** The ports that the kernel serves at the address, by `portId`. Other ports would lead back here. */
   served: ReadonlySet<string>;
   isHeld: boolean;
 }
@@ -51,13 +51,13 @@ interface Waiting {
 
 type Outcome = 'accepted' | 'relayed' | 'full' | 'gave-up' | 'expired' | 'unreachable';
 
-/** Connections that were redirected right before the switch are still accepted. */
+/** Connections that were redirected right before the switch are still accepted for this time. */
 const lingerMs = 2_000;
 const complainEveryMs = 10_000;
 
 /**
- * For clients that cannot wait for a connection: accepts at once, waits for a pod, then carries the
- * bytes. The pod sees this node's address, and policies judge this node: that is the price.
+ * For clients that can't wait for a connection: accepts at once, waits for a pod, then forwards the bytes.
+ * Disadvantage: the pod and network policies see this node's address.
  */
 export class AcceptingHolder {
   readonly #options: AcceptingHolderOptions;
@@ -75,13 +75,13 @@ export class AcceptingHolder {
     return this.#places.get(service)?.waiting.size ?? 0;
   }
 
-  /** The listeners of a Service by `portId`; undefined while they are not open yet. */
+  /** The listeners of a Service by `portId`; undefined until they are open. */
   listenersFor(service: Service): ReadonlyMap<string, Port> | undefined {
     const key = keyOf(service);
     const [address = ''] = clusterAddresses(service);
     const known = this.#places.get(key);
     if (known?.address === address) return known.listeners.size === 0 ? undefined : known.listeners;
-    // Another one of the same name: who waits for the one before waits in vain.
+    // A different Service of the same name: clients of the previous one can't be served.
     if (known !== undefined) this.#giveUp(key, known);
     this.#listen(key, service, address);
     return undefined;
@@ -113,7 +113,10 @@ export class AcceptingHolder {
     );
   }
 
-  /** Out of descriptors, for one: those who come now are refused, the others go on. Said now and then. */
+  /**
+   * For example, no file descriptors are left: new connections are refused, established ones continue. The
+   * log is rate limited.
+   */
   #notAccepted(service: string, error: Error): void {
     const { clock, log } = this.#options;
     this.#count('full');
@@ -164,7 +167,7 @@ export class AcceptingHolder {
       void this.#connect(place, waiting);
       return;
     }
-    // Reading a little tells whether the client is still there; more waits in the kernel.
+    // Reading a few bytes detects a disconnect; the rest stays in the kernel.
     socket.once('readable', () => {});
     this.#expireLater(place, waiting);
     needPods(service, port, isFirst);
@@ -179,7 +182,7 @@ export class AcceptingHolder {
     waiting.stop.signal.addEventListener('abort', () => timer.cancel(), { once: true });
   }
 
-  /** What the kernel does from now on; to be told after each transaction. */
+  /** Call this after each transaction with the state of the kernel. */
   onCommit(served: readonly ServedService[]): void {
     for (const { service, diversion, targets } of served) {
       const place = this.#places.get(service);
@@ -197,7 +200,7 @@ export class AcceptingHolder {
     }
   }
 
-  /** Answers which ports are served that were not before. */
+  /** Returns a predicate for newly served ports. */
   #learnServed(place: Place, targets: ServedService['targets']): (port: string) => boolean {
     const before = place.served;
     const here = targets.filter(
@@ -228,13 +231,15 @@ export class AcceptingHolder {
     this.#close(service, place);
   }
 
-  /** Stops accepting; connections that are up go on. */
+  /** Stops accepting; established connections continue. */
   #close(service: string, place: Place): void {
     if (this.#places.get(service) === place) this.#places.delete(service);
     for (const server of place.servers) server.close();
   }
 
-  /** Until the signal fires; then nobody new is accepted, and those under way may end by themselves. */
+  /**
+   * Runs until the signal fires. Then no new connections are accepted, and established ones may end normally.
+   */
   async run(signal: AbortSignal): Promise<void> {
     await whenAborted(signal);
     for (const [service, place] of this.#places) this.#giveUp(service, place);

@@ -10,13 +10,13 @@ const base: SwitchInput = {
 };
 
 it.each<[string, Partial<SwitchInput>, string]>([
-  ['marked and empty', {}, 'hold'],
-  ['marked, and a pod is ready', { isReady: true }, 'serve'],
-  ['empty and never asleep', { isMarked: false }, 'serve'],
-  ['the mark has just gone', { isMarked: false, unmarkedAt: 1_000 }, 'hold-until'],
-  ['the mark went too long ago', { isMarked: false, unmarkedAt: 500 }, 'serve'],
+  ['idle and empty', {}, 'hold'],
+  ['idle, and a pod is ready', { isReady: true }, 'serve'],
+  ['empty and never idle', { isMarked: false }, 'serve'],
+  ['the annotation was just removed', { isMarked: false, unmarkedAt: 1_000 }, 'hold-until'],
+  ['the annotation was removed too long ago', { isMarked: false, unmarkedAt: 500 }, 'serve'],
   [
-    'the mark has gone, and a pod is ready',
+    'the annotation was removed, and a pod is ready',
     { isMarked: false, isReady: true, unmarkedAt: 900 },
     'serve',
   ],

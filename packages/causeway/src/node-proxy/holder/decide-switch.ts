@@ -1,27 +1,27 @@
-/** What the idle switch knows of one Service. Times are milliseconds of a monotonic clock. */
+/** State of one Service in the idle switch. Times are milliseconds of a monotonic clock. */
 export interface SwitchInput {
-  /** It carries the mark of a Service that sleeps. */
+  /** The Service has the idle annotation. */
   readonly isMarked: boolean;
-  /** Each of its ports has a ready endpoint in each family, in whichever slices. */
+  /** Each of its ports has a ready endpoint in each family, in any of its slices. */
   readonly isReady: boolean;
-  /** When the mark went; undefined while it is there, and if it never was. */
+  /** Time at which the annotation was removed; undefined while it is present, and if it never was. */
   readonly unmarkedAt: number | undefined;
   readonly now: number;
-  /** How long connections are still held after the mark has gone. */
+  /** How long connections are still held after the annotation was removed. */
   readonly graceMs: number;
 }
 
 export type SwitchDecision =
   | { readonly kind: 'serve' }
   | { readonly kind: 'hold' }
-  /** Hold, and look again then, because nobody may tell us. */
+  /** Hold, and check again at this time, because no change may arrive. */
   | { readonly kind: 'hold-until'; readonly time: number };
 
 /**
- * A Service is held if it is marked and anything of it is not ready. OpenShift's controller takes the mark away as
- * soon as it has scaled up, long before a pod is ready; and the pods of before may still be named when
- * the mark goes, and leave after it. Such a Service is held for a while longer. One that is empty and was
- * never asleep refuses, and is none of ours.
+ * A Service is held if it is annotated as idle and any port is not ready. OpenShift's controller removes the
+ * annotation as soon as it has scaled up, long before a pod is ready. The slices may also still list the old
+ * pods then. Such a Service is held for a grace period. An empty Service that was never idle rejects
+ * connections and is not held.
  */
 export function decideSwitch(input: SwitchInput): SwitchDecision {
   const { isMarked, isReady, unmarkedAt, now, graceMs } = input;

@@ -10,7 +10,7 @@ test.each([
   expect(connectionRoom(wanted, descriptors)).toBe(room);
 });
 
-test('the limit is read from what the kernel says', () => {
+test("reads the limit from the kernel's text", () => {
   const line = (soft: string) =>
     `Max processes   7  7  processes\nMax open files  ${soft}  9  files\n`;
   expect(readDescriptorLimit(line('4096'))).toBe(4_096);

@@ -45,14 +45,14 @@ function startHolder() {
   return { holder, counts, come };
 }
 
-test('as many are put back as were parked or came late', () => {
+test('replays as many packets as were parked or arrived late', () => {
   const { holder, counts, come } = startHolder();
   holder.onCommit([served({ kind: 'hold', logGroup: 1 })]);
   come(1_001);
   come(1_002);
   come(1_002);
   holder.onCommit([served({ kind: 'slots', endpoints: [] })]);
-  // The kernel had logged it right before it served the Service.
+  // The kernel logged the packet right before it served the Service.
   come(1_003);
   expect(counts).toEqual({ parked: 2, renewed: 1, late: 1, replayed: 3 });
 });

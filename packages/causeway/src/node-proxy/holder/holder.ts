@@ -9,21 +9,24 @@ import { ParkingLot, type ParkingBounds } from './parking-lot.ts';
 
 export interface HolderOptions {
   readonly bounds: ParkingBounds;
-  /** Someone waits for this Service; `isFirst` if nobody did before. Called for each packet. */
+  /** A client waits for this Service; `isFirst` if no other did before. Called for each packet. */
   readonly needPods: (service: string, port: string, isFirst: boolean) => void;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
 
-/** What the kernel does for a target, as far as the last transaction says. */
+/** State of a target in the kernel, as of the last transaction. */
 interface Known {
   readonly service: string;
   readonly port: string;
-  /** Undefined while it is parked; else since when it is served again. */
+  /** Undefined while the target is parked; else the time since which it is served again. */
   readonly servedSince: number | undefined;
 }
 
-/** One when a packet comes (the first five), and for those that are parked or late one when it goes. */
+/**
+ * Counted when a packet arrives (the first five outcomes). Parked and late packets are counted again when
+ * they leave.
+ */
 type Outcome =
   | 'parked'
   | 'renewed'
@@ -36,17 +39,17 @@ type Outcome =
   | 'lost';
 
 const sweepMs = 1_000;
-/** Packets that were logged right before the switch arrive after it; for so long they are expected. */
+/** Packets that were logged right before the switch arrive after it; they are expected for this time. */
 const lateMs = 30_000;
-/** Packets put back between two turns of the event loop. */
+/** Packets replayed before yielding to the event loop. */
 const replayPiece = 64;
-/** Packets that come before the first transaction has said whose they are. */
+/** Limit of packets that arrive before the first transaction identifies their Service. */
 const mostEarly = 4_096;
 
 /**
- * Keeps the first packets of connections to Services that sleep, and puts them back once the kernel
- * serves the Service: they take the ordinary path, with the client's own address, as if they had just
- * arrived. It never answers for a Service, so there is nothing to hand over.
+ * Keeps the first packets of connections to idle Services, and replays them once the kernel serves the
+ * Service. The packets take the normal path with the client's own address, as if they had just arrived. The
+ * holder never answers for a Service, so no connection is handed over.
  */
 export class Holder implements PacketTapListener {
   readonly #options: HolderOptions;
@@ -57,7 +60,7 @@ export class Holder implements PacketTapListener {
   readonly #packets;
   readonly #waitingPackets;
   readonly #waitingBytes;
-  /** Packets that came from inside, where pods are told by their interface. */
+  /** Packets from inside, where pods are identified by their interface. */
   readonly #inside = new WeakSet<Buffer>();
   #early: Buffer[] | undefined = [];
   #tap: PacketTap | undefined;
@@ -71,12 +74,12 @@ export class Holder implements PacketTapListener {
     this.#waitingBytes = options.metrics.gauge(waitingBytes);
   }
 
-  /** How many connections wait for a Service. */
+  /** Number of connections that wait for a Service. */
   waiting(service: string): number {
     return this.#lot.waiting(service);
   }
 
-  /** Through which packets are put back; what the tap hears is to be told to this object. */
+  /** Sets the tap for replayed packets. The tap's events must be passed to this object. */
   attach(tap: PacketTap | undefined): void {
     this.#tap = tap;
   }
@@ -107,7 +110,7 @@ export class Holder implements PacketTapListener {
     this.#count('lost');
   }
 
-  /** What the kernel does from now on; to be told after each transaction. */
+  /** Call this after each transaction with the state of the kernel. */
   onCommit(served: readonly ServedService[]): void {
     for (const one of served) this.#learn(one);
     const early = this.#early;
@@ -134,13 +137,13 @@ export class Holder implements PacketTapListener {
     if (held.size > 0) this.#targets.set(service, [...held.keys()]);
     else this.#targets.delete(service);
     if (before.every((target) => held.has(target))) return;
-    // Packets to a port that is still held come back to us.
+    // The kernel logs packets to a port that is still held to this holder again.
     const waiting = this.#lot.take(service);
     if (targets.length > 0) this.#putBack(waiting);
     else this.#count('refused', waiting.length);
   }
 
-  /** Drops what waits for too long, and shows what waits, until the signal fires. */
+  /** Drops packets that waited for too long, and updates the metrics, until the signal fires. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {
@@ -165,7 +168,7 @@ export class Holder implements PacketTapListener {
     if (!this.#isReplaying) void this.#replayAll();
   }
 
-  /** Piece by piece, so that ten thousand clients do not hold up the event loop. */
+  /** In pieces, so that ten thousand clients do not block the event loop. */
   async #replayAll(): Promise<void> {
     this.#isReplaying = true;
     for (

@@ -24,13 +24,13 @@ export interface IdleServicesOptions {
   readonly client: KubeClient;
   /** The name of this node. */
   readonly node: string;
-  /** Where not, Services that ask to be accepted for are parked. */
+  /** If false, Services with `causeway.dev/hold: accept` are parked. */
   readonly canAccept?: boolean;
-  /** Pods are told from others by the interface that their packets come through. */
+  /** Whether pods are identified by the interface of their packets. */
   readonly matchesInterface?: boolean;
-  /** A path such as /run/netns/blue; the process's own namespace when left out. */
+  /** A path such as /run/netns/blue; the process's own namespace by default. */
   readonly networkNamespace?: string;
-  /** Where the kernel's settings are, if not in /proc/sys. */
+  /** Directory of the kernel's settings, /proc/sys by default. */
   readonly settingsDirectory?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -39,12 +39,12 @@ export interface IdleServicesOptions {
 
 const tapRetry: BackoffPolicy = { baseMs: 1_000, maxMs: 60_000, jitter: 0.2 };
 
-/** A transaction takes milliseconds; if none succeeds, ending is not put off for long. */
+/** A transaction takes milliseconds; if none succeeds, the shutdown is not delayed for long. */
 const parkPatienceMs = 5_000;
 
-/** Everything that a node does for Services that sleep: put it before the base proxy, and run it. */
+/** The node's parts for idle Services. Put this before the base proxy, and run it. */
 export class IdleServices {
-  /** What is told to this instead of the base proxy. */
+  /** Send Services and slices to this proxy instead of the base proxy. */
   readonly proxy: ServiceProxy;
   readonly #options: IdleServicesOptions;
   readonly #holder: Holder;
@@ -97,13 +97,16 @@ export class IdleServices {
     });
   }
 
-  /** Until its listeners are open, the first packets of a Service that accepts are parked. */
+  /** Until its listeners are open, the first packets of an accepting Service are parked. */
   #holdingFor(service: Service, way: HoldingWay): Holding {
     const { settings, canAccept = true, log } = this.#options;
     const { logGroup } = settings;
     if (way === 'accept' && !canAccept) {
       const hint = 'It needs the kernel module nft_socket.';
-      log.warn({ service: keyOf(service), hint }, 'this kernel cannot accept for Services: parked');
+      log.warn(
+        { service: keyOf(service), hint },
+        'this kernel does not support accepting connections for Services; they are parked',
+      );
       return { kind: 'park', logGroup };
     }
     const listeners = way === 'accept' ? this.#accepting.listenersFor(service) : undefined;
@@ -112,13 +115,15 @@ export class IdleServices {
       : { kind: 'accept', listeners, logGroup };
   }
 
-  /** Before it ends: new connections are parked, so that nobody is refused until the next one accepts them. */
+  /**
+   * Before shutdown: parks new connections, so that they are not refused until the next process accepts them.
+   */
   park(): Promise<void> {
     const { inner, clock } = this.#options;
     return whenParked(inner, this.#switch.parkAccepted(), clock, parkPatienceMs);
   }
 
-  /** Until the signal fires. What waits then is dropped; clients send it again. */
+  /** Runs until the signal fires. Waiting packets are then dropped; clients send them again. */
   async run(signal: AbortSignal): Promise<void> {
     await supervise(signal, {
       holder: (inner) => this.#holder.run(inner),
@@ -128,7 +133,7 @@ export class IdleServices {
     });
   }
 
-  /** A machine that cannot hold packets still serves the Services that are awake. */
+  /** A machine that can't hold packets still serves the Services that are awake. */
   async #keepTapOpen(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     for (let failures = 1; !signal.aborted; failures += 1) {
@@ -143,7 +148,7 @@ export class IdleServices {
     }
   }
 
-  /** As long as it goes well; where nothing can be put back, until it is time to try again. */
+  /** Runs until the tap fails. Without a device for replays, runs until the next attempt to open it. */
   async #useTap(retryMs: number, signal: AbortSignal): Promise<void> {
     const tap = await KernelPacketTap.open(this.#tapOptions(), this.#holder);
     this.#holder.attach(tap);
@@ -168,7 +173,7 @@ export class IdleServices {
     const hint = `Load the kernel module tun, let this process open /dev/net/tun, and give no other device the name ${device}.`;
     log.warn(
       { device, error: whyNoDevice, hint },
-      'connections wake idle Services, but go on with the next packet of their clients',
+      "connections wake idle Services, but continue only with the client's next packet",
     );
     return clock.timer(retryMs, then);
   }
@@ -186,7 +191,7 @@ export class IdleServices {
   }
 }
 
-/** Each connection takes two descriptors: who is accepted must be served, too. */
+/** Each connection takes two descriptors; every accepted connection must be forwarded, too. */
 function roomFor(connections: number, log: Log): number {
   const descriptors = descriptorLimit();
   const room = connectionRoom(connections, descriptors);

@@ -71,15 +71,15 @@ const gone =
     idle.removeSlice(`shop/${name}`);
 const deleted: Step = (idle) => idle.removeService(key);
 
-describe('the idle switch, in whatever order things are told', () => {
+describe('the idle switch, in any order of changes', () => {
   it.each<[string, Step[], string]>([
     ['a Service that is awake', [set(awake), slice(ready('a'))], 'serve'],
-    ['one that is empty and not marked', [set(awake)], 'serve'],
-    ['marked, and nothing came since', [set(marked())], 'park'],
-    ['marked, slices first', [slice(ready('a')), set(marked())], 'serve'],
-    ['marked, then its endpoints go', [set(marked()), slice(ready('a')), gone('a')], 'park'],
+    ['empty, without the idle annotation', [set(awake)], 'serve'],
+    ['idle, without slices', [set(marked())], 'park'],
+    ['idle after its slices, with a ready endpoint', [slice(ready('a')), set(marked())], 'serve'],
+    ['idle, then its endpoints are deleted', [set(marked()), slice(ready('a')), gone('a')], 'park'],
     [
-      'its endpoints go, then it is marked',
+      'endpoints deleted, then idle',
       [set(awake), slice(ready('a')), gone('a'), set(marked())],
       'park',
     ],
@@ -93,36 +93,32 @@ describe('the idle switch, in whatever order things are told', () => {
       [set(marked()), slice(ready('b')), slice(unready('a'))],
       'serve',
     ],
-    ['endpoints that are not ready do not count', [set(marked()), slice(unready('a'))], 'park'],
-    ['nor do those that are leaving', [set(marked()), slice(leaving('a'))], 'park'],
-    ['woken: a pod is ready, the mark still there', [set(marked()), slice(ready('a'))], 'serve'],
-    ['woken: the mark went first', [set(marked()), set(awake)], 'park'],
+    ['idle with an endpoint that is not ready', [set(marked()), slice(unready('a'))], 'park'],
+    ['idle with a terminating endpoint', [set(marked()), slice(leaving('a'))], 'park'],
     [
-      'woken: the mark went first, then a pod is ready',
+      'woken: a pod is ready before the annotation is removed',
+      [set(marked()), slice(ready('a'))],
+      'serve',
+    ],
+    ['woken: annotation removed first', [set(marked()), set(awake)], 'park'],
+    [
+      'woken: annotation removed first, then a pod is ready',
       [set(marked()), set(awake), slice(ready('a'))],
       'serve',
     ],
     [
-      'the mark went while the pods of before were still named, then they leave',
+      'annotation removed while the old pods are still listed, then they are deleted',
       [set(marked()), slice(ready('a')), set(awake), gone('a')],
       'park',
     ],
-    ['put to sleep again during waking', [set(marked()), set(awake), set(marked())], 'park'],
-    ['deleted while asleep', [set(marked()), deleted], 'serve'],
+    ['idle again while waking', [set(marked()), set(awake), set(marked())], 'park'],
+    ['deleted while idle', [set(marked()), deleted], 'serve'],
+    ['deleted before its slice', [set(marked()), slice(unready('a')), deleted, gone('a')], 'serve'],
+    ['deleted after its slice', [set(marked()), slice(unready('a')), gone('a'), deleted], 'serve'],
+    ['deleted and created again, awake', [set(marked()), deleted, set(awake)], 'serve'],
+    ['idle, with hold: accept', [set(marked({ [holdAnnotation]: 'accept' }))], 'accept'],
     [
-      'deleted, its slice after it',
-      [set(marked()), slice(unready('a')), deleted, gone('a')],
-      'serve',
-    ],
-    [
-      'its slice deleted, then the Service',
-      [set(marked()), slice(unready('a')), gone('a'), deleted],
-      'serve',
-    ],
-    ['deleted and made again, awake', [set(marked()), deleted, set(awake)], 'serve'],
-    ['holding by accepting, on request', [set(marked({ [holdAnnotation]: 'accept' }))], 'accept'],
-    [
-      'the request comes while asleep',
+      'hold: accept is set while idle',
       [set(marked()), set(marked({ [holdAnnotation]: 'accept' }))],
       'accept',
     ],
@@ -154,18 +150,22 @@ describe('the idle switch, in whatever order things are told', () => {
 
     it.each<[string, Step[], string]>([
       ['one port is ready', [set(twoPorts), slice(http)], 'park'],
-      ['both are', [set(twoPorts), slice(http), slice(admin)], 'serve'],
-      ['one goes again', [set(twoPorts), slice(http), slice(admin), gone('http')], 'park'],
-      ['one family is ready', [set(dual), slice(six)], 'park'],
-      ['the other one is', [set(dual), slice(ready('four'))], 'park'],
-      ['both are', [set(dual), slice(ready('four')), slice(six)], 'serve'],
+      ['both ports are ready', [set(twoPorts), slice(http), slice(admin)], 'serve'],
+      [
+        'one port is no longer ready',
+        [set(twoPorts), slice(http), slice(admin), gone('http')],
+        'park',
+      ],
+      ['IPv6 alone is ready', [set(dual), slice(six)], 'park'],
+      ['IPv4 alone is ready', [set(dual), slice(ready('four'))], 'park'],
+      ['both families are ready', [set(dual), slice(ready('four')), slice(six)], 'serve'],
     ])('%s', (_, steps, expected) => {
       const { idle, state } = start();
       for (const step of steps) step(idle);
       expect(state()).toBe(expected);
     });
 
-    it('a port that nobody serves is held no longer than the grace', async () => {
+    it('holds a port that no endpoint serves no longer than the grace period', async () => {
       const { idle, clock, state } = start();
       idle.setService(twoPorts);
       idle.setSlice(http);
@@ -176,7 +176,7 @@ describe('the idle switch, in whatever order things are told', () => {
     });
   });
 
-  it('after the mark has gone, holding ends by itself', async () => {
+  it('stops holding after the grace period without another change', async () => {
     const { idle, clock, state } = start();
     idle.setService(marked());
     idle.setService(awake);
@@ -186,7 +186,7 @@ describe('the idle switch, in whatever order things are told', () => {
     expect(state()).toBe('serve');
   });
 
-  it('the grace counts from when the mark went, not from the last thing told', async () => {
+  it('counts the grace period from the removal of the annotation, not from the last change', async () => {
     const { idle, clock, state } = start();
     idle.setService(marked());
     idle.setService(awake);
@@ -196,10 +196,10 @@ describe('the idle switch, in whatever order things are told', () => {
     expect(state()).toBe('serve');
   });
 
-  describe('where gateways lead straight to pods', () => {
+  describe('where gateways send directly to pods', () => {
     const behindGateways = marked({ [gatewayLayerAnnotation]: 'Pod' });
 
-    it('clients from outside keep their address while packets are put back, and a little longer', async () => {
+    it('external clients keep their address while packets are replayed, and a short time after', async () => {
       const { idle, clock, commit, state } = start();
       idle.setService(behindGateways);
       commit();
@@ -215,9 +215,9 @@ describe('the idle switch, in whatever order things are told', () => {
     });
 
     it.each<[string, Step[], string]>([
-      ['put to sleep meanwhile', [gone('a')], 'park'],
-      ['deleted meanwhile', [deleted], 'serve'],
-      ['the mark goes meanwhile', [set(awake)], 'replay'],
+      ['idle again during the replay', [gone('a')], 'park'],
+      ['deleted during the replay', [deleted], 'serve'],
+      ['loses its annotation during the replay', [set(awake)], 'replay'],
     ])('%s', async (_, steps, expected) => {
       const { idle, clock, commit, state } = start();
       idle.setService(behindGateways);
@@ -229,7 +229,7 @@ describe('the idle switch, in whatever order things are told', () => {
       expect(state()).toBe(expected === 'replay' ? 'serve' : expected);
     });
 
-    it('nothing is put back for one that is accepted, or that nobody serves', async () => {
+    it('nothing is replayed for a Service that is accepted or not served', async () => {
       const accepting = start();
       accepting.idle.setService(
         marked({ [gatewayLayerAnnotation]: 'Pod', [holdAnnotation]: 'accept' }),
@@ -244,7 +244,7 @@ describe('the idle switch, in whatever order things are told', () => {
     });
   });
 
-  it('parks what it accepts when the proxy is about to end', () => {
+  it('parks accepted Services when the proxy is about to end', () => {
     const { idle, said, state } = start();
     const accepted = marked({ [holdAnnotation]: 'accept' });
     idle.setService(accepted);
@@ -255,7 +255,7 @@ describe('the idle switch, in whatever order things are told', () => {
     expect(idle.parkAccepted()).toEqual([]);
   });
 
-  it('hands everything on, and says the diversion in the same breath', () => {
+  it('passes on each change together with its diversion', () => {
     const { idle, said } = start();
     idle.setService(marked());
     idle.setSlice(ready('a'));
@@ -267,7 +267,7 @@ describe('the idle switch, in whatever order things are told', () => {
     ]);
   });
 
-  it('says nothing twice', () => {
+  it('sends nothing twice', () => {
     const { idle, said } = start();
     idle.setService(marked());
     idle.setService(marked());

@@ -10,7 +10,7 @@ import { decideSwitch } from './decide-switch.ts';
 
 export interface IdleSwitchOptions {
   readonly inner: DivertibleProxy;
-  /** How the connections to a Service that sleeps are held. */
+  /** Selects how connections to an idle Service are held. */
   readonly holdingFor: (service: Service, way: HoldingWay) => Holding;
   readonly graceMs: number;
   readonly clock: Clock;
@@ -20,30 +20,30 @@ export type HoldingWay = 'park' | 'accept';
 
 interface Held {
   readonly way: HoldingWay;
-  /** What the diversion was made for; another Service under the same name gets its own. */
+  /** The Service of the diversion; another Service of the same name gets its own. */
   readonly service: Service;
   timer?: Timer;
 }
 
 /**
- * For so long after a Service was switched to its endpoints, its connections from outside keep their
- * address: until the gateways lead to pods, and have forgotten what they sent to nodes that stay silent.
- * A node that answered at that very moment would be forgotten, too.
+ * External connections keep their address for this long after a Service was switched to its endpoints. In
+ * this time the gateways switch to pods, and delete their entries for nodes that do not answer. An entry for
+ * a node that answered at that moment would be deleted, too.
  */
 const replayMs = 10_000;
 
 /**
- * Stands before the base proxy and diverts Services that sleep to the holder. The diversion is said in
- * the same breath as what caused it, so both sides of the switch are in one transaction.
+ * Stands before the base proxy and diverts idle Services to the holder. A diversion is sent together with the
+ * change that caused it, so both sides of the switch are in one transaction.
  */
 export class IdleSwitch implements ServiceProxy {
   readonly #options: IdleSwitchOptions;
   readonly #services = new Map<string, Service>();
   readonly #slices = new SliceIndex();
   readonly #held = new Map<string, Held>();
-  /** Services that are marked, and those whose mark went not long ago with the time of it. */
+  /** Services with the idle annotation (undefined), and those that lost it recently, with the time. */
   readonly #marks = new Map<string, number | undefined>();
-  /** Services whose packets are being put back, with the timer of its end once the kernel serves them. */
+  /** Services with packets that are being replayed. The timer is set once the kernel serves the Service. */
   readonly #replaying = new Map<string, Timer | undefined>();
 
   #isEnding = false;
@@ -82,14 +82,14 @@ export class IdleSwitch implements ServiceProxy {
     this.#options.inner.synced();
   }
 
-  /** The way of holding has become possible meanwhile: what is held is diverted anew. */
+  /** Another way of holding became available: diverts a held Service again. */
   divertAnew(key: string): void {
     const held = this.#held.get(key);
     if (held === undefined) return;
     this.#options.inner.divert(key, this.#options.holdingFor(held.service, held.way));
   }
 
-  /** The proxy is about to end: nothing is accepted any more. Answers with what is parked instead. */
+  /** The proxy is about to end: accepts no more connections. Returns the Services that are parked instead. */
   parkAccepted(): string[] {
     this.#isEnding = true;
     const accepted = [...this.#held].filter(([, { way }]) => way === 'accept');

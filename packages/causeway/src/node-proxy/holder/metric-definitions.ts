@@ -3,7 +3,7 @@ import type { MetricDefinition } from '@causeway/base/observability/metrics';
 export const heldPackets = {
   kind: 'counter',
   name: 'causeway_holder_packets_total',
-  help: 'First packets of connections to Services that sleep, by what became of them.',
+  help: 'First packets of connections to idle Services, by outcome.',
   labels: ['outcome'],
 } as const satisfies MetricDefinition;
 
@@ -31,7 +31,7 @@ export const podRequests = {
 export const acceptedConnections = {
   kind: 'counter',
   name: 'causeway_holder_accepted_connections_total',
-  help: 'Connections accepted for Services that sleep, by what became of them.',
+  help: 'Connections accepted for idle Services, by outcome.',
   labels: ['outcome'],
 } as const satisfies MetricDefinition;
 

@@ -43,7 +43,7 @@ function start() {
   return { clock, world, sender, sent, times: () => sent.map(({ at }) => at) };
 }
 
-it('asks at once, and again with backoff while anyone waits', async () => {
+it('sends an Event at once, and again with backoff while a client waits', async () => {
   const { clock, world, sender, sent, times } = start();
   sender.request(key, 'TCP/80', true);
   await clock.advance(65_000);
@@ -58,7 +58,7 @@ it('asks at once, and again with backoff while anyone waits', async () => {
   expect(times()).toHaveLength(7);
 });
 
-it('begins anew with the first that waits after a quiet time', async () => {
+it('starts the backoff again with the first client after an idle period', async () => {
   const { clock, world, sender, times } = start();
   sender.request(key, 'TCP/80', true);
   await clock.advance(3_500);
@@ -70,7 +70,7 @@ it('begins anew with the first that waits after a quiet time', async () => {
   expect(times()).toEqual([0, 1_000, 3_000, 63_500, 64_500]);
 });
 
-it('does not ask more often because more of them wait', async () => {
+it('does not send more often for more clients', async () => {
   const { clock, sender, times } = start();
   sender.request(key, 'TCP/80', true);
   for (let each = 0; each < 10; each += 1) sender.request(key, 'TCP/80', false);
@@ -78,7 +78,7 @@ it('does not ask more often because more of them wait', async () => {
   expect(times()).toEqual([0, 1_000]);
 });
 
-it('asks for one who was turned away for lack of room', async () => {
+it('sends an Event for a client that was rejected for lack of room', async () => {
   const { clock, world, sender, times } = start();
   world.isAwaited = false;
   sender.request(key, 'TCP/80', false);
@@ -86,7 +86,7 @@ it('asks for one who was turned away for lack of room', async () => {
   expect(times()).toEqual([0]);
 });
 
-it('tries again what the API refused', async () => {
+it('retries an Event that the API rejected', async () => {
   const { clock, world, sender, times } = start();
   world.failures = 3;
   sender.request(key, 'TCP/80', true);

@@ -13,9 +13,9 @@ import { podRequests } from './metric-definitions.ts';
 
 export interface NeedPodsSenderOptions {
   readonly client: KubeClient;
-  /** The node that clients wait on. */
+  /** Name of this node. */
   readonly node: string;
-  /** Whether anyone still waits for the Service. */
+  /** Whether a client still waits for the Service. */
   readonly isAwaited: (service: string) => boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -28,7 +28,7 @@ interface Request {
   sent: number;
 }
 
-/** A lost Event must not strand a Service: it is sent again while anyone waits. */
+/** A lost Event must not leave a Service idle: it is sent again while a client waits. */
 const repeats: BackoffPolicy = { baseMs: 1_000, maxMs: 30_000, jitter: 0.2 };
 const failures: BackoffPolicy = { baseMs: 200, maxMs: 10_000, jitter: 0.5 };
 const workers = 8;
@@ -36,8 +36,8 @@ const deadlineMs = 15_000;
 const component = 'causeway-proxy';
 
 /**
- * Asks for pods as OpenShift's proxy does, with an Event about the Service. Each is an object of its
- * own, so that it carries the API server's time: the clock of a node may be wrong.
+ * Asks for pods as OpenShift's proxy does, with an Event about the Service. Each Event is a new object, so
+ * that it has the API server's time: a node's clock may be wrong.
  */
 export class NeedPodsSender {
   readonly #options: NeedPodsSenderOptions;
@@ -53,7 +53,9 @@ export class NeedPodsSender {
     this.#counter = metrics.counter(podRequests);
   }
 
-  /** Someone waits. Who is the first since the Service slept is told at once, the others in turn. */
+  /**
+   * A client waits. The first client of an idle Service triggers an Event at once, others follow the backoff.
+   */
   request(service: string, port: string, isFirst: boolean): void {
     if (!isFirst && this.#requests.has(service)) return;
     this.#requests.set(service, { port, sent: 0 });
@@ -79,7 +81,7 @@ export class NeedPodsSender {
 
   async #send(service: string, signal: AbortSignal): Promise<Outcome> {
     const request = this.#requests.get(service);
-    // Who asked counts once, also where there was no room to let him wait.
+    // Each request is sent at least once, also if there was no room to let the client wait.
     const isWanted = request?.sent === 0 || this.#options.isAwaited(service);
     if (request === undefined || !isWanted) {
       this.#requests.delete(service);
@@ -89,7 +91,7 @@ export class NeedPodsSender {
     request.sent += 1;
     this.#counter.add({});
     const { random = systemRandom } = this.#options;
-    return retryAfter(backoffDelay(repeats, request.sent, random), 'someone still waits');
+    return retryAfter(backoffDelay(repeats, request.sent, random), 'a client still waits');
   }
 
   async #create(service: string, port: string, signal: AbortSignal): Promise<void> {

@@ -7,30 +7,33 @@ import { firstMessage } from '@causeway/netlink/first-message';
 import type { SocketOptions } from '@causeway/netlink/open-socket';
 
 export interface PacketTapOptions extends SocketOptions {
-  /** The NFLOG group that rules copy packets to. */
+  /** The NFLOG group to which rules log packets. */
   readonly logGroup: number;
-  /** The name of the TUN device that packets are put back through. */
+  /** The name of the TUN device through which packets are replayed. */
   readonly device: string;
-  /** Another one, for packets that came from inside; none where it makes no difference. */
+  /** TUN device for packets from inside; none where it makes no difference. */
   readonly insideDevice?: string;
-  /** Where the kernel's settings are, if not in /proc/sys. */
+  /** Directory of the kernel's settings, /proc/sys by default. */
   readonly settingsDirectory?: string | undefined;
 }
 
 export interface PacketTapListener {
-  /** `isInside` where it came through an interface of those inside. */
+  /** `isInside` if the packet came through an interface of pods. */
   onPacket(packet: Buffer, isInside: boolean): void;
-  /** The kernel had more than its buffer held: some are lost, and clients send them again. */
+  /** The kernel's buffer overran: some packets are lost, and clients send them again. */
   onOverrun(): void;
 }
 
-/** Where packets of sleeping Services come from and are put back. Two implementations: the kernel, and memory in tests. */
+/**
+ * Source of the packets to idle Services, and the way to replay them. Two implementations: the kernel, and
+ * memory in tests.
+ */
 export interface PacketTap {
-  /** Puts a packet on its way as if it had just arrived; false if the kernel did not take it. */
+  /** Injects a packet as if it had just arrived; false if the kernel rejected it. */
   inject(packet: Buffer, isInside: boolean): boolean;
 }
 
-/** What packets are put back through, or why there is nothing of the kind. */
+/** The devices for replayed packets, or the reason why there are none. */
 export type Devices =
   | { readonly device: number; readonly insideDevice?: number }
   | { readonly whyNoDevice: string };
@@ -43,15 +46,15 @@ type WorkerMessage =
 
 const payloadAttribute = 9;
 const logPacketMessage = 0x400;
-/** In the header of each message. */
+/** Offset in the header of each message. */
 const groupAt = 2;
 const headerLength = 4;
 
-/** Reads copies of logged packets in a thread of its own, and puts packets back through a TUN device. */
+/** Reads copies of logged packets in a separate thread, and replays packets through a TUN device. */
 export class KernelPacketTap implements PacketTap {
-  /** Resolves if the thread fails: then nothing is held any more. */
+  /** Resolves if the thread fails: then packets are no longer held. */
   readonly failed: Promise<unknown>;
-  /** Packets are heard, but not put back: clients have to send them again. */
+  /** Set if packets are received but can't be replayed: clients have to send them again. */
   readonly whyNoDevice: string | undefined;
   readonly #descriptors: Descriptors;
   readonly #ended: Promise<void>;
@@ -103,7 +106,7 @@ export class KernelPacketTap implements PacketTap {
   }
 }
 
-/** Copies, because the datagram they came in holds many and lives as long as any of them. */
+/** Yields copies, because a datagram holds many packets and stays in memory as long as any of them. */
 export function* loggedPackets(
   received: WorkerMessage,
 ): Iterable<{ packet: Buffer; group: number }> {

@@ -15,7 +15,7 @@ import { openTogether } from '@causeway/base/work/open-together';
 import type { Devices, PacketTapOptions } from './packet-tap.ts';
 import { openTunDevice } from '@causeway/netlink/tun-device';
 
-/** Passes on what rules log, until it is told to stop through a descriptor. */
+/** Passes on logged packets until it is stopped through a descriptor. */
 const options = workerData as PacketTapOptions;
 if (options.networkNamespace !== undefined) enterNetworkNamespace(options.networkNamespace);
 const bufferBytes = 16 * 1024 * 1024;
@@ -32,12 +32,12 @@ parentPort?.postMessage({ kind: 'ready', ...descriptors });
 try {
   while (KernelSocket.waitForAny([socket], descriptors.stop) !== undefined) passOn();
 } finally {
-  // The others are closed by whoever was given them.
+  // The owners of the other descriptors close them.
   socket.close();
 }
 parentPort?.close();
 
-/** Who hears a packet can wake a Service, also where nothing can be put back. */
+/** A received packet can wake a Service, even without a device for replays. */
 function openDevices(): Devices {
   try {
     return openTogether((keep) => {

@@ -11,8 +11,8 @@ const virtual = (text: string, protocol: 'TCP' | 'UDP', number: number) => ({
   dispatch: { kind: 'slots' as const, endpoints: [] },
 });
 
-describe('a packet', () => {
-  it('is recognised by where it goes and by its flow', () => {
+describe('summarize', () => {
+  it('recognizes a packet by its target and its flow', () => {
     const one = summarize(
       syn4({ from: '10.1.0.2', fromPort: 40_000, to: '10.96.0.10', toPort: 80 }),
     );
@@ -29,7 +29,7 @@ describe('a packet', () => {
     expect(one?.isStream).toBe(true);
   });
 
-  it('may be a datagram, or come over IPv6 with options before its ports', () => {
+  it('accepts datagrams, and IPv6 with options before the ports', () => {
     const parts = { from: '10.1.0.2', fromPort: 5_353, to: '10.96.0.10', toPort: 53 };
     expect(summarize(datagram4(parts, 'hello'))).toMatchObject({
       isStream: false,
@@ -52,18 +52,18 @@ describe('a packet', () => {
     ],
     ['a later fragment', fragment()],
     ['another protocol', echo()],
-  ])('%s is left alone', (_, packet) => {
+  ])('ignores %s', (_, packet) => {
     expect(summarize(packet)).toBeUndefined();
     const before = Buffer.from(packet);
     fillChecksums(packet);
     expect(packet).toEqual(before);
   });
 
-  it('gets the checksums that a network card would have filled in', () => {
+  it('fills in the checksums that a network card would have computed', () => {
     const parts = { from: '10.1.0.2', fromPort: 40_000, to: '10.96.0.10', toPort: 80 };
     const packet = syn4(parts);
     fillChecksums(packet);
-    // The sum over a packet with right checksums is all ones.
+    // The sum over a packet with correct checksums is all ones.
     expect(onesSum(packet.subarray(0, 20), 0)).toBe(0xffff);
     const pseudo = onesSum(packet.subarray(12, 20), 6 + packet.length - 20);
     expect(onesSum(packet.subarray(20), pseudo)).toBe(0xffff);
@@ -75,7 +75,7 @@ describe('a packet', () => {
     );
   });
 
-  it('without a checksum stays so where that is allowed', () => {
+  it('keeps a missing checksum where it is allowed', () => {
     const parts = { from: '10.1.0.2', fromPort: 40_000, to: '10.96.0.10', toPort: 80 };
     const packet = datagram4(parts, 'x');
     fillChecksums(packet);

@@ -2,20 +2,22 @@ import { addressBytes } from '@causeway/base/address/address';
 import type { Protocol } from '@causeway/base/address/port';
 import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
 
-/** What the holder looks at in a packet. Keys are made of the packet's own bytes: they are compared only. */
+/**
+ * The properties of a packet that the holder uses. Keys consist of the packet's bytes and are only compared.
+ */
 export interface PacketSummary {
   /** The same for all packets to one address, protocol and port. */
   readonly target: string;
   /** The same for all packets of one connection or exchange. */
   readonly flow: string;
-  /** Of a stream only the newest first packet is worth keeping; of datagrams each. */
+  /** Of a stream only the newest first packet is kept; of datagrams each. */
   readonly isStream: boolean;
 }
 
 const tcp = 6;
 const udp = 17;
 const protocolNumbers: Readonly<Record<Protocol, number>> = { TCP: tcp, UDP: udp, SCTP: 132 };
-/** IPv6 headers that may stand before the transport's: hop by hop, routing, destination options. */
+/** IPv6 extension headers before the transport header: hop by hop, routing, destination options. */
 const skippedHeaders = new Set([0, 43, 60]);
 
 interface Layout {
@@ -26,7 +28,7 @@ interface Layout {
   readonly transportAt: number;
 }
 
-/** Undefined for anything but a whole TCP or UDP packet: nothing else can be held. */
+/** Undefined for anything but a complete TCP or UDP packet; only those can be held. */
 export function summarize(packet: Buffer): PacketSummary | undefined {
   const layout = layoutOf(packet);
   if (layout === undefined) return undefined;
@@ -42,7 +44,7 @@ export function summarize(packet: Buffer): PacketSummary | undefined {
   return { target, flow: `${source}${sourcePort}${target}`, isStream: protocol === tcp };
 }
 
-/** The `target` that packets to this service have. */
+/** The `target` of packets to this service. */
 export function targetOf({ address, protocol, port }: VirtualService): string {
   const destination = Buffer.from(addressBytes(address)).toString('latin1');
   const number = String.fromCharCode(port >> 8, port & 0xff);
@@ -89,8 +91,8 @@ function whole(packet: Buffer, layout: Layout): Layout | undefined {
 }
 
 /**
- * Computes the checksums anew, in place. Packets of programs on this machine are logged before the
- * network card would have filled them in.
+ * Recomputes the checksums in place. Packets of local programs are logged before the network card fills them
+ * in.
  */
 export function fillChecksums(packet: Buffer): void {
   const layout = layoutOf(packet);
@@ -101,7 +103,7 @@ export function fillChecksums(packet: Buffer): void {
     packet.writeUInt16BE(complement(sum(packet, 0, transportAt, 0)), 10);
   }
   const checksumAt = transportAt + (protocol === tcp ? 16 : 6);
-  // A datagram over IPv4 may do without.
+  // The UDP checksum is optional over IPv4.
   if (protocol === udp && version === 4 && packet.readUInt16BE(checksumAt) === 0) return;
   packet.writeUInt16BE(0, checksumAt);
   const pseudo = sum(

@@ -12,8 +12,8 @@ const datagram = (flow: string) => ({ flow, isStream: false });
 const packet = (text: string, length = 60) => Buffer.alloc(length, text);
 const texts = (packets: Buffer[]) => packets.map((each) => String.fromCharCode(each[0] ?? 0));
 
-describe('the parking lot', () => {
-  it('keeps the newest of a stream and each datagram, oldest flow first', () => {
+describe('ParkingLot', () => {
+  it('keeps the newest packet of a stream and each datagram, oldest flow first', () => {
     const lot = new ParkingLot(bounds);
     expect(lot.park('web', stream('a'), packet('1'), 0)).toBe('parked');
     expect(lot.park('web', datagram('b'), packet('2'), 1)).toBe('parked');
@@ -34,14 +34,14 @@ describe('the parking lot', () => {
       ['parked', 'parked', 'parked', 'parked', 'full'],
     ],
     ['bytes of one Service', ['a', 'b', 'c'], 190, ['parked', 'parked', 'full']],
-  ])('bounds the %s', (_, flows, length, outcomes) => {
+  ])('limits the %s', (_, flows, length, outcomes) => {
     const lot = new ParkingLot(bounds);
     expect(flows.map((flow) => lot.park('web', datagram(flow), packet('x', length), 0))).toEqual(
       outcomes,
     );
   });
 
-  it('bounds all Services together, and one that is full leaves room for others', () => {
+  it('limits all Services together, and keeps room for other Services when one is full', () => {
     const lot = new ParkingLot(bounds);
     const park = (service: string, flow: string) => lot.park(service, stream(flow), packet('x'), 0);
     expect(['a', 'b', 'c', 'd', 'e'].map((flow) => park('flooded', flow)).at(-1)).toBe('full');
@@ -52,7 +52,7 @@ describe('the parking lot', () => {
     ]);
   });
 
-  it('has room for one packet of each Service, whatever the others take', () => {
+  it('has room for one packet of each Service, however much the others use', () => {
     const lot = new ParkingLot({ ...bounds, inAll: { packets: 2, bytes: 120 } });
     const park = (service: string, flow: string) => lot.park(service, stream(flow), packet('x'), 0);
     expect([park('flooded', 'a'), park('flooded', 'b')]).toEqual(['parked', 'parked']);
@@ -61,7 +61,7 @@ describe('the parking lot', () => {
     expect(lot.waiting('web')).toBe(1);
   });
 
-  it('forgets what waited too long, counted from its first packet', () => {
+  it('drops packets that waited too long since the first packet of their flow', () => {
     const lot = new ParkingLot(bounds);
     lot.park('web', stream('old'), packet('1'), 0);
     lot.park('web', stream('new'), packet('2'), 600);

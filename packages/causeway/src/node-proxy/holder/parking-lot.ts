@@ -6,9 +6,9 @@ export interface Bounds {
 export interface ParkingBounds {
   readonly perService: Bounds;
   readonly inAll: Bounds;
-  /** Datagrams of one exchange that are kept; of a stream it is always one. */
+  /** Datagrams kept per exchange; of a stream always one. */
   readonly perFlow: number;
-  /** From the first packet of a flow on. */
+  /** Counted from the first packet of a flow. */
   readonly holdMs: number;
 }
 
@@ -20,16 +20,16 @@ interface Flow {
 }
 
 interface Place {
-  /** In the order they came, so the first is the oldest. */
+  /** In order of arrival, so the first is the oldest. */
   readonly flows: Map<string, Flow>;
   packets: number;
   bytes: number;
 }
 
 /**
- * The packets that wait, for each Service. Bounded in every direction: whoever floods one Service can
- * fill its place and no more, and what is too much is told and dropped. The client sends it again. One
- * packet of each Service has room whatever the others take: without anybody who waits nobody wakes it.
+ * The waiting packets of each Service. Every dimension has a limit: a flood to one Service can only fill that
+ * Service's share. Excess packets are counted and dropped; the client sends them again. There is always room
+ * for one packet of each Service, because without a waiting packet the Service is not woken.
  */
 export class ParkingLot {
   readonly #bounds: ParkingBounds;
@@ -49,7 +49,7 @@ export class ParkingLot {
     return this.#bytes;
   }
 
-  /** How many flows wait for a Service. */
+  /** Number of flows that wait for a Service. */
   waiting(service: string): number {
     return this.#places.get(service)?.flows.size ?? 0;
   }
@@ -63,7 +63,7 @@ export class ParkingLot {
     const place: Place = this.#places.get(service) ?? { flows: new Map(), packets: 0, bytes: 0 };
     const flow = place.flows.get(id);
     if (flow !== undefined && isStream) {
-      // A client that tries again has changed its mind about the first one.
+      // A repeated first packet replaces the earlier one.
       for (const old of flow.packets) this.#count(place, -1, -old.length);
       flow.packets = [packet];
       this.#count(place, 1, packet.length);
@@ -83,7 +83,7 @@ export class ParkingLot {
     return 'parked';
   }
 
-  /** Gives out what waits for a Service, oldest first, and forgets it. */
+  /** Returns and removes the waiting packets of a Service, oldest first. */
   take(service: string): Buffer[] {
     const place = this.#places.get(service);
     if (place === undefined) return [];
@@ -93,7 +93,7 @@ export class ParkingLot {
     return [...place.flows.values()].flatMap(({ packets }) => packets);
   }
 
-  /** Drops what has waited too long; answers with how many packets that were. */
+  /** Drops packets that have waited too long; returns their number. */
   expire(now: number): number {
     let dropped = 0;
     for (const [service, place] of this.#places) {

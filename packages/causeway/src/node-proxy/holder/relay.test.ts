@@ -25,7 +25,7 @@ async function connection(): Promise<readonly [net.Socket, net.Socket]> {
   return [near, far];
 }
 
-/** More than the kernel keeps for two connections. */
+/** More than the kernel buffers for two connections. */
 const total = 128 * 1024 * 1024;
 const piece = Buffer.alloc(1024 * 1024, 'causeway');
 
@@ -36,11 +36,11 @@ async function sendAll(to: net.Socket): Promise<void> {
   to.end();
 }
 
-describe('carrying bytes', () => {
+describe('relay', () => {
   test.each([
     ['a server that does not read slows down the client', false],
     ['a client that does not read slows down the server', true],
-  ])('%s, and nothing is lost', async (_, isReversed) => {
+  ])('%s, and no byte is lost', async (_, isReversed) => {
     const [client, left] = await connection();
     const [right, server] = await connection();
     const [writer, reader] = isReversed ? [server, client] : [client, server];
@@ -49,7 +49,7 @@ describe('carrying bytes', () => {
     const sent = sendAll(writer);
     await expect.poll(() => to.writableNeedDrain, { timeout: 120_000 }).toBe(true);
     expect(from.isPaused()).toBe(true);
-    // What it keeps itself is what it had read in one piece, whatever there is to be sent.
+    // The relay itself buffers only one piece that it has read, whatever the total.
     expect(to.writableLength + from.readableLength).toBeLessThan(piece.length);
     const hash = createHash('sha256');
     let heard = 0;
@@ -69,7 +69,7 @@ describe('carrying bytes', () => {
   });
 });
 
-test('a client that has gone before the first attempt gets no connection', async () => {
+test('opens no connection for a client that left before the first attempt', async () => {
   const server = net.createServer();
   servers.push(server);
   const port = await listen(server);

@@ -7,11 +7,11 @@ export interface Destination {
   readonly port: number;
 }
 
-/** Between tries to reach a Service that has just woken. */
+/** Delays between attempts to reach a Service that has just woken. */
 const dialDelaysMs = [250, 500, 1_000, 2_000] as const;
 const dialTimeoutMs = 10_000;
 
-/** Connects, and tries again while the Service gets ready. */
+/** Connects, and retries while the Service becomes ready. */
 export async function dial(
   destination: Destination,
   clock: Clock,
@@ -50,15 +50,15 @@ function dialOnce({ address, port }: Destination, signal: AbortSignal): Promise<
 }
 
 /**
- * Carries bytes both ways until both sides have ended. An end of one direction ends that direction
- * only; a reset on one side resets the other; a slow reader slows down the writer.
+ * Forwards bytes both ways until both sides have ended. The end of one direction ends that direction only. A
+ * reset on one side resets the other. A slow reader slows down the writer.
  */
 export function relay(left: net.Socket, right: net.Socket): Promise<void> {
   const one = (from: net.Socket, to: net.Socket) =>
     new Promise<void>((resolve) => {
       from.on('error', () => to.resetAndDestroy());
       from.once('close', () => {
-        // What is closed without an end was cut off.
+        // A socket that closed without an end was reset.
         if (!from.readableEnded && !to.destroyed) to.resetAndDestroy();
         resolve();
       });

@@ -37,11 +37,11 @@ it('waits for the transactions in which all of them are parked', async () => {
   expect(listeners.size).toBe(0);
 });
 
-it('has nothing to wait for where none is accepted', async () => {
+it('does not wait if no Service is accepted', async () => {
   await start([]).done;
 });
 
-it('does not wait for ever', async () => {
+it('does not wait forever', async () => {
   const { clock, isDone } = start(['shop/a']);
   await clock.advance(4_999);
   expect(isDone()).toBe(false);

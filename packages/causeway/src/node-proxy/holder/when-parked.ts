@@ -1,7 +1,7 @@
 import type { Clock } from '@causeway/base/time/clock';
 import type { DivertibleProxy } from '../service-proxy.ts';
 
-/** Resolves once the kernel accepts none of these Services here any more, or time is up. */
+/** Resolves once the kernel accepts none of these Services here any more, or after a timeout. */
 export function whenParked(
   inner: Pick<DivertibleProxy, 'onCommit'>,
   services: Iterable<string>,

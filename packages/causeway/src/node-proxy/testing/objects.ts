@@ -1,7 +1,7 @@
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import type { Endpoint, EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 
-/** The Service `shop/web` on 10.96.0.1:80, unless something else is said. */
+/** The Service `shop/web` on 10.96.0.1:80, unless overridden. */
 export function makeService(overrides: Service = {}): Service {
   return {
     metadata: { namespace: 'shop', name: 'web', creationTimestamp: '2026-01-01T00:00:00Z' },

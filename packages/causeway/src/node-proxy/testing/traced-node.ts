@@ -74,7 +74,7 @@ export function rulesOf(options: TracedOptions): Ruleset {
   });
 }
 
-/** Where connections come from. */
+/** Sources of connections. */
 export const clients = {
   pod: '10.1.0.9',
   pod6: 'fd01::9',
@@ -100,7 +100,7 @@ export function traceAttempt(rules: Ruleset, attempt: Attempt): Trace {
   return tracePacket(rules, ...probeOf(attempt));
 }
 
-/** What becomes of it while the first rules give way to the others, in short as `fate` has it. */
+/** The fates of a packet while the first rules are replaced by the second, as `fate` returns them. */
 export function fatesDuringChange(
   before: Ruleset,
   after: Ruleset,
@@ -132,7 +132,7 @@ function probeOf(attempt: Attempt): [Probe, TraceOptions] {
   ];
 }
 
-/** In short: where it went, `masqueraded` behind it if so; or what became of it. */
+/** Short form: the destination, with `masqueraded` if so; or the outcome. */
 export function fate(rules: Ruleset, attempt: Attempt): string {
   return inShort(traceAttempt(rules, attempt));
 }
@@ -144,7 +144,7 @@ function inShort(trace: Trace): string {
   return trace.masqueraded ? `${to} masqueraded` : to;
 }
 
-/** Every place that connections from one client with different ports go to. */
+/** Every destination of connections from one client with different ports. */
 export function fates(rules: Ruleset, attempt: Attempt): string[] {
   const seen = new Set<string>();
   for (let sourcePort = 30_000; sourcePort < 30_200; sourcePort += 1) {

@@ -21,7 +21,7 @@ export function webService(spec: ServiceSpec = {}, status?: Service['status']): 
   });
 }
 
-/** A node's rules for it. */
+/** A node's rules for the Service. */
 export function web(
   spec: ServiceSpec,
   slice: SliceParts,
@@ -30,7 +30,7 @@ export function web(
   return rulesOf({ services: [webService(spec)], slices: [makeSlice(slice)], ...more });
 }
 
-/** Every address that it has. */
+/** Every address of the Service. */
 export const addresses = [
   ['the cluster address', clusterIp, 80],
   ['an external address', external, 80],

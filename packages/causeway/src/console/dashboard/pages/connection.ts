@@ -1,7 +1,7 @@
 import type { RowChanges } from '../../overview/rows.ts';
 import type { RowsStore } from './rows-store.ts';
 
-/** Keeps the store up to date from the server's stream; the browser connects again by itself. */
+/** Keeps the store up to date from the server's stream; the browser reconnects automatically. */
 export function connect(store: RowsStore, say: (text: string, isWell: boolean) => void): void {
   const stream = new EventSource('/api/rows');
   say('connecting', false);
@@ -18,6 +18,9 @@ export function connect(store: RowsStore, say: (text: string, isWell: boolean) =
   });
   stream.addEventListener('error', () => {
     const isOver = stream.readyState === EventSource.CLOSED;
-    say(isOver ? 'refused: open it with its token' : 'connection lost, trying again', false);
+    say(
+      isOver ? 'refused: open the dashboard with its token' : 'connection lost, trying again',
+      false,
+    );
   });
 }

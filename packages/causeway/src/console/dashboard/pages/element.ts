@@ -1,7 +1,9 @@
 type Child = Node | string | undefined;
 type Attributes = Readonly<Record<string, string | boolean | undefined>>;
 
-/** Makes an element. An attribute that is false or undefined is left out. Text is text, never markup. */
+/**
+ * Creates an element. An attribute that is false or undefined is left out. Text is never parsed as markup.
+ */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},
@@ -24,7 +26,7 @@ export function svg<Name extends keyof SVGElementTagNameMap>(
   return made;
 }
 
-/** The element with this id, which the page has. */
+/** The element with this ID, which the page must have. */
 export function byId(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`the page has no #${id}`);

@@ -25,7 +25,7 @@ const views: readonly View[] = [
 const main = byId('main');
 let current: View | undefined;
 
-/** The address says what is shown: `#gateways`, `#services/shop/web`. */
+/** The URL selects the view: `#gateways`, `#services/shop/web`. */
 function route(): void {
   const [name = '', ...rest] = location.hash.slice(1).split('/');
   const view = views.find((candidate) => candidate.name === name) ?? services;
@@ -46,7 +46,7 @@ function route(): void {
   view.show();
 }
 
-/** What is there already stays where it is, with its focus. */
+/** Existing content is not moved and keeps its focus. */
 function present(root: HTMLElement): void {
   if (main.firstChild !== root) main.replaceChildren(root);
 }
@@ -70,7 +70,7 @@ function onKey(event: KeyboardEvent): void {
   } else if (current === services && isForList(event)) services.takeKey(event);
 }
 
-/** Wherever the focus is after a click or a change of views, the list moves; a button keeps its own Enter. */
+/** The keys move the list wherever the focus is; a focused button keeps its own Enter. */
 function isForList({ key, target, defaultPrevented }: KeyboardEvent): boolean {
   const isMove = ['j', 'k', 'ArrowDown', 'ArrowUp'].includes(key);
   return !defaultPrevented && (isMove || target === document.body);
@@ -78,7 +78,7 @@ function isForList({ key, target, defaultPrevented }: KeyboardEvent): boolean {
 
 let isDue = false;
 
-/** Draws once for all changes of a frame. */
+/** Draws once per frame, for all changes. */
 function drawSoon(): void {
   if (isDue) return;
   isDue = true;

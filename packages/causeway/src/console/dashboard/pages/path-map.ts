@@ -4,7 +4,7 @@ import { svg } from './element.ts';
 interface Box {
   readonly title: string;
   readonly note: string;
-  /** For the style sheet: `good`, `waiting`, `bad` or `quiet`. */
+  /** CSS class: `good`, `waiting`, `bad` or `quiet`. */
   readonly mood: string;
   /** Whether traffic goes through it now. */
   readonly isOnPath: boolean;
@@ -23,8 +23,8 @@ interface Drawing {
 }
 
 /**
- * Draws client, addresses, gateways and endpoints with what runs between them: from left to right, or
- * from top to bottom where there is no room beside each other.
+ * Draws client, addresses, gateways and endpoints with their connections: from left to right, or from top to
+ * bottom on a narrow screen.
  */
 export function pathMap(path: ServicePath, isNarrow: boolean): SVGSVGElement {
   const columns = columnsOf(path);
@@ -63,7 +63,7 @@ function sideward(columns: readonly (readonly Box[])[]): Drawing {
   return { width: wideWidth, height, placed };
 }
 
-/** At most two beside each other, so that they can be read. */
+/** At most two side by side, so that they stay readable. */
 function downward(columns: readonly (readonly Box[])[]): Drawing {
   const width = 2 * boxWidth + gap;
   let y = 0;
@@ -116,8 +116,8 @@ function columnsOf(path: ServicePath): Box[][] {
   if (shown.length === 0) {
     const isIdle = service.state === 'idle';
     shown.push({
-      title: isIdle ? 'asleep' : 'no endpoint',
-      note: isIdle ? 'wakes on a connection' : 'nothing is ready',
+      title: isIdle ? 'idle' : 'no endpoint',
+      note: isIdle ? 'wakes on a connection' : 'no endpoint is ready',
       mood: isIdle ? 'waiting' : 'bad',
       isOnPath: false,
     });

@@ -2,19 +2,19 @@ import type { RowChanges, RowKind, Rows } from '../../overview/rows.ts';
 
 type Shelves = { readonly [Kind in RowKind]: Map<string, Rows[Kind]> };
 
-/** The rows as the server has told them, and the lists that the views show. */
+/** The rows from the server, and the lists that the views show. */
 export class RowsStore {
   #shelves: Shelves = emptyShelves();
-  /** Rows of a connection that has not told everything yet: shown when it has. */
+  /** Rows of a new connection, shown when all have arrived. */
   #arriving: Shelves | undefined;
-  /** Whether everything was told once. */
+  /** Whether all rows have arrived once. */
   #isFilled = false;
   /** How many Services were shown before that. */
   #shownFirst = 0;
   readonly #listeners = new Set<() => void>();
   readonly #lists = new Map<RowKind, unknown>();
 
-  /** A new connection tells everything anew; what is shown stays until it has, if there is anything. */
+  /** A new connection sends all rows again; existing rows are shown until all have arrived. */
   begin(): void {
     this.#arriving = this.#isFilled ? emptyShelves() : undefined;
   }
@@ -25,21 +25,21 @@ export class RowsStore {
     put(shelves.gateway, changes.set.gateway, changes.removed.gateway);
     put(shelves.pool, changes.set.pool, changes.removed.pool);
     put(shelves.event, changes.set.event, changes.removed.event);
-    // Of the very first rows enough to fill a screen are shown at once, the others when all are here.
+    // Of the very first rows, enough for one screen are shown at once, the others when all have arrived.
     const isShown = this.#isFilled || this.#shownFirst === 0;
     if (this.#arriving !== undefined || !isShown) return;
     this.#shownFirst = shelves.service.size;
-    this.#tell();
+    this.#notify();
   }
 
   complete(): void {
     this.#isFilled = true;
     if (this.#arriving !== undefined) this.#shelves = this.#arriving;
     this.#arriving = undefined;
-    this.#tell();
+    this.#notify();
   }
 
-  /** Sorted by key; the same array until something changes. */
+  /** Sorted by key; the same array until a row changes. */
   list<Kind extends RowKind>(kind: Kind): readonly Rows[Kind][] {
     const known = this.#lists.get(kind);
     if (known !== undefined) return known as readonly Rows[Kind][];
@@ -53,7 +53,7 @@ export class RowsStore {
     this.#listeners.add(listener);
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#lists.clear();
     for (const listener of this.#listeners) listener();
   }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { sampleService, sampleServices } from '../../../../../../test/browser/sample-rows.ts';
 import { prepareSearch, searchRows } from './search-index.ts';
 
-test('the search is prepared as long as there is time', () => {
+test('prepares the search within the given time', () => {
   const rows = sampleServices.map((row) => ({ ...row }));
   let left = 2;
   const forAWhile = () => {
@@ -15,7 +15,7 @@ test('the search is prepared as long as there is time', () => {
   expect(prepareSearch(rows, () => false)).toBe(true);
 });
 
-test('finds what looking at each row by itself would find', () => {
+test('finds the same rows as a search row by row', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', '/'), minLength: 1, maxLength: 4 });
   const nothing = { provider: '', reason: '', addresses: [], ports: [] };
   const few = fc.array(letters, { maxLength: 8 });

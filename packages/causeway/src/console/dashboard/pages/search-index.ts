@@ -1,16 +1,16 @@
 import type { ServiceRow } from '../../overview/rows.ts';
 
-/** A line for each row: a word is looked for in all of them at once, as one search in one text. */
+/** One line per row: a word is searched in all of them at once, as one text. */
 interface Index {
   readonly text: string;
-  /** Where the line of each row ends. */
+  /** End of each row's line. */
   readonly ends: Uint32Array;
 }
 
 const lines = new WeakMap<ServiceRow, string>();
 const indexes = new WeakMap<readonly ServiceRow[], Index>();
 
-/** Makes what a search needs, as long as there is time. Answers whether all is made. */
+/** Prepares the search within the given time. Returns whether it is complete. */
 export function prepareSearch(rows: readonly ServiceRow[], hasTime: () => boolean): boolean {
   if (indexes.has(rows)) return true;
   for (const row of rows) {
@@ -22,7 +22,7 @@ export function prepareSearch(rows: readonly ServiceRow[], hasTime: () => boolea
   return true;
 }
 
-/** The rows in which all words occur, in their order. Words are in lower case and have no white space. */
+/** The rows that contain all words, in their order. Words are in lower case and without white space. */
 export function searchRows(
   rows: readonly ServiceRow[],
   [first = '', ...others]: readonly string[],
@@ -61,7 +61,7 @@ function lineOf(row: ServiceRow): string {
   if (known !== undefined) return known;
   const { key, provider, type, addresses, ports, state, reason, backend } = row;
   const parts = [key, provider, type, ...addresses, ...ports, state, reason, backend];
-  // The end of a line keeps words from being found across two rows.
+  // The line break prevents matches across two rows.
   const line = `${parts.join(' ').toLowerCase()}\n`;
   lines.set(row, line);
   return line;

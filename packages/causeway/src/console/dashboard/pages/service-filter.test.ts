@@ -16,7 +16,7 @@ test.each([
   expect(keys(search)).toEqual(expected);
 });
 
-test('states narrow it down', () => {
+test('filters by state', () => {
   expect(keys('', 'failed')).toEqual(['shop/api']);
   expect(keys('', 'outside')).toHaveLength(5);
   expect(countStates(sampleServices).get('idle')).toBe(1);

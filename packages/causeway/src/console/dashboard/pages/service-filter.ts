@@ -2,12 +2,12 @@ import type { ServiceRow, ServiceState } from '../../overview/rows.ts';
 import { searchRows } from './search-index.ts';
 
 export interface ServiceFilter {
-  /** Words that must all occur, in name, address, provider, port or reason. */
+  /** Words that must all occur in name, address, provider, port or reason. */
   readonly search: string;
   readonly state: ServiceState | 'all' | 'outside';
 }
 
-/** The states of Services that somebody outside of the cluster can have to do with. */
+/** States of Services that are not reachable from outside of the cluster. */
 const hidden: ReadonlySet<ServiceState> = new Set(['internal']);
 
 export function filterServices(
@@ -26,7 +26,7 @@ function hasState(row: ServiceRow, state: ServiceFilter['state']): boolean {
 
 const counted = new WeakMap<readonly ServiceRow[], ReadonlyMap<ServiceState, number>>();
 
-/** Counted once for a list: it is asked for with every key of a search. */
+/** Cached per list: it is needed at every keystroke of a search. */
 export function countStates(rows: readonly ServiceRow[]): ReadonlyMap<ServiceState, number> {
   const known = counted.get(rows);
   if (known !== undefined) return known;

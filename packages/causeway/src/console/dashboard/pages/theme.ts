@@ -2,7 +2,7 @@ const names = ['system', 'light', 'dark'] as const;
 type Theme = (typeof names)[number];
 const storageKey = 'causeway-theme';
 
-/** Lets the button go round the themes, and remembers the choice. */
+/** Cycles through the themes with the button, and stores the choice. */
 export function setUpTheme(button: HTMLElement): void {
   let current = read();
   const show = () => {

@@ -4,7 +4,7 @@ const units: readonly (readonly [string, number])[] = [
   ['min', 60],
 ];
 
-/** How long ago, in the largest unit that fits: `3 min`. Empty for no time at all. */
+/** Elapsed time in the largest unit that fits: `3 min`. Empty without a time. */
 export function ago(at: string, now: number): string {
   const then = Date.parse(at);
   if (Number.isNaN(then)) return '';

@@ -9,10 +9,10 @@ export interface VirtualListOptions<Row> {
   readonly emptyText: string;
 }
 
-/** Rows above and below the visible ones, so that a quick scroll shows no holes. */
+/** Rows above and below the visible ones, so that fast scrolling shows no gaps. */
 const spare = 8;
 
-/** A list that has elements only for the rows that can be seen, however many there are. */
+/** A list with elements for the visible rows only, however many rows there are. */
 export class VirtualList<Row> {
   readonly root: HTMLElement;
   readonly #options: VirtualListOptions<Row>;
@@ -45,7 +45,7 @@ export class VirtualList<Row> {
     this.#draw();
   }
 
-  /** Moves the selection and brings it into view. */
+  /** Moves the selection and scrolls it into view. */
   move(by: number): void {
     if (this.#rows.length === 0) return;
     this.#selected = Math.min(this.#rows.length - 1, Math.max(0, this.#selected + by));
@@ -58,15 +58,15 @@ export class VirtualList<Row> {
     this.#draw();
   }
 
-  /** A key that was pressed elsewhere; the next ones come here by themselves. */
+  /** Handles a key that was pressed elsewhere; the list then has the focus. */
   takeKey(event: KeyboardEvent): void {
     this.root.focus();
     this.#onKey(event);
   }
 
   #draw(): void {
-    // Everything is read before anything is written, so that the browser lays the page out once.
-    // The style sheet decides, because rows are higher on a phone.
+    // All reads come before all writes, so that the browser computes the layout once. The style sheet decides
+    // the height, because rows are higher on a phone.
     const wanted = getComputedStyle(this.root).getPropertyValue('--row');
     this.#heightPx = Number.parseInt(wanted, 10) || 40;
     const { scrollTop, clientHeight } = this.root;

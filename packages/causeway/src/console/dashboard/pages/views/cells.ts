@@ -1,6 +1,6 @@
 import { element } from '../element.ts';
 
-/** A word with a colour and a mark, so that it can be told without colours too. */
+/** A word with a color and a symbol, so that it is readable without colors too. */
 export function badge(text: string, mood: 'good' | 'waiting' | 'bad' | 'quiet'): HTMLElement {
   const marks = { good: '●', waiting: '◐', bad: '▲', quiet: '○' };
   return element(

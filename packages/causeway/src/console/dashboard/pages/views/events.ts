@@ -5,7 +5,7 @@ import { ago } from '../time-text.ts';
 import { badge } from './cells.ts';
 import type { View } from './view.ts';
 
-/** What was reported about Services, the newest first. */
+/** The Events about Services, newest first. */
 export class EventsView implements View {
   readonly name = 'events';
   readonly title = 'Events';

@@ -5,7 +5,7 @@ import { ago } from '../time-text.ts';
 import { badge } from './cells.ts';
 import type { View } from './view.ts';
 
-/** The gateways: who holds the addresses, which generation each of them serves, and what is wrong. */
+/** The gateways: their roles, generations and problems. */
 export class GatewaysView implements View {
   readonly name = 'gateways';
   readonly title = 'Gateways';
@@ -41,7 +41,7 @@ function card(row: GatewayRow, newest: number): HTMLElement {
     ['Generation', `${generation}${behind}`],
     ['Endpoints', String(endpoints)],
     ['Connections', `${connections} of ${row.connectionLimit}`],
-    ['Silent', row.unhealthy.join(', ') || 'none'],
+    ['Unhealthy', row.unhealthy.join(', ') || 'none'],
     ['Version', row.version],
   ];
   const list = element('dl', { class: 'facts' });

@@ -5,7 +5,7 @@ import { ago } from '../time-text.ts';
 import { eventList } from './events.ts';
 import type { View } from './view.ts';
 
-/** The clouds whose load balancers were discovered, and what came from each. */
+/** The clouds with discovered load balancers, and the Services of each. */
 export class BackendsView implements View {
   readonly name = 'backends';
   readonly title = 'Backends';
@@ -27,7 +27,7 @@ export class BackendsView implements View {
     );
     this.root.replaceChildren(
       ...(groups.size === 0
-        ? [element('p', { class: 'empty' }, 'Nothing was discovered.')]
+        ? [element('p', { class: 'empty' }, 'No load balancer was discovered.')]
         : [...groups].map(([backend, rows]) => backendCard(backend, rows))),
     );
   }
@@ -45,7 +45,7 @@ function backendCard(backend: string, rows: readonly ServiceRow[]): HTMLElement 
   );
 }
 
-/** The Services that sleep, and who woke lately. */
+/** The idle Services, and those that woke recently. */
 export class IdleView implements View {
   readonly name = 'idle';
   readonly title = 'Idle';
@@ -62,29 +62,29 @@ export class IdleView implements View {
 
   show(): void {
     const now = Date.now();
-    const asleep = this.#store.list('service').filter(({ idledAt }) => idledAt !== '');
+    const idle = this.#store.list('service').filter(({ idledAt }) => idledAt !== '');
     const list = element('ul', { class: 'events' });
-    for (const { key, idledAt, addresses } of asleep) {
+    for (const { key, idledAt, addresses } of idle) {
       list.append(
         element(
           'li',
           {},
           element('a', { href: `#services/${key}` }, key),
           element('span', { class: 'text' }, addresses.join(' ')),
-          element('time', { datetime: idledAt }, `asleep for ${ago(idledAt, now)}`),
+          element('time', { datetime: idledAt }, `idle for ${ago(idledAt, now)}`),
         ),
       );
     }
     this.root.replaceChildren(
-      element('h2', {}, 'Asleep'),
-      asleep.length === 0 ? element('p', { class: 'empty' }, 'No Service sleeps.') : list,
-      element('h2', {}, 'Woken and put to sleep lately'),
+      element('h2', {}, 'Idle'),
+      idle.length === 0 ? element('p', { class: 'empty' }, 'No Service is idle.') : list,
+      element('h2', {}, 'Recently woken and idled'),
       eventList(wakeHistory(this.#store.list('event')), 'None within the last hour.'),
     );
   }
 }
 
-/** Also those of what went wrong. */
+/** Including those of failures. */
 const reasons: ReadonlySet<string> = new Set([
   ...['Idled', 'NeedPods', 'Waking', 'Woken', 'Unidled'],
   ...['CannotIdle', 'CannotWake', 'WakeFailed', 'WakeTargetMissing'],

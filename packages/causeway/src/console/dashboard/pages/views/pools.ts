@@ -4,7 +4,7 @@ import type { RowsStore } from '../rows-store.ts';
 import { badge } from './cells.ts';
 import type { View } from './view.ts';
 
-/** The pools of the shared allocator and how full they are. */
+/** The pools of the shared allocator and their usage. */
 export class PoolsView implements View {
   readonly name = 'pools';
   readonly title = 'Pools';
@@ -43,13 +43,13 @@ function card(row: PoolRow): HTMLElement {
     element(
       'p',
       {},
-      `${row.used} held, ${row.quarantined} resting, ${row.free} free of ${row.total}`,
+      `${row.used} reserved, ${row.quarantined} in quarantine, ${row.free} free of ${row.total}`,
     ),
     element('p', { class: 'quiet-text' }, row.ranges.join(', ')),
   );
 }
 
-/** A bar of a hundred cells: held, resting, free. */
+/** A bar of a hundred cells: reserved, in quarantine, free. */
 function picture({ total, used, quarantined, key }: PoolRow): SVGElement {
   const cells = 50;
   const share = (count: number) => (total === 0 ? 0 : Math.ceil((count / total) * cells));
@@ -72,7 +72,7 @@ function picture({ total, used, quarantined, key }: PoolRow): SVGElement {
       class: 'usage',
       viewBox: '0 0 300 30',
       role: 'img',
-      'aria-label': `${key}: ${used} held and ${quarantined} resting of ${total}`,
+      'aria-label': `${key}: ${used} reserved and ${quarantined} in quarantine of ${total}`,
     },
     ...boxes,
   );

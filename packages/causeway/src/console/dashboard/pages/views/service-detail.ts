@@ -7,7 +7,7 @@ import { stateBadge } from './services.ts';
 
 const everyMs = 2_000;
 
-/** The path of one Service, asked for again and again while it is open. */
+/** The path of one Service, polled while it is open. */
 export class ServiceDetail {
   readonly root = element('section', { class: 'view detail', tabindex: '0' });
   readonly #onClose: () => void;
@@ -76,7 +76,7 @@ export class ServiceDetail {
       ),
       list,
       element('h3', {}, 'Events'),
-      eventList(path.events, 'Nothing was reported about it lately.'),
+      eventList(path.events, 'No recent Events.'),
     );
   }
 

@@ -18,7 +18,7 @@ const choices: readonly (readonly [ServiceFilter['state'], string])[] = [
   ['deleting', 'Deleting'],
 ];
 
-/** Every Service with its address, provider, state, and the reason when something is wrong. */
+/** Every Service with its address, provider, state, and the reason of a problem. */
 export class ServicesView implements View {
   readonly name = 'services';
   readonly title = 'Services';
@@ -89,7 +89,7 @@ export class ServicesView implements View {
     this.#prepareSearch();
   }
 
-  /** While the browser has nothing else to do, so that the first key finds everything ready. */
+  /** Runs while the browser is idle, so that the first keystroke finds the index ready. */
   #prepareSearch(): void {
     requestIdleCallback((deadline) => {
       const hasTime = () => deadline.timeRemaining() > 1;

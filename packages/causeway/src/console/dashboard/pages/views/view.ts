@@ -3,6 +3,6 @@ export interface View {
   readonly name: string;
   readonly title: string;
   readonly root: HTMLElement;
-  /** Draws what the store holds now; called when it is opened and after every change while it is open. */
+  /** Draws the current rows; called when the view is opened and after every change while it is open. */
   show(): void;
 }
