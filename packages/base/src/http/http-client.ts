@@ -6,7 +6,7 @@ export type Agent = undici.Agent;
 
 /**
  * The parts of undici that are used. All of it, with fetch, WebSockets, caches and mocks, takes 10 MB more
- * in each process: docs/decisions/0066-parts-of-undici.md.
+ * in each process: docs/develop/architecture.md#why-we-load-parts-of-undici.
  */
 const load = createRequire(import.meta.url);
 const part = (name: string): unknown => load(`undici/lib/${name}.js`);
