@@ -24,7 +24,7 @@ interface Sentence {
   readonly text: string;
 }
 
-/** The sentences of a page that have more than 30 words. A cell of a table and an item of a list end a sentence. */
+/** The sentences of a page that have more than 30 words. An item of a list, and in a table a cell or a semicolon, end a sentence. */
 export function longSentencesIn(page: string): Sentence[] {
   const long: Sentence[] = [];
   for (const { line, text } of blocksOf(page)) {
@@ -47,7 +47,7 @@ function blocksOf(page: string): Sentence[] {
     if (isCode || text === '' || text.startsWith('```') || text.startsWith('<')) {
       isOpen = false;
     } else if (text.startsWith('|')) {
-      for (const cell of text.split('|')) blocks.push({ line: index + 1, text: cell.trim() });
+      for (const part of text.split(/[|;]/)) blocks.push({ line: index + 1, text: part.trim() });
       isOpen = false;
     } else if (isOpen && last !== undefined && !/^(?:[-*#>]|\d{1,3}\.) /.test(text)) {
       last.text += ` ${text}`;
