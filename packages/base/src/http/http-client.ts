@@ -5,8 +5,8 @@ export type { Dispatcher } from 'undici';
 export type Agent = undici.Agent;
 
 /**
- * The parts of undici that are used. All of it, with fetch, WebSockets, caches and mocks, takes 10 MB more
- * in each process: docs/decisions/0066-parts-of-undici.md.
+ * The parts of undici in use. All of undici, with fetch, WebSockets, caches and mocks, takes 10 MB more in
+ * each process: docs/decisions/0066-parts-of-undici.md.
  */
 const load = createRequire(import.meta.url);
 const part = (name: string): unknown => load(`undici/lib/${name}.js`);
@@ -14,7 +14,7 @@ const part = (name: string): unknown => load(`undici/lib/${name}.js`);
 export const Agent = part('dispatcher/agent') as typeof undici.Agent;
 export const ProxyAgent = part('dispatcher/proxy-agent') as typeof undici.ProxyAgent;
 
-// As undici's own index does it: requests are methods of every dispatcher.
+// As in undici's own index: requests are methods of every dispatcher.
 const { prototype } = part('dispatcher/dispatcher') as typeof undici.Dispatcher;
 Object.assign(prototype, part('api/index'));
 
@@ -22,7 +22,7 @@ type RequestOptions = Omit<undici.Dispatcher.RequestOptions, 'origin' | 'path'> 
   readonly dispatcher: undici.Dispatcher;
 };
 
-/** One request to a URL, by the connections of a dispatcher. */
+/** Sends one request to a URL over the connections of a dispatcher. */
 export async function request(
   url: string | URL,
   { dispatcher, ...options }: RequestOptions,
