@@ -3,7 +3,7 @@
  *
  * - `invalid`: the user must change the input
  * - `unauthorized`, `forbidden`: the operator must fix credentials or permissions
- * - `not-found`, `conflict`, `gone`: the caller reads the state again and decides anew
+ * - `not-found`, `conflict`, `gone`: the caller reads the state again and decides again
  * - `exhausted`: the operator must enlarge a quota or a pool
  * - `unavailable`, `timeout`: the caller tries again later
  * - `unsupported`: the other side does not support the operation

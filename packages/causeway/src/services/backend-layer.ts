@@ -1,5 +1,5 @@
 /**
- * Set to `Pod` on a Service whose gateways send connections directly to its pods. The gateway provider writes
+ * Set to `Pod` on a Service if its gateways send connections directly to its pods. The gateway provider writes
  * it. The node proxy reads it, so that a connection that wakes the Service keeps the client's address.
  */
 export const gatewayLayerAnnotation = 'causeway.dev/gateway-layer';

@@ -50,7 +50,7 @@ const reportSchema = z.object({
 /** The part of the register that one provider writes. */
 export interface RegisteredReport extends z.output<typeof reportSchema> {
   readonly provider: string;
-  /** The IDs whose deletion an operator has confirmed. */
+  /** The IDs with a deletion that an operator has confirmed. */
   readonly confirmed: readonly string[];
 }
 

@@ -43,7 +43,7 @@ export class ServiceController {
   readonly #reflector: Reflector<Service, Service>;
   readonly #queue: WorkQueue<string>;
   readonly #reconciler: ServiceReconciler;
-  /** Services whose last reconcile failed and that wait for the next one. */
+  /** Services that wait for a retry after a failed reconcile. */
   readonly #failing = new Set<string>();
 
   constructor(options: ServiceControllerOptions) {

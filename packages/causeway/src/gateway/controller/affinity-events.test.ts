@@ -7,7 +7,7 @@ const service = (sessionAffinity: 'ClientIP' | 'None'): Service => ({
   spec: { type: 'LoadBalancer', sessionAffinity },
 });
 
-test('warns once about gateways without affinity, and again after the Service requests affinity anew', () => {
+test('warns once about gateways without affinity, and again after the Service requests affinity again', () => {
   const notes = new AffinityEvents(['gw1', 'gw2']);
   const warnings = [];
   for (const affinity of ['None', 'ClientIP', 'ClientIP', 'None', 'ClientIP'] as const) {

@@ -33,10 +33,7 @@ export interface AgentLinkOptions {
   readonly onPush: (outcome: 'taken' | 'failed') => void;
   /** Called with the endpoints that the gateway starts or stops rejecting. */
   readonly onComplaints: (endpoints: ReadonlySet<EndpointKey>) => void;
-  /**
-   * Called with frontends whose removal an operator allowed on the gateway. Other gateways may remove them
-   * too.
-   */
+  /** Called with frontends that an operator allowed the gateway to remove. Others may follow. */
   readonly onReleased: (endpoints: ReadonlySet<EndpointKey>) => void;
 }
 
@@ -62,10 +59,7 @@ export class AgentLink {
   #writtenIn: number | undefined;
   /** The number of endpoints that the gateway reports to serve. */
   #serves = 0;
-  /**
-   * Whether the agent withholds removals until a confirmation. An older version rejects the whole update
-   * instead.
-   */
+  /** Whether the agent withholds removals. An older version rejects the whole update instead. */
   #withholds = false;
   readonly #removals = new WithheldRemovals();
   /** The gateway may have more than it was sent, so the next update is the full state. */
@@ -157,10 +151,7 @@ export class AgentLink {
     this.#revision = revision;
   }
 
-  /**
-   * Called after a change of the state. A failing gateway is not retried sooner for it: it gets the full
-   * state later.
-   */
+  /** Called after a change of the state. A failing gateway is not retried sooner for it. */
   nudge(): void {
     if (this.#failures === 0) this.#wake?.();
   }
@@ -185,9 +176,7 @@ export class AgentLink {
     this.#options.onChange();
   }
 
-  /**
-   * Detects that an operator has allowed removals on the gateway itself: it withholds less than it reported.
-   */
+  /** Detects removals that an operator allowed on the gateway: it withholds less than before. */
   #noticeReleased({ generation, withheld }: HeardStatus): boolean {
     if (withheld === undefined || generation !== this.#confirmed) return false;
     const now = new Set(withheld.flatMap((record) => endpointIdOf(record) ?? []).map(endpointKey));
@@ -202,7 +191,7 @@ export class AgentLink {
   /** Asks whether the gateway still has the confirmed state, unless an update is running. */
   async check(signal: AbortSignal): Promise<void> {
     if (this.#wake === undefined || this.#failures > 0) return;
-    const status = await this.#limited('asking', signal, (inner) =>
+    const status = await this.#limited('querying', signal, (inner) =>
       this.#options.agent.status(inner),
     );
     this.heard(status);
@@ -262,8 +251,7 @@ export class AgentLink {
       log.info({ agent: this.name, count: verified.endpoints.size }, 'confirmed removals');
       this.#older = answer.older;
       this.#removals.take(answer.withheld ?? []);
-      // Other records that were kept for these frontends, such as network policies, are removed by the full
-      // state.
+      // The full state also removes records kept for these frontends, such as network policies.
       this.#needsWhole = this.#removals.frontends.size === 0;
       onChange();
     } catch (error) {
@@ -351,7 +339,7 @@ export class AgentLink {
   async #listRejected(state: DesiredState, signal: AbortSignal): Promise<void> {
     const { agent, log, onChange } = this.#options;
     try {
-      const served = await this.#limited('asking', signal, (inner) =>
+      const served = await this.#limited('querying', signal, (inner) =>
         agent.counters === undefined ? Promise.resolve([]) : agent.counters(inner),
       );
       const ids = served.flatMap((record) => endpointIdOf(record) ?? []);

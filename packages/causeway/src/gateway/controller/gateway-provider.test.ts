@@ -14,6 +14,7 @@ import {
   readGatewayConfigMap,
   writeGatewayConfigMap,
 } from './gateway-config-map.ts';
+import { legacySharingGroupKey } from './legacy.ts';
 import { named, newService, ProviderLab, until } from './simulated-provider.testing.ts';
 
 const signal = new AbortController().signal;
@@ -207,7 +208,7 @@ test('reads an annotation of 0.1.0 and rewrites it', async () => {
   await until(async () => expect(await lab.addressOf('a')).toBe('192.0.2.1'));
   await lab.stopController();
   const written = (await lab.read('a'))?.metadata?.annotations?.[portsAnnotation];
-  const legacy = written?.replace('sharingGroup', 'circle');
+  const legacy = written?.replace('sharingGroup', legacySharingGroupKey);
   const patch = { metadata: { annotations: { [portsAnnotation]: legacy } } };
   await lab.client.patchMerge(services, named('a'), patch);
   lab.startController();
@@ -326,7 +327,7 @@ test("frees a dead gateway's addresses after an operator fences it in the Config
   );
 });
 
-test('moves a Service whose ports changed into a conflict while no controller ran, with an Event', async () => {
+test('moves a Service after a port conflict from a time without a controller, with an Event', async () => {
   lab.startController();
   for (const [name, port] of [
     ['holder', 80],

@@ -83,7 +83,7 @@ export class GatewayHousekeeping {
     for (const key of refused) this.#host?.enqueue(key);
   }
 
-  /** Called when a gateway has answered or failed: reconciles the Services whose wait is over. */
+  /** Called when a gateway has answered or failed: reconciles the Services that no longer wait. */
   changed(): void {
     this.#cleaner.request();
     this.#options.fencing.request();

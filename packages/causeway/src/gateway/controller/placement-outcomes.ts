@@ -25,11 +25,11 @@ export function notPlaced(
     const message = `Waiting until no gateway announces ${requested} for its former owner`;
     return { kind: 'pending', message, retryAfterMs: waitMs };
   }
-  const who = by === undefined ? 'another Service' : `${by.namespace}/${by.name}`;
+  const holder = by === undefined ? 'another Service' : `${by.namespace}/${by.name}`;
   const message =
     reservation.reason === 'taken'
-      ? `${requested} is taken by ${who} on one of the ports. Choose another address or other ports.`
-      : `${requested} belongs to ${who}. To share it, give both the same annotation causeway.dev/sharing-key.`;
+      ? `${requested} is taken by ${holder} on one of the ports. Choose another address or other ports.`
+      : `${requested} belongs to ${holder}. To share it, give both the same annotation causeway.dev/sharing-key.`;
   return { kind: 'refused', reason: 'AddressTaken', message };
 }
 

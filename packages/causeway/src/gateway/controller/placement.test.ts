@@ -16,7 +16,7 @@ afterEach(() => lab.close());
 const asking = (address: string) => ({ 'causeway.dev/address': address });
 const sharing = { 'causeway.dev/sharing-key': 'edge' };
 
-test("keeps the placement of a Service whose new spec can't be satisfied, and reserves it", async () => {
+test("keeps the placement of a Service if its new spec can't be satisfied", async () => {
   lab.addresses = ['192.0.2.1'];
   lab.startController();
   await lab.create(newService('a', 80), '192.0.2.1');

@@ -128,7 +128,7 @@ test('finds a port that a list misses by its ID, and does not recreate it', asyn
   expect(manager.changes).toBe(1);
 });
 
-test('ignores an outdated list with a deleted port whose address is assigned again', async () => {
+test('ignores a deleted port in an outdated list if its address is assigned again', async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
   const reservation = await keeper.reserve(request('a'), signal);
@@ -167,7 +167,7 @@ test('creates nothing for a Service on hold, which gets its address back later',
   expect(keeper.portsOf('a').get(4)?.address).toBe(before);
 });
 
-test("reports a port that can't be recreated, and restores its address when possible", async () => {
+test("reports a port that can't be recreated, and restores its address later", async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
   await keeper.reserve(request('first'), signal);

@@ -54,7 +54,7 @@ export class PortKeeper {
     const claimed = new Set(claims.map(({ portId }) => portId));
     const listed = await this.#manager.list(claimed, this.#markers, signal);
     const ports = new Map(listed.map((port) => [port.id, port]));
-    // A Service whose status has another port's address does not count for this port, and needs no
+    // A Service with another port's address in its status does not count for this port, and needs no
     // recreation.
     const byAddress = new Map(
       listed.flatMap((port) => [port.address, port.publicAddress].map((each) => [each, port])),

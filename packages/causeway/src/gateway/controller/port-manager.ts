@@ -8,7 +8,7 @@ export interface PortRequest {
   readonly requested: Address | undefined;
   /** Unique for each request. It identifies the port as this cluster's from the start. */
   readonly marker: string;
-  /** A lost port, whose addresses the new one gets if they are available. */
+  /** A lost port. The new port gets its addresses if they are available. */
   readonly instead?: LostPort | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface PortManager {
   /** Adds these used ports to the cluster's own record. */
   record(ports: readonly L2Port[]): Promise<void>;
   /**
-   * Objects of the last list and the last sweep with a mark of this cluster, whose ownership is not certain.
+   * Objects of the last list and the last sweep with a mark of this cluster, but uncertain ownership.
    */
   orphans(): OrphanReport;
   /** Deletes an orphan after an operator's confirmation, if it still is one. */

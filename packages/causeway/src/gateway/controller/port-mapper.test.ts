@@ -28,7 +28,7 @@ function place(mapper: PortMapper, wanted: PlacementRequest): string {
   return placement.slot.port?.id ?? 'pending';
 }
 
-/** The same for a Service whose placement is then written and served. */
+/** The same, and commits the placement as written and served. */
 function serve(mapper: PortMapper, wanted: PlacementRequest): string {
   const id = place(mapper, wanted);
   mapper.settle(wanted.owner, [wanted.family]);
@@ -204,7 +204,7 @@ describe('after a restart', () => {
     ownSharingGroup: 'ns:default',
     advertised: [] as Address[],
   });
-  /** A claim whose status has the address of this port. */
+  /** The status of a claim with the address of this port. */
   const advertising = (host: number) => ({ advertised: [l2Port(host).publicAddress] });
 
   test('prefers the Service with the address in its status over an older annotation', () => {

@@ -23,7 +23,7 @@ export class Rejections {
 
   /**
    * Takes the answer to a push of these endpoints, or of all by default. Earlier rejections of other
-   * endpoints stay. Returns the endpoints whose state has changed.
+   * endpoints stay. Returns the endpoints with a changed state.
    */
   take(
     errors: readonly EndpointErrors[],

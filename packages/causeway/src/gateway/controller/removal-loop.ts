@@ -27,7 +27,7 @@ export interface RemovalLoopOptions {
 export class RemovalLoop {
   readonly #options: RemovalLoopOptions;
   readonly #runner: BoundedFrequencyRunner;
-  /** Frontends whose removal an operator allowed on one gateway. The others remove them too. */
+  /** Frontends that an operator allowed one gateway to remove. The others remove them too. */
   readonly #released = new Set<EndpointKey>();
 
   constructor(options: RemovalLoopOptions) {

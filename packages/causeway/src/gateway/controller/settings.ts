@@ -35,7 +35,7 @@ export const gatewaySettings = z.strictObject({
   masquerade: z
     .enum(['needed', 'always'])
     .default('needed')
-    .describe('connections whose source address the gateway replaces by its own'),
+    .describe('which connections get the source address of the gateway'),
   keepWayBack: z
     .boolean()
     .default(false)

@@ -65,7 +65,7 @@ class Owners {
     const byPublic = new Map(facts.ports.map((port) => [port.publicAddress, port]));
     for (const service of facts.services) {
       if (!canOwn(service)) continue;
-      for (const address of toldAddresses(service)) {
+      for (const address of ingressAddresses(service)) {
         this.#add(address, service);
         const behind = byPublic.get(address);
         if (behind !== undefined) this.#add(behind.address, service);
@@ -106,7 +106,7 @@ function canOwn({ metadata, spec }: Service): boolean {
   return spec?.type === 'LoadBalancer' && metadata?.deletionTimestamp === undefined;
 }
 
-function toldAddresses({ status }: Service): Address[] {
+function ingressAddresses({ status }: Service): Address[] {
   return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip = '' }) => tryParseAddress(ip) ?? []);
 }
 

@@ -156,7 +156,7 @@ export class MemoryAgent implements AgentClient {
     return { ...this.#acknowledge(), errors: [] };
   }
 
-  /** Simulates an operator who allows all withheld removals. */
+  /** Simulates an operator's permission of all withheld removals. */
   allowRemovals(): void {
     for (const key of this.withholds) this.holds.delete(key);
     this.withholds.clear();
