@@ -95,7 +95,7 @@ test.each<[string, Partial<RemovalFacts>, RegExp | undefined]>([
   [
     'the API server of another cluster',
     { cluster: 'two', expectedCluster: 'one' },
-    /is that of another cluster \(two\)/,
+    /belongs to another cluster \(two\)/,
   ],
   ['a cluster that was unknown at the start', { expectedCluster: undefined }, undefined],
 ])('%s', (_name, facts, doubt) => {
