@@ -23,7 +23,7 @@ function power(world: GatewayWorld, isOn: boolean): void {
   agent.mode = isOn ? 'works' : 'fails';
   agent.holds.clear();
   agent.generation = 0;
-  agent.tell();
+  agent.sendStatus();
 }
 
 const onList = { isStatic: true } as const;

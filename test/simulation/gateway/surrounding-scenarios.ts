@@ -55,7 +55,7 @@ export const scenarios = {
     prepare: async (world) => {
       const process = await withServices(world, ['mail', [25]], ['web', [25]]);
       gateway(world, 'g1').vrrp = 'MASTER';
-      gateway(world, 'g1').tell();
+      gateway(world, 'g1').sendStatus();
       gateway(world, 'g2').mode = 'fails';
       return process;
     },
@@ -80,12 +80,12 @@ export const scenarios = {
     prepare: async (world) => {
       const process = await withServices(world, ['mail', [25]]);
       gateway(world, 'g1').vrrp = 'MASTER';
-      gateway(world, 'g1').tell();
+      gateway(world, 'g1').sendStatus();
       return process;
     },
     operate: (world) => {
       gateway(world, 'g1').sees = ['10.99.0.1'];
-      gateway(world, 'g1').tell();
+      gateway(world, 'g1').sendStatus();
       return Promise.resolve();
     },
     isDone: (world) =>

@@ -11,7 +11,7 @@ describe('an address range', () => {
     ['2001:DB8::1-2001:db8::f', '2001:db8::1-2001:db8::f'],
     ['2001:db8::/127', '2001:db8::-2001:db8::1'],
     ['192.0.2.9-192.0.2.9', '192.0.2.9'],
-  ])('%s is read as %s', (text, canonical) => {
+  ])('parses %s as %s', (text, canonical) => {
     expect(formatAddressRange(parseAddressRange(text))).toBe(canonical);
   });
 
@@ -26,11 +26,11 @@ describe('an address range', () => {
     '192.0.2.1/24',
     '010.0.0.1',
     '192.0.2.1-9',
-  ])('%j is refused', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => parseAddressRange(text)).toThrow(expect.objectContaining({ code: 'invalid' }));
   });
 
-  test('of one address holds just that', () => {
+  test('of one address contains only that address', () => {
     expect(formatAddressRange(rangeOfAddress(parseAddress('2001:db8::5')))).toBe('2001:db8::5');
   });
 });

@@ -9,7 +9,7 @@ import {
 import { CausewayError } from '../error/causeway-error.ts';
 import { firstAddress, lastAddress, parsePrefix, type Prefix } from './prefix.ts';
 
-/** Consecutive addresses of one family, both ends included. */
+/** Consecutive addresses of one family, including both ends. */
 export interface AddressRange {
   readonly family: Family;
   readonly first: bigint;

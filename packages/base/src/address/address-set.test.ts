@@ -7,7 +7,7 @@ import { AddressSet } from './address-set.ts';
 const setOf = (...texts: string[]) => AddressSet.of(4, texts.map(parseAddressRange));
 const spelling = (set: AddressSet) => set.ranges.map(formatAddressRange).join(' ');
 
-/** Small ranges near each other, so that they touch, overlap and nest. */
+/** Small ranges close to each other, so that they touch, overlap and nest. */
 const smallRange = fc
   .tuple(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 12 }))
   .map(([first, length]): AddressRange => {
@@ -23,7 +23,7 @@ const membersOf = (ranges: readonly AddressRange[]) => {
 };
 
 describe('an address set', () => {
-  test('merges ranges that touch and leaves the other family out', () => {
+  test('merges ranges that touch and skips the other family', () => {
     const set = setOf('192.0.2.4-192.0.2.7', '192.0.2.0/30', '192.0.2.9', '2001:db8::/64');
     expect(spelling(set)).toBe('192.0.2.0-192.0.2.7 192.0.2.9');
     expect(set.size).toBe(9n);
@@ -46,7 +46,7 @@ describe('an address set', () => {
     expect(setOf('192.0.2.0/28').overlap(setOf('192.0.2.16/28'))).toBeUndefined();
   });
 
-  test('agrees with a plain set of integers', () => {
+  test('behaves like a plain set of integers', () => {
     fc.assert(
       fc.property(smallRanges, smallRanges, (included, excluded) => {
         const set = AddressSet.of(4, included).without(AddressSet.of(4, excluded));

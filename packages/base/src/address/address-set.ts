@@ -9,14 +9,14 @@ import type { AddressRange } from './address-range.ts';
 import { CausewayError } from '../error/causeway-error.ts';
 
 /**
- * A set of addresses of one family, kept as sorted ranges that neither touch nor overlap, so that an
- * IPv6 /64 costs as little as one address. Its members are numbered from 0 in ascending order.
+ * A set of addresses of one family. It stores sorted ranges that neither touch nor overlap, so an IPv6 /64
+ * costs as little as one address. Its members are numbered from 0 in ascending order.
  */
 export class AddressSet {
   readonly family: Family;
   readonly ranges: readonly AddressRange[];
   readonly size: bigint;
-  /** For each range the number of members before it. */
+  /** The number of members before each range. */
   readonly #before: readonly bigint[];
 
   private constructor(family: Family, ranges: readonly AddressRange[]) {
@@ -32,7 +32,7 @@ export class AddressSet {
     this.size = size;
   }
 
-  /** The union of the ranges of this family; the others are left out. */
+  /** The union of the ranges of this family. Ranges of the other family are skipped. */
   static of(family: Family, ranges: Iterable<AddressRange>): AddressSet {
     const sorted = [...ranges]
       .filter((range) => range.family === family)
@@ -58,7 +58,7 @@ export class AddressSet {
     return this.indexOf(address) !== undefined;
   }
 
-  /** The member's number, or undefined for an address that is not one. */
+  /** The number of the member, or undefined if the address is not a member. */
   indexOf(address: Address): bigint | undefined {
     if (familyOf(address) !== this.family) return undefined;
     const value = addressToInteger(address);
@@ -68,7 +68,7 @@ export class AddressSet {
     return (this.#before[at] ?? 0n) + value - range.first;
   }
 
-  /** The member with this number. Throws when there is none. */
+  /** The member with this number. Throws if the number is out of range. */
   at(index: bigint): Address {
     const at = this.#lastRangeWhere((_range, before) => before <= index);
     const range = this.ranges[at];
@@ -92,7 +92,10 @@ export class AddressSet {
     return undefined;
   }
 
-  /** Binary search: the predicate holds for a (possibly empty) head of the ranges; answers -1 if for none. */
+  /**
+   * Binary search. The predicate holds for the first ranges, possibly for none; in this case the result is
+   * -1.
+   */
   #lastRangeWhere(holds: (range: AddressRange, before: bigint) => boolean): number {
     let low = -1;
     let high = this.ranges.length;

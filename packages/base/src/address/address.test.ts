@@ -24,7 +24,7 @@ describe('parseAddress', () => {
     ['::1', '::1'],
     ['1::', '1::'],
     ['::ffff:1.2.3.4', '::ffff:102:304'],
-  ])('reads %s as %s', (text, canonical) => {
+  ])('parses %s as %s', (text, canonical) => {
     expect(parseAddress(text)).toBe(canonical);
   });
 
@@ -60,12 +60,12 @@ describe('parseAddress', () => {
       '::1.2.3.4:5',
       '[::1]',
     ],
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(tryParseAddress(text)).toBeUndefined();
     expect(() => parseAddress(text)).toThrow('is not an IP address');
   });
 
-  test('agrees with the platform on what an address is, zones and all else that is lax apart', () => {
+  test('accepts the same addresses as the platform, except for zones and other lenient spellings', () => {
     const text = fc.stringMatching(/^[0-9a-f:.]{0,20}$/);
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), text), (candidate) => {
@@ -81,7 +81,7 @@ const anyBytes = fc.oneof(
   fc.uint8Array({ minLength: 16, maxLength: 16 }),
 );
 
-test('bytes, text and integers are the same address', () => {
+test('converts between bytes, text and integers without loss', () => {
   fc.assert(
     fc.property(anyBytes, (bytes) => {
       const address = addressFromBytes(bytes);
@@ -92,7 +92,7 @@ test('bytes, text and integers are the same address', () => {
   );
 });
 
-test('the order is by family, then by value', () => {
+test('orders by family, then by value', () => {
   fc.assert(
     fc.property(anyBytes, anyBytes, (left, right) => {
       const [a, b] = [addressFromBytes(left), addressFromBytes(right)];
@@ -103,7 +103,7 @@ test('the order is by family, then by value', () => {
   );
 });
 
-test('an integer outside the family is refused', () => {
+test('rejects an integer outside the family', () => {
   expect(() => addressFromInteger(1n << 32n, 4)).toThrow('outside the IPv4');
   expect(() => addressFromInteger(-1n, 6)).toThrow('outside the IPv6');
 });

@@ -8,8 +8,8 @@ export type Ipv4Address = string & { readonly [addressBrand]: 4 };
 /** An IPv6 address as RFC 5952 writes it, such as `2001:db8::1`. */
 export type Ipv6Address = string & { readonly [addressBrand]: 6 };
 /**
- * An IP address that has been parsed. Being canonical, two are equal exactly when their strings are,
- * so it can be compared with === and used as a key.
+ * A parsed IP address. The spelling is canonical, so two addresses are equal exactly if their strings are:
+ * compare with === and use as a key.
  */
 export type Address = Ipv4Address | Ipv6Address;
 export type Family = 4 | 6;
@@ -26,7 +26,7 @@ export function parseAddress(text: string): Address {
   return address;
 }
 
-/** IPv6 with a dotted IPv4 address at its end, every group written out. */
+/** IPv6 with a dotted IPv4 address at its end and every group written out. */
 const longestAddress = 45;
 
 export function tryParseAddress(text: string): Address | undefined {
@@ -86,7 +86,7 @@ export function compareAddresses(left: Address, right: Address): number {
   return 0;
 }
 
-/** Digit by digit: with every full push tens of thousands of addresses are read. */
+/** Reads digit by digit for speed: a full push has tens of thousands of addresses. */
 function ipv4Bytes(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(4);
   let [part, value, digits] = [0, 0, 0];
@@ -125,7 +125,7 @@ function ipv6Bytes(text: string): Uint8Array | undefined {
   return bytes;
 }
 
-/** The 16-bit groups of a part without `::`. A dotted IPv4 address may stand at the very end. */
+/** The 16-bit groups of a part without `::`. A dotted IPv4 address is allowed at the end. */
 function ipv6Groups(part: string, isEnd: boolean): number[] | undefined {
   if (part === '') return [];
   const groups: number[] = [];
@@ -143,7 +143,7 @@ function ipv6Groups(part: string, isEnd: boolean): number[] | undefined {
   return groups;
 }
 
-/** RFC 5952: lower case, the longest run of two or more zero groups (the first of equals) as `::`. */
+/** RFC 5952: lower case, with the longest run of two or more zero groups (the first of equals) as `::`. */
 function formatIpv6(bytes: Uint8Array): string {
   const groups: number[] = [];
   for (let index = 0; index < 16; index += 2) {

@@ -9,6 +9,6 @@ test.each([
   ['2001:db8::/32', '2001:db8::/32'],
   ['::ffff:10.00.0.01/128', '::ffff:10.0.0.1/128'],
   ['0a.b', '0a.b'],
-])('%s is %s', (text, expected) => {
+])('rewrites %s as %s', (text, expected) => {
   expect(withoutLeadingZeros(text)).toBe(expected);
 });

@@ -1,6 +1,6 @@
 /**
- * `010.0.00.1/8` as `10.0.0.1/8`: older API servers take zeros before a decimal number. The first part
- * is left alone where it is not decimal, as in an IPv6 address that ends like an IPv4 address.
+ * Rewrites `010.0.00.1/8` as `10.0.0.1/8`: older API servers accept zeros before a decimal number. A first
+ * part that is not decimal stays unchanged, as in an IPv6 address with an IPv4 address at its end.
  */
 export function withoutLeadingZeros(text: string): string {
   return text

@@ -15,7 +15,7 @@ import {
 } from './prefix.ts';
 
 test.each(['192.0.2.0/24', '0.0.0.0/0', '10.0.0.1/32', '2001:db8::/32', '::/0', '::1/128'])(
-  'reads %s',
+  'parses %s',
   (text) => {
     expect(formatPrefix(parsePrefix(text))).toBe(text);
   },
@@ -33,16 +33,19 @@ test.each([
     '1.2.3.0/8 ',
   ],
   ...['10.1/16', '010.0.0.0/8', '1.2.3.0/24/24', '1.2.3.0/-1', '::1%eth0/128'],
-])('refuses %j', (text) => {
+])('rejects %j', (text) => {
   expect(() => parsePrefix(text)).toThrow();
 });
 
-test.each(['192.0.2.1/32', '2001:db8::1/128'])('an address is alone in %s', (text) => {
-  const prefix = parsePrefix(text);
-  expect(hostPrefix(prefix.address)).toEqual(prefix);
-});
+test.each(['192.0.2.1/32', '2001:db8::1/128'])(
+  'returns %s as the prefix of one address',
+  (text) => {
+    const prefix = parsePrefix(text);
+    expect(hostPrefix(prefix.address)).toEqual(prefix);
+  },
+);
 
-test('host bits are refused with the network that may have been meant', () => {
+test('rejects host bits and suggests the network', () => {
   expect(() => parsePrefix('192.0.2.1/24')).toThrow(
     expect.objectContaining({ code: 'invalid', hint: 'The network is 192.0.2.0/24.' }),
   );
@@ -59,7 +62,7 @@ const anyPrefix = fc
   )
   .map(([bytes, length]) => prefixOf(addressFromBytes(bytes), length % (bytes.length * 8 + 1)));
 
-test('a prefix holds its first and last address and ends right after', () => {
+test('contains its first and last address, and not the addresses before and after', () => {
   fc.assert(
     fc.property(anyPrefix, (prefix) => {
       const last = lastAddress(prefix);
@@ -73,7 +76,7 @@ test('a prefix holds its first and last address and ends right after', () => {
   );
 });
 
-test('two prefixes overlap exactly when one holds the other', () => {
+test('overlaps another prefix exactly if one contains the other', () => {
   fc.assert(
     fc.property(anyPrefix, anyPrefix, (left, right) => {
       const sameFamily = familyOf(left.address) === familyOf(right.address);
@@ -87,6 +90,6 @@ test('two prefixes overlap exactly when one holds the other', () => {
   );
 });
 
-test('an address of the other family is never inside', () => {
+test('never contains an address of the other family', () => {
   expect(prefixContains(parsePrefix('::/0'), parseAddress('1.2.3.4'))).toBe(false);
 });

@@ -10,7 +10,7 @@ import {
 import { CausewayError } from '../error/causeway-error.ts';
 import { quoted } from '../text/text-limit.ts';
 
-/** A network such as `192.0.2.0/24`. Its address is the network's own: no host bits are set. */
+/** A network such as `192.0.2.0/24`. Its address has no host bits. */
 export interface Prefix {
   readonly address: Address;
   readonly length: number;
@@ -18,7 +18,9 @@ export interface Prefix {
 
 const prefixLength = /^(?:0|[1-9][0-9]{0,2})$/;
 
-/** Parses `address/length` strictly; host bits are refused, because one of the two must be a mistake. */
+/**
+ * Parses `address/length` strictly. Rejects host bits, because either the address or the length is a mistake.
+ */
 export function parsePrefix(text: string): Prefix {
   const { address, length } = parseInterface(text);
   const network = prefixOf(address, length);
@@ -30,7 +32,7 @@ export function parsePrefix(text: string): Prefix {
   return network;
 }
 
-/** Parses `address/length` where host bits are allowed, as on an interface or in a loose CIDR field. */
+/** Parses `address/length` and accepts host bits, as on an interface or in a loose CIDR field. */
 export function parseInterface(text: string): { address: Address; length: number } {
   const slash = text.indexOf('/');
   const address = slash < 0 ? undefined : tryParseAddress(text.slice(0, slash));
@@ -48,7 +50,7 @@ export function parseInterface(text: string): { address: Address; length: number
   return { address, length };
 }
 
-/** The network of this length that the address lies in. */
+/** The network of this length that contains the address. */
 export function prefixOf(address: Address, length: number): Prefix {
   const family = familyOf(address);
   const hostBits = BigInt(addressBits(family) - length);
@@ -56,7 +58,7 @@ export function prefixOf(address: Address, length: number): Prefix {
   return { address: addressFromInteger(value, family), length };
 }
 
-/** The network that an address is alone in. */
+/** The network that contains only this address. */
 export function hostPrefix(address: Address): Prefix {
   return { address, length: addressBits(familyOf(address)) };
 }
@@ -80,7 +82,7 @@ export function prefixesOverlap(left: Prefix, right: Prefix): boolean {
     : prefixContains(right, left.address);
 }
 
-/** Total order: by address, the wider network first. */
+/** Total order: by address, then the wider network first. */
 export function comparePrefixes(left: Prefix, right: Prefix): number {
   return compareAddresses(left.address, right.address) || left.length - right.length;
 }
@@ -94,7 +96,7 @@ export function lastAddress(prefix: Prefix): Address {
   return addressFromInteger(addressToInteger(prefix.address) + prefixSize(prefix) - 1n, family);
 }
 
-/** How many addresses the network holds. */
+/** The number of addresses in the network. */
 export function prefixSize(prefix: Prefix): bigint {
   return 1n << BigInt(addressBits(prefixFamily(prefix)) - prefix.length);
 }

@@ -4,19 +4,19 @@ import { formatPrefix, parsePrefix } from './prefix.ts';
 
 const list = (...texts: readonly string[]) => texts.map(parsePrefix);
 
-test('ranges are in order and each stands once', () => {
+test('sorts ranges and removes duplicates', () => {
   const ranges = list('2001:db8::/32', '10.1.0.0/16', '10.0.0.0/8', '9.0.0.0/8', '10.0.0.0/8');
   expect(canonicalRanges([...ranges, ...list('10.0.0.0/16')]).map(formatPrefix)).toEqual([
     ...['9.0.0.0/8', '10.0.0.0/8', '10.0.0.0/16', '10.1.0.0/16', '2001:db8::/32'],
   ]);
 });
 
-test('a list that is canonical already stays the same object, so that ports share it', () => {
+test('returns a canonical list as the same object, so that ports share it', () => {
   const ranges = canonicalRanges(list('10.0.0.0/8', '9.0.0.0/8'));
   expect(canonicalRanges(ranges)).toBe(ranges);
 });
 
-test('two lists are the same when they hold the same ranges', () => {
+test('treats lists with the same ranges as equal', () => {
   const ranges = list('10.0.0.0/8', '192.0.2.0/24');
   expect(sameRanges(ranges, list('10.0.0.0/8', '192.0.2.0/24'))).toBe(true);
   expect(sameRanges(ranges, list('10.0.0.0/8', '192.0.2.0/25'))).toBe(false);

@@ -3,16 +3,16 @@ import { addressToInteger } from './address.ts';
 import { formatPrefix, prefixFamily, type Prefix } from './prefix.ts';
 
 /**
- * Lists of networks as Services restrict their clients by them. All ports of a Service share one list
- * object, and what is computed from a list is kept with the object: the work for a Service grows with
- * its ports plus its ranges, and not with their product.
+ * Lists of networks from which a Service accepts clients. All ports of a Service share one list object, and
+ * values computed from a list are cached with the object. So the work for a Service grows with the sum of its
+ * ports and ranges, and not with their product.
  */
 export type RangeList = readonly Prefix[];
 
 const canonical = new WeakSet<RangeList>();
 const ids = new WeakMap<RangeList, string>();
 
-/** The networks in order and each once: IPv4 before IPv6, by address, the wider network first. */
+/** The networks sorted and without duplicates: IPv4 before IPv6, by address, the wider network first. */
 export function canonicalRanges(ranges: RangeList): RangeList {
   if (canonical.has(ranges)) return ranges;
   const keyed = ranges.map((range) => ({
@@ -36,7 +36,7 @@ function differsFromBefore(range: Prefix, index: number, all: RangeList): boolea
   return before?.address !== range.address || before.length !== range.length;
 }
 
-/** The same text for equal lists, and for no others. Computed once for a list object. */
+/** Equal lists have the same ID, and different lists have different IDs. Computed once for a list object. */
 export function rangesId(ranges: RangeList): string {
   let id = ids.get(ranges);
   if (id === undefined) {

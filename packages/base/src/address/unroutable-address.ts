@@ -1,6 +1,9 @@
 import { addressBytes, type Address } from './address.ts';
 
-/** Unspecified, loopback, link-local, multicast, broadcast and mapped addresses: no packet is routed to one host by them. */
+/**
+ * Whether packets to this address never reach exactly one host: unspecified, loopback, link-local, multicast,
+ * broadcast and mapped addresses.
+ */
 export function isUnroutable(address: Address): boolean {
   const bytes = addressBytes(address);
   return bytes.length === 4 ? isUnroutable4(bytes) : isUnroutable6(bytes);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { CausewayError, isErrorCode } from './causeway-error.ts';
 
-test('whatever was thrown becomes one kind of error, with its cause', () => {
-  const ours = new CausewayError('conflict', 'changed meanwhile', { hint: 'Read it again.' });
+test('converts every thrown value to a CausewayError with its cause', () => {
+  const ours = new CausewayError('conflict', 'changed in the meantime', { hint: 'Read it again.' });
   expect(CausewayError.from(ours)).toBe(ours);
   const foreign = new TypeError('bad');
   expect(CausewayError.from(foreign)).toMatchObject({
@@ -15,7 +15,7 @@ test('whatever was thrown becomes one kind of error, with its cause', () => {
   expect(CausewayError.from(new DOMException('late', 'TimeoutError')).code).toBe('timeout');
 });
 
-test('codes are recognised on our errors only', () => {
+test('recognizes codes of CausewayErrors only', () => {
   expect(isErrorCode(new CausewayError('gone', ''), 'gone')).toBe(true);
   expect(isErrorCode(Object.assign(new Error(''), { code: 'gone' }), 'gone')).toBe(false);
 });

@@ -1,15 +1,14 @@
 /**
- * What went wrong, in the words a caller decides by. Each code answers one question:
- * whose move is next?
+ * The kind of an error, by which a caller decides what to do:
  *
- * - `invalid`: the user's; the input can never work as it is
- * - `unauthorized`, `forbidden`: the operator's; credentials or permissions
- * - `not-found`, `conflict`, `gone`: ours; look again and decide anew
- * - `exhausted`: the operator's; a quota or a pool is used up
- * - `unavailable`, `timeout`: time's; try again later
- * - `unsupported`: nobody's here; the other side cannot do it
- * - `aborted`: the caller itself gave up
- * - `internal`: ours; a defect
+ * - `invalid`: the user must change the input
+ * - `unauthorized`, `forbidden`: the operator must fix credentials or permissions
+ * - `not-found`, `conflict`, `gone`: the caller reads the state again and decides again
+ * - `exhausted`: the operator must enlarge a quota or a pool
+ * - `unavailable`, `timeout`: the caller tries again later
+ * - `unsupported`: the other side does not support the operation
+ * - `aborted`: the caller aborted the operation
+ * - `internal`: a defect in Causeway
  */
 export type ErrorCode =
   | 'aborted'
@@ -27,11 +26,11 @@ export type ErrorCode =
 
 export interface ErrorOptions {
   readonly cause?: unknown;
-  /** What the reader can do about it, as a sentence. */
+  /** What the reader can do about the error, as a sentence. */
   readonly hint?: string;
 }
 
-/** The base of every error that Causeway throws on purpose. */
+/** The base class of all errors that Causeway throws. */
 export class CausewayError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
@@ -43,7 +42,10 @@ export class CausewayError extends Error {
     this.hint = options.hint;
   }
 
-  /** Whatever was thrown, as a CausewayError: ours as they are, aborts recognised, the rest internal. */
+  /**
+   * Converts any thrown value. A CausewayError is returned unchanged, aborts and timeouts get their code, all
+   * else is `internal`.
+   */
   static from(thrown: unknown): CausewayError {
     if (thrown instanceof CausewayError) return thrown;
     if (thrown instanceof Error) {

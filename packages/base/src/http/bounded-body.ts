@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** Collects a body of at most so many bytes. A larger body is refused before it is held in memory. */
+/** Collects a body up to the limit. Rejects a larger body before it is in memory. */
 export async function readBounded(
   body: AsyncIterable<Uint8Array>,
   limitBytes: number,
@@ -16,9 +16,9 @@ export async function readBounded(
   return Buffer.concat(chunks);
 }
 
-/** The chunks of a request. A reader that stops early leaves the connection open for the answer. */
+/** The chunks of a request. If the reader stops early, the connection stays open for the answer. */
 export async function* chunksOf(request: Readable): AsyncGenerator<Buffer> {
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-  // Not `yield*`: that would pass the error of a reader on to the request, which would end with it.
+  // `yield*` would pass an error of the reader to the request and destroy it.
   for await (const chunk of chunks) yield chunk;
 }

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => new Promise((resolve) => server.close(resolve)));
 
-test('a request goes to the path and the query of its URL, with its method and body', async () => {
+test('sends a request with its method and body to the path and the query of its URL', async () => {
   const { port } = server.address() as AddressInfo;
   const dispatcher = new Agent();
   const url = new URL(`http://127.0.0.1:${port}/a/b?c=d`);
@@ -24,7 +24,7 @@ test('a request goes to the path and the query of its URL, with its method and b
   await dispatcher.close();
 });
 
-test('the parts are those that undici shows', () => {
+test('exports the same parts as undici', () => {
   expect(Agent).toBe(whole.Agent);
   expect(ProxyAgent).toBe(whole.ProxyAgent);
 });

@@ -14,7 +14,7 @@ const part = (name: string): unknown => load(`undici/lib/${name}.js`);
 export const Agent = part('dispatcher/agent') as typeof undici.Agent;
 export const ProxyAgent = part('dispatcher/proxy-agent') as typeof undici.ProxyAgent;
 
-// As undici's own index does it: requests are methods of every dispatcher.
+// As in undici's own index: requests are methods of every dispatcher.
 const { prototype } = part('dispatcher/dispatcher') as typeof undici.Dispatcher;
 Object.assign(prototype, part('api/index'));
 
@@ -22,7 +22,7 @@ type RequestOptions = Omit<undici.Dispatcher.RequestOptions, 'origin' | 'path'> 
   readonly dispatcher: undici.Dispatcher;
 };
 
-/** One request to a URL, by the connections of a dispatcher. */
+/** Sends one request to a URL over the connections of a dispatcher. */
 export async function request(
   url: string | URL,
   { dispatcher, ...options }: RequestOptions,

@@ -34,7 +34,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((server) => server.close()));
 });
 
-/** Everything that the server sends until it closes the connection. */
+/** All text that the server sends until it closes the connection. */
 function receivedUntilClosed(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = '';
@@ -47,12 +47,12 @@ function receivedUntilClosed(port: number, text: string): Promise<string> {
 
 test.each([
   ['headers that never end', 'GET / HTTP/1.1\r\nHost: a\r\nX-Slow: '],
-  ['a body that never comes', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nx'],
+  ['a body that never arrives', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nx'],
   [
-    'chunks that stop coming',
+    'chunks that stop arriving',
     'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab',
   ],
-])('the server gives up %s', async (_what, text) => {
+])('closes a connection with %s', async (_what, text) => {
   const { port } = await start({
     limits: { headersMs: 100, requestMs: 200, connections: 10, checkEveryMs: 20 },
     async handle(exchange) {
@@ -63,7 +63,7 @@ test.each([
   expect(await receivedUntilClosed(port, text)).toContain('408 Request Timeout');
 });
 
-test('the server closes connections beyond its limit', async () => {
+test('closes connections beyond its limit', async () => {
   const { port } = await start({ limits: { ...patient, connections: 1 } });
   const first = net.connect(port, '127.0.0.1');
   first.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -72,7 +72,7 @@ test('the server closes connections beyond its limit', async () => {
   first.destroy();
 });
 
-test('two lengths, or a length beside chunks, are refused: requests could be smuggled', async () => {
+test('rejects two lengths, or a length beside chunks, which could smuggle requests', async () => {
   const { port } = await start({});
   for (const headers of [
     'Content-Length: 4\r\nContent-Length: 5',
@@ -83,13 +83,13 @@ test('two lengths, or a length beside chunks, are refused: requests could be smu
   }
 });
 
-test('an answer to HEAD has the headers alone', async () => {
+test('answers HEAD with headers only', async () => {
   const { url } = await start({});
   const answer = await fetch(url, { method: 'HEAD' });
   expect([answer.headers.get('content-length'), await answer.text()]).toEqual(['4', '']);
 });
 
-test('a taken port is an error that names the server, the place and a way out', async () => {
+test('names the server, the address and a remedy if the port is in use', async () => {
   const { port } = await start({});
   await expect(start({ listen: { host: '127.0.0.1', port } })).rejects.toMatchObject({
     code: 'unavailable',
@@ -98,7 +98,7 @@ test('a taken port is an error that names the server, the place and a way out', 
   });
 });
 
-test('a failure is answered with 500, and a failure of onFailure cuts the connection', async () => {
+test('answers a failure with 500, and cuts the connection if onFailure fails', async () => {
   const handle = () => Promise.reject(new Error('secret detail'));
   const plain = await start({ handle });
   const answer = await fetch(plain.url);
@@ -112,7 +112,7 @@ test('a failure is answered with 500, and a failure of onFailure cuts the connec
   await expect(fetch(broken.url)).rejects.toThrow('fetch failed');
 });
 
-test('the signal of a request fires when its client disconnects', async () => {
+test('fires the signal of a request when its client disconnects', async () => {
   const started = Promise.withResolvers<AbortSignal>();
   const { url } = await start({ handle: ({ signal }) => started.resolve(signal) });
   const client = new AbortController();
@@ -124,7 +124,7 @@ test('the signal of a request fires when its client disconnects', async () => {
   await asking;
 });
 
-test('a drain waits for requests under way, refuses further ones and closes their connections', async () => {
+test('drains: waits for running requests, rejects further ones and closes their connections', async () => {
   const started = Promise.withResolvers<undefined>();
   const gate = Promise.withResolvers<undefined>();
   const server = await start({
@@ -147,11 +147,11 @@ test('a drain waits for requests under way, refuses further ones and closes thei
   await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow('fetch failed');
 });
 
-test('a request that arrives during a drain is answered with 503', async () => {
+test('answers a request that arrives during a drain with 503', async () => {
   const started = Promise.withResolvers<http.ServerResponse>();
   const server = await start({
     handle({ response }) {
-      // The headers are on their way, so the connection stays open behind this answer.
+      // The headers are already sent, so the connection stays open after this answer.
       response.writeHead(200, { 'content-length': 2 }).write('a');
       started.resolve(response);
     },
@@ -171,7 +171,7 @@ test('a request that arrives during a drain is answered with 503', async () => {
   expect(received).toContain('"code":"unavailable"');
 });
 
-test('requests under way can be ended with a reason', async () => {
+test('ends running requests with a reason', async () => {
   const reasons: unknown[] = [];
   const started = Promise.withResolvers<undefined>();
   const server = await start({
@@ -190,7 +190,7 @@ test('requests under way can be ended with a reason', async () => {
   expect(reasons).toEqual([reason]);
 });
 
-test('the server listens on a Unix socket', async () => {
+test('listens on a Unix socket', async () => {
   const directory = await fs.mkdtemp(path.join(os.tmpdir(), 'http-server-'));
   const socketPath = path.join(directory, 'socket');
   await start({ listen: { path: socketPath } });

@@ -6,15 +6,15 @@ import { CausewayError } from '../error/causeway-error.ts';
 import { listen } from '../network/listen.ts';
 
 export interface RequestLimits {
-  /** The time in which the headers of a request must arrive. */
+  /** The time limit for the headers of a request. */
   readonly headersMs: number;
-  /** The time in which a request must arrive as a whole; the answer may take longer. */
+  /** The time limit for a whole request. The answer may take longer. */
   readonly requestMs: number;
-  /** The time for which an idle connection stays open. */
+  /** How long an idle connection stays open. */
   readonly keepAliveMs?: number;
-  /** The number of connections that may be open at once. The server closes further connections. */
+  /** The maximum number of open connections. The server closes further connections. */
   readonly connections: number;
-  /** The interval in which the server checks the first two times. */
+  /** The interval at which the server checks the first two limits. */
   readonly checkEveryMs?: number;
 }
 
@@ -26,21 +26,21 @@ export interface Exchange {
 }
 
 export interface HttpServerOptions {
-  /** The subject of the error when the address can't be had: "can't serve NAME on PLACE". */
+  /** The subject of the error if the address is not available: "can't serve NAME on PLACE". */
   readonly name: string;
   readonly hint?: string;
   readonly listen: ListenOptions;
   readonly limits: RequestLimits;
   readonly tls?: https.ServerOptions | undefined;
   readonly handle: (exchange: Exchange) => Promise<void> | void;
-  /** Gets the error that `handle` throws. Without it the answer is a bare 500. */
+  /** Receives the error that `handle` throws. Without it, the answer is a plain 500. */
   readonly onFailure?: (error: unknown, exchange: Exchange) => void;
 }
 
 const nodeKeepAliveMs = 5_000;
 const nodeCheckEveryMs = 30_000;
 
-/** Starts a server of HTTP, or of HTTPS with `tls`. Every server of this project is such a server. */
+/** Starts an HTTP server, or an HTTPS server with `tls`. All servers of this project use it. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const server = new HttpServer(options);
   await server.listen(options);
@@ -107,22 +107,22 @@ export class HttpServer {
     return this.#underWay.size;
   }
 
-  /** Uses other certificates for connections from now on. */
+  /** Uses other certificates for new connections. */
   setTls(tls: SecureContextOptions): void {
     if (this.#server instanceof https.Server) this.#server.setSecureContext(tls);
   }
 
-  /** Fires the signal of each request that is under way. */
+  /** Fires the signal of each running request. */
   abortRequests(reason: CausewayError): void {
     for (const controller of this.#underWay.values()) controller.abort(reason);
   }
 
-  /** Closes every connection at once; the server goes on listening. */
+  /** Closes every connection at once. The server continues to listen. */
   cutConnections(): void {
     this.#server.closeAllConnections();
   }
 
-  /** Accepts no more connections or requests, and resolves when the requests under way have ended. */
+  /** Accepts no more connections or requests, and resolves when the running requests have ended. */
   drain(): Promise<void> {
     this.#isClosing = true;
     for (const response of this.#underWay.keys()) {
@@ -134,7 +134,7 @@ export class HttpServer {
     });
   }
 
-  /** Stops at once: requests under way lose their connections. */
+  /** Stops at once. Running requests lose their connections. */
   async close(): Promise<void> {
     const drained = this.drain();
     this.cutConnections();
@@ -176,7 +176,7 @@ export interface TextAnswer {
   readonly body: string | Buffer;
 }
 
-/** Sends a complete answer. An answer to HEAD has the headers alone. */
+/** Sends a complete answer. An answer to HEAD has headers only. */
 export function sendAnswer({ request, response }: Exchange, answer: TextAnswer): void {
   response.writeHead(answer.status, {
     ...answer.headers,
@@ -191,7 +191,11 @@ function answerBare500(_error: unknown, { response }: Exchange): void {
 }
 
 function answerStopping(exchange: Exchange): void {
-  const problem = { code: 'unavailable', message: 'this server is stopping', hint: 'Ask again.' };
+  const problem = {
+    code: 'unavailable',
+    message: 'this server is stopping',
+    hint: 'Send the request again.',
+  };
   sendAnswer(exchange, {
     status: 503,
     headers: { 'content-type': 'application/json', connection: 'close' },

@@ -15,7 +15,7 @@ test.each([
   ['GET', '/v1/sites/east/pools/__proto__', 'pool', { site: 'east', pool: '__proto__' }],
   ['GET', '/v1/sites/all/pools', 'all', { what: 'pools' }],
   ['GET', '/v1/sites/all/pools/p', 'pool', { site: 'all', pool: 'p' }],
-])('%s %s is %s', (method, path, target, params) => {
+])('routes %s %s to %s', (method, path, target, params) => {
   expect(router.find(method, path)).toEqual({ target, params });
 });
 
@@ -28,11 +28,11 @@ test.each([
   ['POST', `/v1/sites/${'x'.repeat(101)}`],
   ['GET', '/v1/sites/../sites'],
   ['GET', '//v1/sites'],
-])('%s %s has no route', (method, path) => {
+])('finds no route for %s %s', (method, path) => {
   expect(router.find(method, path)).toBeUndefined();
 });
 
-test('a malformed escape and a long parameter are refused', () => {
+test('rejects a malformed escape and a long parameter', () => {
   expect(() => router.find('PUT', `/v1/sites/${'x'.repeat(101)}`)).toThrow('longer than 100');
   expect(() => router.find('PUT', '/v1/sites/%zz')).toThrow('malformed escape');
 });

@@ -54,8 +54,8 @@ export class Router<Target> {
   }
 
   /**
-   * Undefined where no route matches. A GET route answers HEAD too. Throws for a malformed escape and for a
-   * parameter that is too long.
+   * Returns undefined if no route matches. A GET route also answers HEAD. Throws for a malformed escape and
+   * for a parameter that is too long.
    */
   find(method: string, path: string): Match<Target> | undefined {
     const parts = path.split('/').map(decode);
@@ -72,7 +72,7 @@ export class Router<Target> {
   }
 }
 
-/** Prefers a fixed part to a parameter, and goes back where that leads to no route. */
+/** Prefers a fixed part to a parameter, and backtracks if the fixed part leads to no route. */
 function search<Target>(
   branch: Branch<Target>,
   method: string,

@@ -12,14 +12,14 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-test('the port is free to choose, and a taken port is refused', async () => {
+test('chooses a free port by default, and rejects a port in use', async () => {
   const port = await listen(makeServer());
   expect(port).toBeGreaterThan(0);
   const second = listen(makeServer(), { host: '127.0.0.1', port });
   await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });
 
-test('a failed accept does not end the process', async () => {
+test('survives a failed accept', async () => {
   const server = makeServer();
   await listen(server);
   expect(() => server.emit('error', new Error('accept EMFILE'))).not.toThrow();

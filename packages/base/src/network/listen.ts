@@ -3,9 +3,9 @@ import type { ListenOptions, Server } from 'node:net';
 const freeLoopbackPort: ListenOptions = { host: '127.0.0.1', port: 0 };
 
 /**
- * Starts listening and returns the port, which is 0 for a Unix socket. The default is a free port of
- * 127.0.0.1. Rejects when the place can't be had. A later error of the server is a failed accept: it
- * concerns one connection, and the server goes on.
+ * Starts listening and returns the port, which is 0 for a Unix socket. The default is a free port on
+ * 127.0.0.1. Rejects if the address is not available. A later error of the server is a failed accept: it
+ * affects one connection only.
  */
 export function listen(server: Server, where: ListenOptions = freeLoopbackPort): Promise<number> {
   return new Promise((resolve, reject) => {

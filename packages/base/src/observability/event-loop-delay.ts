@@ -18,7 +18,7 @@ const residentMemory: MetricDefinition = {
 
 export const processMetrics = [eventLoopDelay, residentMemory];
 
-/** Reports the event loop's delay and the process' memory until the signal fires. */
+/** Reports the event loop's delay and the process's memory until the signal fires. */
 export async function watchProcess(
   clock: Clock,
   metrics: Metrics,

@@ -1,6 +1,6 @@
 /**
- * What the rest of the code knows of logging. `observe` implements it with pino; tests with nothing.
- * Fields come first so that no message is ever glued together from values.
+ * The logging interface. `createLog` implements it with pino; tests discard the output. Fields come first, so
+ * that no message is concatenated from values.
  */
 export interface Log {
   debug(fields: object, message: string): void;

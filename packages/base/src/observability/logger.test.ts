@@ -8,10 +8,10 @@ function capture(format: 'json' | 'text') {
   return { lines, log: createLog({ level: 'info', format, destination }) };
 }
 
-test('a child logger carries its fields, and lower levels are silent', () => {
+test('adds the fields of child loggers, and drops lower levels', () => {
   const { lines, log } = capture('json');
   const child = log.child({ controller: 'service' }).child({ key: 'default/web' });
-  child.debug({}, 'unheard');
+  child.debug({}, 'dropped');
   child.info({ step: 2 }, 'mapped');
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
     expect.objectContaining({
@@ -24,7 +24,7 @@ test('a child logger carries its fields, and lower levels are silent', () => {
   ]);
 });
 
-test('secrets never get out, wherever they stand', () => {
+test('removes secrets at every depth', () => {
   const { lines, log } = capture('json');
   log.info(
     { password: 'hunter2', auth: { token: 'hunter2', deep: { secret: 'hunter2' } } },
@@ -35,13 +35,13 @@ test('secrets never get out, wherever they stand', () => {
   expect(lines.join('')).toContain('(secret)');
 });
 
-test('errors are told with code, hint and causes; fields of foreign errors are not', () => {
+test('logs errors with code, hint and causes, but without the fields of foreign errors', () => {
   const { lines, log } = capture('json');
   const foreign = Object.assign(new Error('refused'), { headers: { 'x-auth': 'hunter2' } });
   const error = new CausewayError('unavailable', 'no agent', { cause: foreign, hint: 'Start it.' });
   log.warn({ error }, 'push failed');
-  const told = JSON.parse(lines[0] ?? '') as { error: object };
-  expect(told.error).toMatchObject({
+  const logged = JSON.parse(lines[0] ?? '') as { error: object };
+  expect(logged.error).toMatchObject({
     code: 'unavailable',
     message: 'no agent',
     hint: 'Start it.',
@@ -50,7 +50,7 @@ test('errors are told with code, hint and causes; fields of foreign errors are n
   expect(lines[0]).not.toContain('hunter2');
 });
 
-test('text is one readable line', () => {
+test('writes text as one readable line', () => {
   const { lines, log } = capture('text');
   log.info({ key: 'default/web', reason: 'no address left' }, 'waiting');
   expect(lines).toHaveLength(1);
@@ -59,7 +59,7 @@ test('text is one readable line', () => {
   );
 });
 
-test('text has no control characters of names that others have chosen', () => {
+test('escapes control characters in text', () => {
   const { lines, log } = capture('text');
   log.warn({ project: 'a\u009b2J' }, 'reading project x\n\u001b[2Jforged');
   expect(lines).toHaveLength(1);

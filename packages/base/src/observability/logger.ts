@@ -9,21 +9,21 @@ export type LogLevel = (typeof logLevels)[number];
 
 export interface LoggerOptions {
   readonly level: LogLevel;
-  /** Lines for people on a terminal, JSON for everything else. */
+  /** Text for people on a terminal, JSON for everything else. */
   readonly format: 'json' | 'text';
   readonly destination: DestinationStream;
-  /** Only where the destination is a terminal that wants colours. */
+  /** Set only if the destination is a terminal with colors. */
   readonly colors?: boolean;
 }
 
-/** Whatever has one of these names is a secret, at any of the depths that we log at. */
+/** Fields with these names are secrets, at every depth that Causeway logs. */
 const secretNames = [
   ...['password', 'secret', 'token', 'authorization', 'credential', 'privateKey', 'sharedSecret'],
   ...['passwd', 'apiKey', 'clientKey', 'keyData'],
 ];
 const secretPaths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
-/** The log of a process: pino, with errors told in full and secrets taken out. */
+/** The log of a process: pino, with errors in full and without secrets. */
 export function createLog(options: LoggerOptions): Log {
   const destination =
     options.format === 'json'
@@ -51,12 +51,12 @@ interface ErrorDescription {
   readonly cause?: ErrorDescription;
 }
 
-/** What the other side calls the request, for whoever looks into its logs. */
+/** The other side's ID of the request, which helps to find it in that side's logs. */
 function hasRequestId(error: Error): error is Error & { requestId: string } {
   return 'requestId' in error && typeof error.requestId === 'string';
 }
 
-/** Only what we chose to tell: a foreign error may carry a whole request with its headers. */
+/** Logs selected fields only: a foreign error can contain a whole request with its headers. */
 function describeError(thrown: unknown): ErrorDescription {
   if (!(thrown instanceof Error)) return { message: String(thrown) };
   const isOurs = thrown instanceof CausewayError;

@@ -1,16 +1,16 @@
 /**
- * Metrics as the rest of the code knows them. A module declares its metrics as data beside the code
- * that counts (the reference page and the dashboards are generated from those declarations) and
- * asks a Metrics for handles. `observe` implements it with prom-client; tests with nothing.
+ * The metrics interface. A module declares its metrics as data beside the code that counts, and asks a
+ * Metrics for handles. The reference page and the dashboards are generated from these declarations.
+ * `PrometheusMetrics` implements it with prom-client; tests use `noMetrics`.
  */
 export interface MetricDefinition<Label extends string = string> {
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** With the prefix `causeway_` and a unit where there is one: `causeway_apply_duration_seconds`. */
+  /** With the prefix `causeway_` and, if applicable, a unit: `causeway_apply_duration_seconds`. */
   readonly name: string;
   readonly help: string;
-  /** Only labels with a bounded set of values: never a name that a user or a cloud chose without limit. */
+  /** Labels must have a bounded set of values: never a name that a user or a cloud chooses without limit. */
   readonly labels: readonly Label[];
-  /** Upper bounds in seconds or bytes, for histograms. */
+  /** Upper bounds of a histogram, in seconds or bytes. */
   readonly buckets?: readonly number[];
 }
 

@@ -17,7 +17,7 @@ async function start() {
   return { readiness, metrics, get };
 }
 
-test('ready only when every check agrees, and says why not', async () => {
+test('is ready only if every check passes, and lists the reasons otherwise', async () => {
   const { readiness, get } = await start();
   let problem: string | undefined = 'the list has not arrived';
   readiness.add('services', () => problem);
@@ -31,7 +31,7 @@ test('ready only when every check agrees, and says why not', async () => {
   expect((await get('/readyz')).status).toBe(200);
 });
 
-test('serves metrics, knows its paths and takes only reads', async () => {
+test('serves metrics, rejects unknown paths, and accepts only reads', async () => {
   const { metrics, get } = await start();
   metrics
     .counter({ kind: 'counter', name: 'causeway_test_total', help: 'Test.', labels: [] })
@@ -41,7 +41,7 @@ test('serves metrics, knows its paths and takes only reads', async () => {
   expect((await get('/metrics', 'DELETE')).status).toBe(405);
 });
 
-test('a port that is taken is told in words', async () => {
+test('explains that the port is in use', async () => {
   await start();
   const port = Number(new URL(server?.url ?? '').port);
   const second = startObservabilityServer({

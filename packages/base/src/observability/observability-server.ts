@@ -15,7 +15,7 @@ export interface ObservabilityServer {
   close(): Promise<void>;
 }
 
-/** `/healthz` (alive), `/readyz` (ready, or why not) and `/metrics`. */
+/** Serves `/healthz` (alive), `/readyz` (ready, or the reasons) and `/metrics`. */
 export function startObservabilityServer(
   options: ObservabilityServerOptions,
 ): Promise<ObservabilityServer> {

@@ -9,7 +9,7 @@ const requests: MetricDefinition<'code'> = {
   labels: ['code'],
 };
 
-test('what was counted, set and observed is rendered', async () => {
+test('renders counters, gauges and histograms', async () => {
   const metrics = new PrometheusMetrics();
   metrics.counter(requests).add({ code: '200' });
   metrics.counter(requests).add({ code: '200' }, 2);
@@ -38,7 +38,7 @@ test('what was counted, set and observed is rendered', async () => {
   expect(text).toContain('causeway_test_seconds_bucket{le="2"} 1');
 });
 
-test('two definitions of one name are a defect', () => {
+test('rejects two definitions of one name', () => {
   const metrics = new PrometheusMetrics();
   metrics.counter(requests);
   expect(() => metrics.counter({ ...requests })).toThrow('is defined twice');

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { CausewayError } from '../error/causeway-error.ts';
 import type { Labels, MetricDefinition, Metrics } from './metrics.ts';
 
-/** Metrics kept for Prometheus. Asking twice for the same definition gives handles on the same metric. */
+/** Metrics for Prometheus. The same definition always returns handles on the same metric. */
 export class PrometheusMetrics implements Metrics {
   readonly #registry = new Registry();
   readonly #definitions = new Map<string, MetricDefinition>();
@@ -11,7 +11,7 @@ export class PrometheusMetrics implements Metrics {
     return this.#registry.contentType;
   }
 
-  /** Everything in Prometheus' text format. */
+  /** All metrics in the Prometheus text format. */
   render(): Promise<string> {
     return this.#registry.metrics();
   }

@@ -1,7 +1,7 @@
-/** Undefined when ready, else the reason, as an operator would want to read it. */
+/** Returns undefined if ready, else the reason for operators. */
 export type ReadinessCheck = () => string | undefined;
 
-/** What must hold before a process calls itself ready. */
+/** The checks that must pass before a process is ready. */
 export class Readiness {
   readonly #checks = new Map<string, ReadinessCheck>();
 
@@ -9,7 +9,7 @@ export class Readiness {
     this.#checks.set(name, check);
   }
 
-  /** Every check with its answer, in the order they were added. */
+  /** Every check with its result, in the order of addition. */
   report(): { readonly name: string; readonly problem: string | undefined }[] {
     return [...this.#checks].map(([name, check]) => ({ name, problem: check() }));
   }

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 
-/** Replaces a file's content so that a reader, and a crash, meets the old content or the new. */
+/** Replaces a file's content atomically: a reader sees the old or the new content, even after a crash. */
 export async function replaceFile(file: string, content: string, mode = 0o600): Promise<void> {
   const temporary = `${file}.new`;
   const handle = await fs.open(temporary, 'w', mode);

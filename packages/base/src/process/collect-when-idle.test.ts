@@ -36,7 +36,7 @@ test('collects once after each burst, and not while there is work', async () => 
   await end();
 });
 
-test('really takes memory back', async () => {
+test('frees memory of the real process', async () => {
   const clock = new SimulatedClock();
   const stop = new AbortController();
   let garbage: unknown[] | undefined = Array.from({ length: 1_000_000 }, (_, index) => ({ index }));
@@ -44,7 +44,7 @@ test('really takes memory back', async () => {
   const before = process.memoryUsage().heapUsed;
   expect(garbage).toHaveLength(1_000_000);
   garbage = undefined;
-  // By this clock the process was idle for a long time.
+  // By this clock, the process was idle for a long time.
   await clock.advance(5_000);
   expect(process.memoryUsage().heapUsed).toBeLessThan(before - 10_000_000);
   stop.abort();

@@ -2,25 +2,25 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { sleep, type Clock } from '../time/clock.ts';
 
-/** What is looked at, and done. */
+/** The measurements and the action of `collectWhenIdle`. */
 export interface ProcessMemory {
   residentBytes(): number;
-  /** Processor time so far. */
+  /** CPU time so far. */
   busyMs(): number;
-  /** Collects everything that can be, and gives free pages back. */
+  /** Collects all garbage and returns free pages to the system. */
   collect(): void;
 }
 
 const everyMs = 5_000;
-/** A process is idle when it has used less of the time than this. */
+/** A process is idle if it used less than this share of the CPU. */
 const idleShare = 0.4;
-/** Worth the tenth of a second that it takes. */
+/** A collection takes a tenth of a second, so it runs only after memory has grown by this factor. */
 const growth = 1.1;
 
 /**
- * Gives memory back after a burst of work. The engine keeps what a burst has left behind until more is
- * needed, which in a job that mostly waits is for good. Done only while it is idle, and only once for a
- * burst: when memory has grown since the last time.
+ * Frees memory after a burst of work. V8 keeps the garbage of a burst until it needs more memory, which may
+ * never happen in a process that mostly waits. Collects only while the process is idle, and once per burst:
+ * after memory has grown since the last collection.
  */
 export async function collectWhenIdle(
   clock: Clock,
@@ -38,7 +38,7 @@ export async function collectWhenIdle(
   }
 }
 
-/** With a way to give back what is free outside the engine's heap, where there is one. */
+/** `giveBack` returns free memory outside of the V8 heap to the system. */
 export function ownMemory(giveBack: () => void = () => {}): ProcessMemory {
   v8.setFlagsFromString('--expose-gc');
   const collect = vm.runInNewContext('gc') as (options: object) => void;

@@ -3,7 +3,7 @@ import { CausewayError } from '../error/causeway-error.ts';
 import { abortedBy } from '../time/clock.ts';
 
 export interface ProgramOutcome {
-  /** -1 where a signal ended it. */
+  /** -1 if a signal ended the program. */
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -12,16 +12,16 @@ export interface ProgramOutcome {
 export interface ProgramOptions {
   readonly input?: string;
   readonly signal?: AbortSignal | undefined;
-  /** Told the process id as soon as there is one. */
+  /** Called with the process ID when the program has started. */
   readonly onStart?: (processId: number) => void;
 }
 
-/** More output than this is cut off: what we run says little, and memory is bounded. */
+/** Output beyond this limit is cut off to bound memory. The programs in use write little. */
 const longestOutput = 64 * 1024 * 1024;
 
 /**
- * Runs a program to its end without a shell. A code other than 0 is an answer, not an error; `not-found`
- * where there is no such program. The signal kills it.
+ * Runs a program to its end, without a shell. An exit code other than 0 is a result, not an error. Fails with
+ * `not-found` if the program doesn't exist. The signal kills it.
  */
 export function runProgram(
   program: string,
@@ -41,7 +41,7 @@ export function runProgram(
     const stderr = new Output();
     child.stdout.on('data', (chunk: Buffer) => stdout.add(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk));
-    // A program that ends before it has read everything says why on its other streams.
+    // A program that ends before it has read its input reports the reason on its other streams.
     child.stdin.on('error', () => {});
     child.on('error', (cause) => {
       signal?.removeEventListener('abort', kill);

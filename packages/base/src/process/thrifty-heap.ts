@@ -1,18 +1,18 @@
 import v8 from 'node:v8';
 
 /**
- * Lets the heap grow by a third at a time instead of up to fourfold. For work that makes much garbage
- * over little that stays: the engine would rather take memory than collect, and a cycle over thousands
- * of projects then takes twice the memory for nothing.
+ * Lets the heap grow by a third at a time instead of up to fourfold. For work with much garbage and little
+ * live data: V8 prefers more memory over collections, and a cycle over thousands of projects takes twice the
+ * memory.
  */
 export function keepHeapSmall(): void {
   v8.setFlagsFromString('--heap-growing-percent=33');
 }
 
 /**
- * Also keeps the space for new objects at the size it starts with, instead of letting one burst make it
- * 32 times as large for good. For jobs that are bounded in memory and mostly wait: what a burst leaves
- * behind is collected a little later and more often.
+ * Also keeps the space for new objects at its initial size. Otherwise one burst makes it 32 times as large
+ * for good. For processes with bounded memory that mostly wait: garbage of a burst is collected a little
+ * later and more often.
  */
 export function keepBurstsSmall(): void {
   keepHeapSmall();
@@ -20,9 +20,9 @@ export function keepBurstsSmall(): void {
 }
 
 /**
- * Leaves the engine's two optimizing compilers out: they, what they need while they work and what they
- * make take 10 MB. For a job whose requests are few and cheap: planning a change takes a seventh more of
- * the processor (0.19 ms instead of 0.17). Call it before much is loaded.
+ * Turns off V8's two optimizing compilers. The compilers, their working memory and their output take 10 MB.
+ * For processes with few and cheap requests: planning a change takes a seventh more CPU time (0.19 ms instead
+ * of 0.17). Call it before much code is loaded.
  */
 export function compileUncached(): void {
   v8.setFlagsFromString('--no-opt');

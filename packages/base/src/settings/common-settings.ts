@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-// The settings that several commands share. Each command's reference lists them in its own place.
+// Settings that several commands share. Each command's reference lists them in its own place.
 
 /** A port to listen on; 0 takes a free port. */
 export const listenPort = z.number().int().min(0).max(65535);

@@ -29,7 +29,7 @@ async function load(yaml: string, flags: object = {}, environment: Record<string
   return loadConfig(schema, { file, environment, flags: flags as Record<string, unknown> });
 }
 
-test('flags win over the environment, the environment over the file, the file over defaults', async () => {
+test('prefers flags over the environment, the environment over the file, and the file over defaults', async () => {
   const yaml = 'listen: {port: 1}\npeers: [a]\n';
   expect(await load('')).toMatchObject({
     listen: { address: '127.0.0.1', port: 15203 },
@@ -48,7 +48,7 @@ test('flags win over the environment, the environment over the file, the file ov
   });
 });
 
-test('an unknown key is an error that names its line and the nearest known one', async () => {
+test('rejects an unknown key with its line and the nearest known key', async () => {
   await expect(load('listen:\n  adress: ::1\n')).rejects.toThrow(
     /config\.yaml:2: listen\.adress: unknown key; did you mean address\?/,
   );
@@ -56,7 +56,7 @@ test('an unknown key is an error that names its line and the nearest known one',
   await expect(load('quux: 1\n')).rejects.toThrow(/quux: unknown key; known here: listen, peers/);
 });
 
-test('everything that is wrong is told at once, each with where it came from', async () => {
+test('reports all problems at once, each with its source', async () => {
   const failure = load('verbose: maybe\n', { '--listen-port': '70000' });
   await expect(failure).rejects.toThrow(/--listen-port: .*65535/);
   await expect(load('verbose: maybe\n', { '--listen-port': 'x' })).rejects.toThrow(
@@ -64,7 +64,7 @@ test('everything that is wrong is told at once, each with where it came from', a
   );
 });
 
-test('a file that is missing, broken or not a mapping is told in words', async () => {
+test('explains a missing file, a broken file and a file that is not a mapping', async () => {
   await expect(
     loadConfig(schema, { file: path.join(directory, 'none.yaml'), environment: {}, flags: {} }),
   ).rejects.toThrow("can't be read");

@@ -5,13 +5,13 @@ import { CausewayError } from '../error/causeway-error.ts';
 import { nearestWord } from '../text/nearest-word.ts';
 import { jsonSchemaOf, settingsOf, type Setting } from './settings.ts';
 
-/** Turns the contents of a file of another form into ours; undefined where it is ours already. */
+/** Converts the contents of a file in another format; undefined if the file is in Causeway's format. */
 export type ConfigConverter = (
   tree: Readonly<Record<string, unknown>>,
 ) => Record<string, unknown> | undefined;
 
 export interface ConfigSources {
-  /** The YAML file, if one was given. */
+  /** The YAML file, if given. */
   readonly file?: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Values of flags by the flag's name, such as `--metrics-address`. */
@@ -29,8 +29,8 @@ interface SourceFile {
 type Tree = Record<string, unknown>;
 
 /**
- * Reads a command's configuration: flags over environment over file over defaults. Everything that
- * is wrong is told at once, each with its place.
+ * Reads a command's configuration: flags over environment over file over defaults. Reports all problems at
+ * once, each with its place.
  */
 export async function loadConfig<Schema extends z.ZodType>(
   schema: Schema,
@@ -76,8 +76,12 @@ function toJs(document: Document, name: string): unknown {
   try {
     return document.toJS() as unknown;
   } catch (cause) {
-    // Aliases of aliases, that stand for more than any file should say.
-    throw new CausewayError('invalid', `${name} can't be read: its aliases go too far`, { cause });
+    // Nested aliases can expand to more data than any file should have.
+    throw new CausewayError(
+      'invalid',
+      `${name} can't be read: its aliases expand to too much data`,
+      { cause },
+    );
   }
 }
 
@@ -98,7 +102,7 @@ function assign(
   origins.set(setting.path.join('.'), origin);
 }
 
-/** Text from a flag or variable as the setting's kind; what does not fit is left for the schema to refuse. */
+/** Converts text from a flag or variable to the setting's type. The schema rejects text that does not fit. */
 function convert(setting: Setting, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   switch (setting.kind) {
@@ -137,7 +141,7 @@ function knownKeys(schema: z.ZodType, path: readonly string[]): string[] {
   return Object.keys(node?.properties ?? {});
 }
 
-/** `file:line: a.b` for what the file says, the flag's or variable's name for what they say. */
+/** `file:line: a.b` for a value from the file, else the name of the flag or variable. */
 function place(
   path: readonly string[],
   file: SourceFile | undefined,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CausewayError } from '../error/causeway-error.ts';
 import { parsePrefix } from '../address/prefix.ts';
 
-/** A setting written as text; what can't be parsed is told with the setting's place. */
+/** A setting that is parsed from text. A parse error is reported with the setting's place. */
 export function parsed<T>(parse: (text: string) => T) {
   return z.string().transform((text, context) => {
     try {

@@ -3,7 +3,7 @@ import { CausewayError } from '../error/causeway-error.ts';
 
 /** One value that a flag or an environment variable can set, found in a command's schema. */
 export interface Setting {
-  /** Where it stands in the file, such as ['metrics', 'address']. */
+  /** The place in the file, such as ['metrics', 'address']. */
   readonly path: readonly string[];
   readonly flag: string;
   readonly variable: string;
@@ -28,7 +28,7 @@ export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
 }
 
-/** Every setting of a schema. Lists of objects have no flag: they are written in the file. */
+/** All settings of a schema. Lists of objects have no flag and are written in the file. */
 export function settingsOf(schema: z.ZodType): Setting[] {
   const settings: Setting[] = [];
   collect(jsonSchemaOf(schema), [], settings);

@@ -1,4 +1,4 @@
-/** A source of numbers in [0, 1), injected wherever chance decides something. */
+/** A source of numbers in [0, 1), injected into all code that uses random numbers. */
 export type Random = () => number;
 
 export const systemRandom: Random = Math.random;

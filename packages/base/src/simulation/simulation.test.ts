@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { sleep } from '../time/clock.ts';
 import { Simulation, type SimulatedProcess } from './simulation.ts';
 
-/** Two writers that read, then write what they read plus one: the classic lost update. */
+/** Two writers that read a value and then write it plus one: the classic lost update. */
 async function increment(process: SimulatedProcess, store: { value: number }): Promise<void> {
   const read = await process.call('read', () => store.value);
   await process.call('write', () => void (store.value = read + 1));
@@ -20,7 +20,7 @@ async function race(seed: number): Promise<{ value: number; trace: string[] }> {
   return { value: store.value, trace: simulation.trace };
 }
 
-test('the same seed replays the same order', async () => {
+test('replays the same order for the same seed', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => {
       expect(await race(seed)).toEqual(await race(seed));
@@ -29,13 +29,13 @@ test('the same seed replays the same order', async () => {
   );
 });
 
-test('seeds search the interleavings: both the lost update and the clean one are found', async () => {
+test('finds both the lost update and the correct result among the seeds', async () => {
   const values = new Set<number>();
   for (let seed = 0; seed < 50; seed += 1) values.add((await race(seed)).value);
   expect(values).toEqual(new Set([1, 2]));
 });
 
-test('time moves only when nothing else can happen', async () => {
+test('advances time only if no step is waiting', async () => {
   const simulation = new Simulation(1);
   const process = simulation.process('p');
   const order: string[] = [];
@@ -50,43 +50,43 @@ test.each([
   ['before', 0],
   ['after', 1],
 ] as const)(
-  'a process killed %s its call leaves %d effects and never goes on',
+  'lets a process killed %s its call leave %d effects and never continue',
   async (moment, effects) => {
     const simulation = new Simulation(7);
     const process = simulation.process('p');
     process.killAt(1, moment);
     let count = 0;
-    let wentOn = false;
-    void process.call('write', () => void (count += 1)).then(() => (wentOn = true));
+    let continued = false;
+    void process.call('write', () => void (count += 1)).then(() => (continued = true));
     await simulation.runUntil(() => process.isKilled);
     await simulation.runFor(1_000);
-    expect({ count, wentOn }).toEqual({ count: effects, wentOn: false });
+    expect({ count, continued }).toEqual({ count: effects, continued: false });
   },
 );
 
-test('a process that is paused hears nothing until it goes on, while what it has sent takes place', async () => {
+test('delivers nothing to a paused process until it resumes, while its sent calls take effect', async () => {
   const simulation = new Simulation(3);
   const process = simulation.process('p');
-  const heard: string[] = [];
+  const received: string[] = [];
   let count = 0;
-  void process.call('write', () => void (count += 1)).then(() => heard.push('answer'));
-  process.clock.timer(1_000, () => heard.push('timer'));
-  process.clock.timer(2_000, () => heard.push('cancelled')).cancel();
+  void process.call('write', () => void (count += 1)).then(() => received.push('answer'));
+  process.clock.timer(1_000, () => received.push('timer'));
+  process.clock.timer(2_000, () => received.push('cancelled')).cancel();
   process.pause();
   await simulation.runFor(5_000);
-  expect({ count, heard }).toEqual({ count: 1, heard: [] });
+  expect({ count, received }).toEqual({ count: 1, received: [] });
   process.resume();
   await simulation.runFor(1);
-  expect(heard.sort()).toEqual(['answer', 'timer']);
+  expect(received.sort()).toEqual(['answer', 'timer']);
 });
 
-test('says the seed and the last steps when the goal is out of reach', async () => {
+test('reports the seed and the last steps if the goal is not reached', async () => {
   const simulation = new Simulation(42);
-  void simulation.process('p').call('look', () => {});
-  await expect(simulation.runUntil(() => false)).rejects.toThrow(/seed 42.*[\s\S]*p: look/);
+  void simulation.process('p').call('read', () => {});
+  await expect(simulation.runUntil(() => false)).rejects.toThrow(/seed 42.*[\s\S]*p: read/);
 });
 
-test('with haste, time also moves while calls are under way', async () => {
+test('with haste, also advances time while calls are running', async () => {
   const outcomes = new Set<string>();
   for (let seed = 0; seed < 200; seed += 1) {
     const simulation = new Simulation(seed, { hasteMs: 5_000 });
@@ -100,7 +100,7 @@ test('with haste, time also moves while calls are under way', async () => {
   expect(outcomes).toEqual(new Set(['timer,answer', 'answer,timer']));
 });
 
-test('a machine that is suspended knows nothing of the time that passes', async () => {
+test('stops the monotonic clock of a suspended machine', async () => {
   const simulation = new Simulation(3);
   const process = simulation.process('p');
   const fired: number[] = [];

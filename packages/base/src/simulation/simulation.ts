@@ -6,29 +6,33 @@ import { settled, SimulatedClock } from '../time/simulated-clock.ts';
 interface Step {
   readonly label: string;
   readonly process: SimulatedProcess;
-  /** What was sent and takes place whatever becomes of who sent it; else somebody has to hear of it. */
-  readonly isOnItsWay: boolean;
+  /**
+   * True for a sent call, which takes effect even if its sender is paused; false for a delivery to the
+   * process.
+   */
+  readonly isSent: boolean;
   run(): void | Promise<void>;
 }
 
-/** How often a hasty simulation lets time move instead of taking a step. */
+/** The probability that a hasty simulation advances time instead of taking a step. */
 const hasteChance = 0.05;
 
 /**
- * Runs concurrent code on one seed. Every outside call goes through a process's `call`, and becomes
- * two steps: the effect takes place, later the caller hears of it. Which of all the waiting steps
- * comes next is drawn from the seed; when none waits, time moves to the next timer. With `hasteMs`
- * time also moves on while steps wait, now and then and by so much at most: what runs by the clock
- * comes between them, and what waits too long runs into its deadline. The same seed gives the same order of events, so a failure
+ * Runs concurrent code from one seed. Every outside call goes through a process's `call` and becomes two
+ * steps: the effect, and later the answer to the caller. The seed selects the next of all waiting steps. If
+ * none waits, time moves to the next timer.
+ *
+ * With `hasteMs`, time sometimes advances while steps wait, by at most this much. Timers then fire between
+ * steps, and long waits exceed their deadlines. The same seed gives the same order of events, so a failure
  * can be replayed.
  *
- * The code under test must wait for nothing but its `call`s and its clock: no real timers, no I/O.
+ * The code under test must wait only for its `call`s and its clock: no real timers, no I/O.
  */
 export class Simulation {
   readonly seed: number;
   readonly random: Random;
   readonly clock = new SimulatedClock();
-  /** What happened, in order; print it when a seed fails. */
+  /** The steps so far, in order. Print it when a seed fails. */
   readonly trace: string[] = [];
   readonly #hasteMs: number;
   #steps: Step[] = [];
@@ -39,26 +43,26 @@ export class Simulation {
     this.random = seededRandom(seed);
   }
 
-  /** A process of its own, which can be killed without the others. */
+  /** Creates a process that can be killed independently of the others. */
   process(name: string): SimulatedProcess {
     return new SimulatedProcess(name, this, (step) => this.#steps.push(step));
   }
 
   /**
-   * Runs until the goal holds while nothing is under way that could change it at once. Throws with
-   * the seed and the trace's end when the steps run out or nothing can happen any more.
+   * Runs until the goal holds after all promises have settled. Throws an error with the seed and the end of
+   * the trace if `maxSteps` is reached, or if no step and no timer is left.
    */
   async runUntil(goal: () => boolean, options: { maxSteps?: number } = {}): Promise<void> {
     const { maxSteps = 10_000 } = options;
     for (let count = 0; count < maxSteps; count += 1) {
       await settled();
       if (goal()) return;
-      if (!(await this.#step())) throw this.#failure('nothing can happen any more');
+      if (!(await this.#step())) throw this.#failure('no step and no timer is left');
     }
     throw this.#failure(`the goal was not reached in ${maxSteps} steps`);
   }
 
-  /** Runs until no step is waiting and no timer is set before the time is up. */
+  /** Runs all steps and timers of this simulated time. */
   async runFor(durationMs: number): Promise<void> {
     const end = this.clock.monotonic() + durationMs;
     this.clock.timer(durationMs, () => {});
@@ -71,7 +75,7 @@ export class Simulation {
 
   async #step(): Promise<boolean> {
     this.#steps = this.#steps.filter((step) => !step.process.isKilled);
-    const runnable = this.#steps.filter((step) => step.isOnItsWay || !step.process.isPaused);
+    const runnable = this.#steps.filter((step) => step.isSent || !step.process.isPaused);
     const chosen = runnable[Math.floor(this.random() * runnable.length)];
     if (chosen === undefined) return this.clock.fireNext();
     if (this.#hasteMs > 0 && this.random() < hasteChance) {
@@ -92,7 +96,7 @@ export class Simulation {
 
 type Schedule = (step: Step) => void;
 
-/** One process of a simulation: its own view of the clock and its own outside calls. */
+/** One process of a simulation, with its own clock and its own outside calls. */
 export class SimulatedProcess {
   readonly name: string;
   readonly clock: Clock;
@@ -103,9 +107,9 @@ export class SimulatedProcess {
   readonly #overdue: (() => void)[] = [];
   #isKilled = false;
   #isPaused = false;
-  /** Since when, by everybody else's clock, its machine is suspended. */
+  /** When its machine was suspended, by the simulation's clock. */
   #suspendedAt: number | undefined;
-  /** For how long it was in all: its monotonic clock knows nothing of that. */
+  /** The total time of suspension, which its monotonic clock does not count. */
   #lostMs = 0;
   #killAt: { readonly call: number; readonly moment: 'before' | 'after' } | undefined;
 
@@ -128,31 +132,33 @@ export class SimulatedProcess {
     return this.#isPaused;
   }
 
-  /** Fires when the process is killed: its connections break. For the other ends, not for its own code. */
+  /**
+   * Fires when the process is killed, which breaks its connections. For the other ends, not for its own code.
+   */
   get ended(): AbortSignal {
     return this.#ended.signal;
   }
 
-  /** How many outside calls were begun: the length of an interruption matrix. */
+  /** The number of outside calls so far: the length of an interruption matrix. */
   get calls(): number {
     return this.#calls.length;
   }
 
-  /** Their labels, in order: the calls that an interruption matrix must cover. */
+  /** The labels of the calls in order, which an interruption matrix must cover. */
   get callLabels(): readonly string[] {
     return this.#calls;
   }
 
-  /** An outside call: the effect, and later the answer or the error, each when its turn comes. */
+  /** An outside call: two steps, the effect and later the answer or the error. */
   call<T>(label: string, effect: () => T | Promise<T>): Promise<T> {
     const number = this.#calls.push(label);
     return new Promise<T>((resolve, reject) => {
-      const reply = (suffix: string, tell: () => void) => {
-        if (this.#isDueToDie(number, 'after')) this.kill();
-        this.#add(`${label} ${suffix}`, tell);
+      const reply = (suffix: string, deliver: () => void) => {
+        if (this.#isKillDue(number, 'after')) this.kill();
+        this.#add(`${label} ${suffix}`, deliver);
       };
       const takePlace = async () => {
-        if (this.#isDueToDie(number, 'before')) {
+        if (this.#isKillDue(number, 'before')) {
           this.kill();
           return;
         }
@@ -167,24 +173,27 @@ export class SimulatedProcess {
     });
   }
 
-  /** Something reaches the process without being asked for at this moment: a line of a watch. */
+  /** Delivers something that the process did not request at this moment, such as a line of a watch. */
   deliver(label: string, run: () => void): void {
     this.#add(label, run);
   }
 
-  /** The process stands still while time goes on: it hears nothing, and its timers wait. */
+  /** Stops the process while time goes on: it receives nothing, and its timers wait. */
   pause(): void {
     this.#isPaused = true;
     this.#simulation.trace.push(`${this.clock.monotonic()} ${this.name} is paused`);
   }
 
-  /** Its machine stands still, and its monotonic clock with it: it can't notice afterwards. */
+  /**
+   * Stops the machine of the process, and its monotonic clock with it. The process can't detect it
+   * afterwards.
+   */
   suspend(): void {
     this.#suspendedAt ??= this.#simulation.clock.monotonic();
     this.pause();
   }
 
-  /** It goes on where it stood; what was due meanwhile is due now, by its own clock. */
+  /** Continues a paused process. Timers that became due by its own clock fire now. */
   resume(): void {
     this.#isPaused = false;
     if (this.#suspendedAt !== undefined) {
@@ -214,23 +223,23 @@ export class SimulatedProcess {
     };
   }
 
-  /** Ends the process where it stands: nothing it waits for ever comes, nothing it planned happens. */
+  /** Ends the process at once: it receives no more answers, and its timers never fire. */
   kill(): void {
     this.#isKilled = true;
     this.#simulation.trace.push(`${this.clock.monotonic()} ${this.name} is killed`);
     this.#ended.abort();
   }
 
-  /** Kills the process right before or right after the effect of its call of that number (from 1). */
+  /** Kills the process right before or right after the effect of its nth call (from 1). */
   killAt(call: number, moment: 'before' | 'after'): void {
     this.#killAt = { call, moment };
   }
 
-  #isDueToDie(call: number, moment: 'before' | 'after'): boolean {
+  #isKillDue(call: number, moment: 'before' | 'after'): boolean {
     return this.#killAt?.call === call && this.#killAt.moment === moment;
   }
 
-  #add(label: string, run: () => void | Promise<void>, isOnItsWay = false): void {
-    this.#schedule({ label: `${this.name}: ${label}`, process: this, run, isOnItsWay });
+  #add(label: string, run: () => void | Promise<void>, isSent = false): void {
+    this.#schedule({ label: `${this.name}: ${label}`, process: this, run, isSent });
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LineSplitter } from './line-splitter.ts';
 
 describe('LineSplitter', () => {
-  it('gives back the lines however the bytes are cut, characters of several bytes included', () => {
+  it('returns the lines for any split of the bytes, including splits inside a character', () => {
     const line = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\n'));
     fc.assert(
       fc.property(fc.array(line), fc.array(fc.nat()), (lines, cuts) => {
@@ -22,7 +22,7 @@ describe('LineSplitter', () => {
     );
   });
 
-  it('hands over the unfinished line at the end', () => {
+  it('returns the unfinished line at the end', () => {
     const splitter = new LineSplitter();
     expect(splitter.push(Buffer.from('one\ntw'))).toEqual(['one']);
     expect(splitter.push(Buffer.from('o\nth'))).toEqual(['two']);
@@ -30,7 +30,7 @@ describe('LineSplitter', () => {
     expect(splitter.end()).toBeUndefined();
   });
 
-  it('throws the error of its limit for a longer line, complete or not, in one chunk or several', () => {
+  it("throws its limit's error for a longer line, complete or not, in one chunk or several", () => {
     const limited = () => new LineSplitter({ bytes: 3, tooLong: () => new Error('too long') });
     expect(limited().push(Buffer.from('abc\nabc'))).toEqual(['abc']);
     expect(() => limited().push(Buffer.from('abcd\n'))).toThrow('too long');

@@ -7,7 +7,7 @@ export interface LineLimit {
 }
 
 /**
- * Splits a stream of bytes into lines. A chunk may end anywhere, also inside a character: a line is decoded
+ * Splits a stream of bytes into lines. A chunk can end anywhere, even inside a character: a line is decoded
  * only when it is complete. Memory holds at most one line beside the chunk.
  */
 export class LineSplitter {
@@ -19,7 +19,7 @@ export class LineSplitter {
     this.#limit = limit;
   }
 
-  /** The lines that this chunk completes, empty lines included. */
+  /** The lines that this chunk completes, including empty lines. */
   push(chunk: Uint8Array): string[] {
     const lines: string[] = [];
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
@@ -48,7 +48,7 @@ export class LineSplitter {
   }
 
   #take(): string {
-    // Most lines lie within one chunk, and need no copy.
+    // Most lines are within one chunk and need no copy.
     const [first] = this.#pending;
     const isWhole = first !== undefined && this.#pending.length === 1;
     const line = (isWhole ? first : Buffer.concat(this.#pending)).toString('utf8');

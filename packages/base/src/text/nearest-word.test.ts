@@ -6,6 +6,6 @@ test.each([
   ['sharedsecret', 'sharedSecret'],
   ['lisetn', 'listen'],
   ['zzzzzz', undefined],
-])('%s most likely meant %s', (written, meant) => {
+])('suggests for %s the word %s', (written, meant) => {
   expect(nearestWord(written, ['agent', 'listen', 'sharedSecret'])).toBe(meant);
 });

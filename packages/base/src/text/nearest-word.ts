@@ -1,4 +1,4 @@
-/** The word that a typing mistake most likely meant, or undefined when none is close. */
+/** The word that a typing error most likely meant, or undefined if none is close. */
 export function nearestWord(written: string, known: readonly string[]): string | undefined {
   const limit = Math.max(2, Math.floor(written.length / 3));
   let best: { word: string; distance: number } | undefined;
@@ -11,7 +11,7 @@ export function nearestWord(written: string, known: readonly string[]): string |
   return best?.word;
 }
 
-/** How many letters must be added, dropped or changed to turn one word into the other. */
+/** The number of letters to add, drop or change to turn one word into the other. */
 function editDistance(left: string, right: string): number {
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let row = 1; row <= left.length; row += 1) {

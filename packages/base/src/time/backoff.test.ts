@@ -10,7 +10,7 @@ test('doubles from the base up to the limit', () => {
   expect(delays).toEqual([5, 10, 20, 640, 1_000, 1_000]);
 });
 
-test('is finite, never above the limit, and leaves at most the jitter to chance', () => {
+test('is finite, never exceeds the limit, and varies by at most the jitter', () => {
   const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1_000_000 }), chance, (failures, random) => {

@@ -4,7 +4,7 @@ import { sleep, systemClock } from './clock.ts';
 import { withDeadline } from './deadline.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 
-test('a sleep ends at its time or at once on abort, and leaves no timer either way', async () => {
+test('ends a sleep at its time or at once on abort, and leaves no timer', async () => {
   const clock = new SimulatedClock();
   const whole = sleep(clock, 100);
   await clock.advance(100);
@@ -17,7 +17,7 @@ test('a sleep ends at its time or at once on abort, and leaves no timer either w
   expect(clock.pendingTimers).toBe(0);
 });
 
-test('a deadline aborts the work with a timeout that names it', async () => {
+test('aborts the work at its deadline with a timeout that names it', async () => {
   const clock = new SimulatedClock();
   const work = withDeadline(clock, 50, undefined, 'asking', (signal) => sleep(clock, 1e6, signal));
   const outcome = expect(work).rejects.toMatchObject({
@@ -29,13 +29,13 @@ test('a deadline aborts the work with a timeout that names it', async () => {
   expect(clock.pendingTimers).toBe(0);
 });
 
-test('a deadline is gone once the work has ended', async () => {
+test('removes the deadline when the work has ended', async () => {
   const clock = new SimulatedClock();
   expect(await withDeadline(clock, 50, undefined, 'asking', () => Promise.resolve(1))).toBe(1);
   expect(clock.pendingTimers).toBe(0);
 });
 
-test('the system clock takes delays longer than the platform does', () => {
+test('accepts longer delays than the platform', () => {
   const timer = systemClock.timer(2 ** 33, () => {
     throw new Error('fired at once');
   });

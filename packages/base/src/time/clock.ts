@@ -1,15 +1,15 @@
 import { CausewayError } from '../error/causeway-error.ts';
 
 /**
- * Time, injected. Nothing outside this file asks the system for the time or sets a timer,
- * so that tests can hold the clock and the deterministic scheduler can drive it.
+ * The source of time, injected. Only this file reads the system's time or sets a timer, so that tests and the
+ * simulation control the clock.
  */
 export interface Clock {
-  /** Milliseconds since 1970, for what people and other machines read. May jump. */
+  /** Milliseconds since 1970, for people and other machines. May jump. */
   wallTime(): number;
-  /** Milliseconds that only ever go forward, for durations, deadlines and leases. */
+  /** Milliseconds that never go backward, for durations, deadlines and leases. */
   monotonic(): number;
-  /** Calls back once after the delay unless cancelled first. */
+  /** Calls back once after the delay, unless canceled. */
   timer(delayMs: number, callback: () => void): Timer;
 }
 
@@ -17,7 +17,7 @@ export interface Timer {
   cancel(): void;
 }
 
-/** The longest delay that the platform's timers take; longer ones are waited for in pieces. */
+/** The longest delay that the platform's timers accept. Longer delays are split. */
 const longestDelayMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -34,12 +34,12 @@ export const systemClock: Clock = {
   },
 };
 
-/** Calls back if the process is still alive by then, which this alone does not keep it. */
+/** Calls back after the delay, without keeping the process alive for it. */
 export function ifStillAlive(delayMs: number, callback: () => void): void {
   setTimeout(callback, delayMs).unref();
 }
 
-/** Waits, or rejects at once with `aborted` when the signal fires. Leaves no timer behind. */
+/** Waits, or rejects at once with `aborted` when the signal fires. Leaves no timer. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
@@ -58,7 +58,7 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/** The error that an aborted wait rejects with; the signal's own reason stays visible as the cause. */
+/** The error of an aborted wait. The signal's own reason is its cause. */
 export function abortedBy(signal: AbortSignal | undefined): CausewayError {
   const reason: unknown = signal?.reason;
   if (reason instanceof CausewayError) return reason;

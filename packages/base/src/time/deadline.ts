@@ -2,8 +2,8 @@ import { CausewayError } from '../error/causeway-error.ts';
 import type { Clock, Timer } from './clock.ts';
 
 /**
- * Runs work with a signal that fires after the time limit or when the outer signal does, whichever
- * comes first. The timer and the listener are gone when the work has ended, however it ended.
+ * Runs work with a signal that fires after the time limit or with the outer signal, whichever is first.
+ * Removes the timer and the listener when the work has ended or failed.
  */
 export function withDeadline<T>(
   clock: Clock,
@@ -16,7 +16,10 @@ export function withDeadline<T>(
   return withTimer(outer, (cutOff) => clock.timer(limitMs, () => cutOff(tooLate())), work);
 }
 
-/** The same with any timer that may cut the work off, for a reason that is told in the place of the work's own. */
+/**
+ * Like `withDeadline`, with any timer that can cut the work off. The reason of the cut-off replaces the error
+ * of the work.
+ */
 export async function withTimer<T>(
   outer: AbortSignal | undefined,
   arm: (cutOff: (reason: CausewayError) => void) => Timer,

@@ -4,7 +4,7 @@ interface Entry<T> {
   readonly value: T;
 }
 
-/** A binary heap of values by time; equal times leave in the order they came. */
+/** A binary heap of values by time. Values with equal times leave in their order of insertion. */
 export class DelayHeap<T> {
   readonly #entries: Entry<T>[] = [];
   #order = 0;
@@ -23,7 +23,7 @@ export class DelayHeap<T> {
     return this.#entries[0]?.time;
   }
 
-  /** Takes the earliest value out if its time has come. */
+  /** Removes and returns the earliest value if it is due. */
   popDue(now: number): { value: T; time: number } | undefined {
     const first = this.#entries[0];
     if (first === undefined || first.time > now) return undefined;

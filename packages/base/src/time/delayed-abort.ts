@@ -1,4 +1,4 @@
-/** A signal that fires after the other one, once what has to be done before has been done or has failed. */
+/** A signal that fires after the given signal, when the preparation has ended or failed. */
 export function delayedAbort(signal: AbortSignal, prepare: () => Promise<void>): AbortSignal {
   const controller = new AbortController();
   const abort = () => controller.abort(signal.reason);

@@ -7,11 +7,11 @@ test.each([
   ['1h30m', 5_400_000],
   ['7d', 604_800_000],
   ['0s', 0],
-])('%s is %i ms', (text, expected) => {
+])('parses %s as %i ms', (text, expected) => {
   expect(parseDuration(text)).toBe(expected);
 });
 
-test.each(['', '10', '1.5h', '-3s', '1h 30m', 's', '5x'])('%j is refused', (text) => {
+test.each(['', '10', '1.5h', '-3s', '1h 30m', 's', '5x'])('rejects %j', (text) => {
   expect(() => parseDuration(text)).toThrow('not a length of time');
 });
 
@@ -19,6 +19,6 @@ test.each([
   ['digits', '1'.repeat(200_000)],
   ['parts', '1h'.repeat(100_000)],
   ['digits before a unit', `${'1'.repeat(16)}d`],
-])('a text of very many %s is refused, and the message stays short', (_, text) => {
+])('rejects a text of many %s with a short message', (_, text) => {
   expect(() => parseDuration(text)).toThrow(/^.{1,150}is not a length of time$/);
 });

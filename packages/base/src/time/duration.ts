@@ -9,10 +9,10 @@ const units: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Fifteen digits of days are more milliseconds than a number holds exactly; nobody waits that long. */
+/** At most 15 digits: as days, they are already more milliseconds than a number holds exactly. */
 const part = /(\d{1,15})(ms|s|m|h|d)/y;
 
-/** Parses `90s`, `1h30m` or `250ms` into milliseconds. A number alone is refused: of what? */
+/** Parses `90s`, `1h30m` or `250ms` into milliseconds. Rejects a number without a unit. */
 export function parseDuration(text: string): number {
   const milliseconds = text.length > textLimits.duration ? undefined : sumOfParts(text);
   if (milliseconds !== undefined) return milliseconds;
@@ -21,7 +21,7 @@ export function parseDuration(text: string): number {
   });
 }
 
-/** Undefined where a part is no number with a unit. */
+/** Undefined if a part is not a number with a unit. */
 function sumOfParts(text: string): number | undefined {
   if (text === '') return undefined;
   let sum = 0;

@@ -1,4 +1,4 @@
-/** Lets whatever else waits for the event loop run before going on. For long work, between its parts. */
+/** Lets other work of the event loop run. For use between the parts of long work. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -6,7 +6,7 @@ interface SimulatedTimer extends Timer {
   fire(): void;
 }
 
-/** A clock that stands still until a test moves it. Timers fire in order of time, then of creation. */
+/** A clock that stands still until a test advances it. Timers fire in order of time, then of creation. */
 export class SimulatedClock implements Clock {
   readonly #timers = new DelayHeap<SimulatedTimer>();
   readonly #epochMs: number;
@@ -18,7 +18,7 @@ export class SimulatedClock implements Clock {
   }
 
   wallTime(): number {
-    // Whole milliseconds, as the system's.
+    // Whole milliseconds, like the system's clock.
     return this.#epochMs + Math.floor(this.#now);
   }
 
@@ -41,12 +41,12 @@ export class SimulatedClock implements Clock {
     return timer;
   }
 
-  /** Timers that are neither fired nor cancelled: a test that ends with some has a leak. */
+  /** The number of timers that neither fired nor were canceled. A test that ends with some has a leak. */
   get pendingTimers(): number {
     return this.#pending;
   }
 
-  /** Moves to the next timer and fires it. False when there is none. */
+  /** Advances to the next timer and fires it. Returns false if there is none. */
   fireNext(): boolean {
     for (;;) {
       const next = this.#timers.popDue(Number.POSITIVE_INFINITY);
@@ -58,7 +58,7 @@ export class SimulatedClock implements Clock {
     }
   }
 
-  /** Moves forward, firing every timer on the way and letting what it starts run on before the next. */
+  /** Advances the time. Fires every timer on the way and lets the work it starts run before the next. */
   async advance(byMs: number): Promise<void> {
     const end = this.#now + byMs;
     await settled();
@@ -78,7 +78,7 @@ export class SimulatedClock implements Clock {
   }
 }
 
-/** Answers when every promise that could go on without outside help has done so. */
+/** Resolves when all promises that can proceed without outside help have done so. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -7,7 +7,7 @@ const never = new Promise<never>(() => {});
 test.each([
   ['before', true],
   ['during', false],
-])('an abort %s the wait rejects it with aborted', async (_when, isEarly) => {
+])('rejects with aborted after an abort %s the wait', async (_when, isEarly) => {
   const stop = new AbortController();
   if (isEarly) stop.abort();
   const wait = untilAborted(never, stop.signal);
@@ -15,7 +15,7 @@ test.each([
   await expect(wait).rejects.toMatchObject({ code: 'aborted' });
 });
 
-test('the outcome of the work is passed on, and no listener stays', async () => {
+test('passes the result of the work on, and leaves no listener', async () => {
   const { signal } = new AbortController();
   await expect(untilAborted(Promise.resolve(1), signal)).resolves.toBe(1);
   await expect(untilAborted(Promise.reject(new Error('no')), signal)).rejects.toThrow('no');

@@ -1,8 +1,8 @@
 import { abortedBy } from './clock.ts';
 
 /**
- * Waits for work until the signal fires: then only this wait ends. For work that others wait for as well, and
- * for what does not end by itself when it is aborted.
+ * Waits for work until the signal fires, which ends only this wait. For work with several waiters, and for
+ * work that does not end when it is aborted.
  */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { whenAborted } from './when-aborted.ts';
 
-test('the wait ends when the signal fires, and not before', async () => {
+test('ends the wait only when the signal fires', async () => {
   const stop = new AbortController();
   let hasEnded = false;
   const wait = whenAborted(stop.signal).then(() => (hasEnded = true));
@@ -12,6 +12,6 @@ test('the wait ends when the signal fires, and not before', async () => {
   expect(hasEnded).toBe(true);
 });
 
-test('the wait ends at once for a signal that has fired already', async () => {
+test('ends the wait at once for a signal that has already fired', async () => {
   await expect(whenAborted(AbortSignal.abort())).resolves.toBeUndefined();
 });

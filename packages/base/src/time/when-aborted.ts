@@ -1,4 +1,4 @@
-/** Resolves when the signal fires, or at once if the signal has fired already. Never rejects. */
+/** Resolves when the signal fires, or at once if it has already fired. Never rejects. */
 export function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

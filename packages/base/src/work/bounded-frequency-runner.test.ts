@@ -27,7 +27,7 @@ function start(options: { burst?: number; fail?: () => boolean } = {}) {
   return { clock, runner, runs, ended };
 }
 
-test('runs at once when asked, then holds the pace however often it is asked', async () => {
+test('runs at once on a request, then keeps the interval for any number of requests', async () => {
   const { clock, runner, runs } = start();
   for (let index = 0; index < 30; index += 1) {
     runner.request();
@@ -37,7 +37,7 @@ test('runs at once when asked, then holds the pace however often it is asked', a
   expect(runs).toEqual([0, 100, 200, 300]);
 });
 
-test('a burst may follow a quiet time', async () => {
+test('allows a burst after an idle time', async () => {
   const { clock, runner, runs } = start({ burst: 3 });
   for (let index = 0; index < 5; index += 1) {
     runner.request();
@@ -48,7 +48,7 @@ test('a burst may follow a quiet time', async () => {
   expect(runs.length).toBe(4);
 });
 
-test('runs without being asked when the longest interval has passed', async () => {
+test('runs without a request after the longest interval', async () => {
   const { clock, runs } = start();
   await clock.advance(25_000);
   expect(runs).toEqual([10_000, 20_000]);

@@ -5,26 +5,26 @@ import type { Log } from '../observability/log.ts';
 export interface BoundedFrequencyOptions {
   readonly name: string;
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** On average no two runs start closer together than this. */
+  /** The average minimum time between the starts of two runs. */
   readonly minIntervalMs: number;
-  /** So many runs may follow each other at once after a quiet time. At least 1. */
+  /** The number of runs without delay after an idle time. At least 1. */
   readonly burst: number;
-  /** Runs at least this often, also when nobody asks. */
+  /** The maximum time between two runs, also without requests. */
   readonly maxIntervalMs: number;
-  /** After a failure, tries again this much later. */
+  /** The delay before the next attempt after a failure. */
   readonly retryMs: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * Runs a function when asked, but not too often; also when not asked, but not too seldom; never
- * twice at once. A request that comes during a run leads to another run.
+ * Runs a function on request, but at most at a given frequency, and at least at a given interval without
+ * requests. Runs never overlap. A request during a run leads to another run.
  */
 export class BoundedFrequencyRunner {
   readonly #options: BoundedFrequencyOptions;
   #isRequested = false;
-  /** When the runs so far would end if each took `minIntervalMs`. */
+  /** The end of the runs so far if each took `minIntervalMs`. */
   #paceEnd = Number.NEGATIVE_INFINITY;
   #wake: (() => void) | undefined;
 
@@ -32,7 +32,7 @@ export class BoundedFrequencyRunner {
     this.#options = options;
   }
 
-  /** Asks for a run as soon as the pace allows. */
+  /** Requests a run as soon as the frequency allows. */
   request(): void {
     this.#isRequested = true;
     this.#wake?.();
@@ -73,7 +73,7 @@ export class BoundedFrequencyRunner {
     }
   }
 
-  /** When the next run may start: `burst` of them may be ahead of a steady pace. */
+  /** When the next run may start: up to `burst` runs may be ahead of the steady frequency. */
   #allowedFrom(): number {
     const { minIntervalMs, burst } = this.#options;
     return this.#paceEnd - (burst - 1) * minIntervalMs;

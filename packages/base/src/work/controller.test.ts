@@ -35,11 +35,11 @@ test.each([
   ['retryAfter', () => Promise.resolve(retryAfter(40, 'pending')), [0, 40, 80]],
   ['a failure', () => Promise.reject(new Error('no')), [0, 10, 30, 70]],
   [
-    'something inside that was aborted while we go on',
-    () => Promise.reject(new CausewayError('aborted', 'the connection was given up')),
+    'an inner abort while the controller runs',
+    () => Promise.reject(new CausewayError('aborted', 'the connection was closed')),
     [0, 10, 30, 70],
   ],
-])('%s decides when the key is looked at again', async (_name, answer, expected) => {
+])('reconciles the key again at the right times after %s', async (_name, answer, expected) => {
   const times: number[] = [];
   const { clock, queue, stop, ended } = start((clock) => () => {
     times.push(clock.monotonic());
@@ -53,7 +53,7 @@ test.each([
   expect(clock.pendingTimers).toBe(0);
 });
 
-test('never works on one key twice at once, and on several keys side by side', async () => {
+test('reconciles one key never concurrently, and several keys concurrently', async () => {
   let most = 0;
   const under = new Map<string, number>();
   const { clock, queue, stop, ended } = start(
@@ -80,7 +80,7 @@ test('never works on one key twice at once, and on several keys side by side', a
   await ended;
 });
 
-test('a reconciliation past its deadline is aborted and tried again', async () => {
+test('aborts and retries a reconciliation after its deadline', async () => {
   let tries = 0;
   const { clock, queue, stop, ended } = start((clock) => async (_key, context) => {
     tries += 1;
@@ -95,7 +95,7 @@ test('a reconciliation past its deadline is aborted and tried again', async () =
   await ended;
 });
 
-test('stopping aborts what is under way, waits for it, and starts nothing new', async () => {
+test('aborts running reconciliations on stop, waits for them, and starts no others', async () => {
   const seen: string[] = [];
   const { queue, stop, ended } = start(
     (clock) => async (key, context) => {

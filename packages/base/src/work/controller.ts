@@ -7,15 +7,15 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { WorkQueue } from './work-queue.ts';
 
 /**
- * How a reconciliation ended:
+ * The result of a reconciliation:
  *
- * - `done`: the world is as wanted;
- * - `retryAfter`: not yet, and looking again at that time is the plan, not a failure;
- * - `wait`: nothing can be done until something it watches changes, which adds the key again;
- * - `invalid`: the object can never work as it is; the user has been told, and only a change
- *   of the object brings it back.
+ * - `done`: the actual state is the desired state;
+ * - `retryAfter`: not finished; reconcile again after the delay. This is not a failure;
+ * - `wait`: nothing can be done until a watched object changes, which adds the key again;
+ * - `invalid`: the object can't work as it is. The user is informed, and only a change of the object adds the
+ *   key again.
  *
- * Anything thrown is a failure and is tried again with a growing delay.
+ * A thrown error is a failure and is retried with a growing delay.
  */
 export type Outcome =
   | { readonly kind: 'done' }
@@ -34,7 +34,7 @@ export const invalid = (reason: string): Outcome => ({ kind: 'invalid', reason }
 
 export interface ReconcileContext {
   readonly signal: AbortSignal;
-  /** Carries the controller's name and the key. */
+  /** Has the controller's name and the key as fields. */
   readonly log: Log;
 }
 
@@ -48,7 +48,7 @@ export interface ControllerOptions<Key extends string> {
   readonly queue: WorkQueue<Key>;
   readonly reconcile: Reconcile<Key>;
   readonly workers: number;
-  /** A reconciliation that takes longer is aborted and counts as a failure. */
+  /** A longer reconciliation is aborted and counts as a failure. */
   readonly deadlineMs: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -56,9 +56,8 @@ export interface ControllerOptions<Key extends string> {
 }
 
 /**
- * Works through the queue until the signal fires, then lets the reconciliations under way see the
- * abort and waits for them. Nothing is written before everything is known: start it after the
- * stores it reads have synced.
+ * Works through the queue until the signal fires, then aborts the running reconciliations and waits for them.
+ * Start it after the stores it reads have synced, so that nothing is written before the state is known.
  */
 export async function runController<Key extends string>(
   options: ControllerOptions<Key>,
@@ -91,7 +90,7 @@ function makeWorker<Key extends string>(
       (clock.monotonic() - started) / 1000,
     );
     if (outcome.kind === 'failed') retries.add({ controller: name });
-    settle(queue, key, outcome, keyLog, signal.aborted);
+    applyOutcome(queue, key, outcome, keyLog, signal.aborted);
   };
   return async () => {
     for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
@@ -123,7 +122,7 @@ async function attempt<Key extends string>(
   }
 }
 
-function settle<Key extends string>(
+function applyOutcome<Key extends string>(
   queue: WorkQueue<Key>,
   key: Key,
   outcome: Attempt,
@@ -133,12 +132,12 @@ function settle<Key extends string>(
   switch (outcome.kind) {
     case 'done':
       queue.forget(key);
-      log.debug({}, 'as it should be');
+      log.debug({}, 'reconciled');
       return;
     case 'retryAfter':
       queue.forget(key);
       queue.addAfter(key, outcome.delayMs);
-      log.debug({ reason: outcome.reason, delayMs: outcome.delayMs }, 'looking again later');
+      log.debug({ reason: outcome.reason, delayMs: outcome.delayMs }, 'reconciling again later');
       return;
     case 'wait':
       queue.forget(key);
@@ -146,11 +145,11 @@ function settle<Key extends string>(
       return;
     case 'invalid':
       queue.forget(key);
-      log.warn({ reason: outcome.reason }, 'the object is invalid as it is');
+      log.warn({ reason: outcome.reason }, 'the object is invalid');
       return;
     case 'failed': {
-      // Only where we are being stopped ourselves: something inside may have been aborted for reasons of
-      // its own, such as a connection that was given up, and who is dropped then is never looked at again.
+      // Only while the controller itself stops. An inner operation can be aborted for other reasons, such as
+      // a closed connection; a key dropped then would never be reconciled again.
       if (isStopping && outcome.error.code === 'aborted') return;
       const delayMs = queue.addAfterFailure(key);
       const failures = queue.failures(key);

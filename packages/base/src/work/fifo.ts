@@ -1,4 +1,4 @@
-/** A queue whose both ends cost a constant: an array with a moving head, compacted now and then. */
+/** A queue with constant cost at both ends: an array with a moving head, compacted from time to time. */
 export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #head = 0;

@@ -3,7 +3,7 @@ import { KeyedQueue } from './keyed-queue.ts';
 
 const never = new AbortController().signal;
 
-test('work of one key runs in order, keys run side by side, and a failure does not hold up the next', async () => {
+test('runs the work of one key in order and different keys concurrently, and continues after a failure', async () => {
   const keyedQueue = new KeyedQueue();
   const log: string[] = [];
   const gate = Promise.withResolvers<undefined>();
@@ -23,7 +23,7 @@ test('work of one key runs in order, keys run side by side, and a failure does n
   expect(log.slice(3)).toEqual(['a1 ends', 'a2 begins', 'a2 ends']);
 });
 
-test('an abort keeps waiting work from starting', async () => {
+test('does not start waiting work after an abort', async () => {
   const keyedQueue = new KeyedQueue();
   const gate = Promise.withResolvers<undefined>();
   const stop = new AbortController();

@@ -1,6 +1,6 @@
 import { SerialQueue } from './serial-queue.ts';
 
-/** One serial queue for each key. The queues of different keys run side by side. */
+/** One serial queue for each key. The queues of different keys run concurrently. */
 export class KeyedQueue {
   readonly #queues = new Map<string, SerialQueue>();
 

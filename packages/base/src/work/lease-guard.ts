@@ -2,20 +2,20 @@ import { CausewayError } from '../error/causeway-error.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { withTimer } from '../time/deadline.ts';
 
-/** Something that says how long we may still write; leadership is one. */
+/** The permission to write for a limited time, such as leadership. */
 export interface LeaseGuard {
-  /** Throws when we must not write any more; else the milliseconds for which we may. */
+  /** The remaining milliseconds of the permission. Throws if it has ended. */
   remainingMs(): number;
   /**
-   * Finds out whether we still may, whatever our clock says: that of a machine which was suspended has not
-   * noticed. Rejects when we may not, and when nobody can be asked.
+   * Verifies the permission with its source, independently of the local clock: a suspended machine's clock
+   * does not show the elapsed time. Rejects if the permission has ended or can't be verified.
    */
   confirm?(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Runs a write with a signal that fires when we may write no more. One that takes longer than what remains
- * at its beginning goes on for as long as the right to it is renewed: a cloud may take half a minute.
+ * Runs a write with a signal that fires when the permission ends. A write that takes longer than the
+ * remaining time continues while the permission is renewed: a cloud can take half a minute.
  */
 export async function withinLease<T>(
   clock: Clock,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openTogether } from './open-together.ts';
 
-it('leaves open what opens, and answers with it', () => {
+it('keeps everything open after success, and returns it', () => {
   const closed: string[] = [];
   const close = (name: string) => void closed.push(name);
   const opened = openTogether((keep) => [keep('a', close), keep('b', close)]);
@@ -9,7 +9,7 @@ it('leaves open what opens, and answers with it', () => {
   expect(closed).toEqual([]);
 });
 
-it('closes all, last first, when one of them fails', () => {
+it('closes everything in reverse order if one fails', () => {
   const closed: string[] = [];
   const close = (name: string) => void closed.push(name);
   const fails = () =>

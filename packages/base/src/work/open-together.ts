@@ -1,9 +1,9 @@
-/** Notes what is open, and how it is closed. */
+/** Registers an opened resource and the function that closes it. */
 export type Keep = <T>(opened: T, close: (opened: T) => void) => T;
 
 /**
- * Opens several things that are of use only together: when one can't be opened, those before it are
- * closed, last first. A device that stays open could not be made again.
+ * Opens several resources that are useful only together. If one fails to open, the earlier ones are closed in
+ * reverse order. A device that stays open could not be created again.
  */
 export function openTogether<T>(open: (keep: Keep) => T): T {
   const closers: (() => void)[] = [];

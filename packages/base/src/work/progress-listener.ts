@@ -1,8 +1,8 @@
-/** Hears how far a long piece of work is. Who works need not know whether anybody looks. */
+/** Receives the progress of long work. The work does not depend on whether a listener displays it. */
 export interface ProgressListener {
-  /** A part begins, of so many things. */
+  /** A part with this number of items begins. */
   begin(what: string, total: number): void;
-  /** One of them is done. */
+  /** One item is done. */
   step(name: string): void;
 }
 

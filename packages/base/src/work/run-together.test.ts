@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { nextTurn } from '../time/next-turn.ts';
 import { runTogether } from './run-together.ts';
 
-test('so many at once, every item once', async () => {
+test('handles every item once, with limited concurrency', async () => {
   let running = 0;
   let most = 0;
   const seen: number[] = [];
@@ -17,7 +17,7 @@ test('so many at once, every item once', async () => {
   expect(seen.sort((left, right) => left - right)).toEqual([1, 2, 3, 4, 5, 6, 7]);
 });
 
-test('a failure stops what has not begun and waits for what has', async () => {
+test('starts no more items after a failure and waits for the running ones', async () => {
   const ended: number[] = [];
   const all = runTogether([1, 2, 3, 4], 2, async (item) => {
     await nextTurn();

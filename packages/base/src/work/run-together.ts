@@ -1,6 +1,6 @@
 /**
- * Does the work for every item, so many at once, in the order of the items. The first failure stops
- * those that have not begun and is thrown once the others have ended.
+ * Handles every item with limited concurrency, in the order of the items. The first failure prevents further
+ * starts, and is thrown after the running items have ended.
  */
 export async function runTogether<T>(
   items: Iterable<T>,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SerialQueue } from './serial-queue.ts';
 
-test('work runs one after another, and a failure does not hold up the next', async () => {
+test('runs work one after another, and continues after a failure', async () => {
   const queue = new SerialQueue();
   const log: string[] = [];
   const gate = Promise.withResolvers<undefined>();
@@ -22,7 +22,7 @@ test('work runs one after another, and a failure does not hold up the next', asy
   expect(log).toEqual(['first begins', 'first fails', 'second']);
 });
 
-test('an abort keeps waiting work from starting', async () => {
+test('does not start waiting work after an abort', async () => {
   const queue = new SerialQueue();
   const gate = Promise.withResolvers<undefined>();
   const stop = new AbortController();
@@ -34,7 +34,7 @@ test('an abort keeps waiting work from starting', async () => {
   await expect(second).rejects.toMatchObject({ code: 'aborted' });
 });
 
-test('a full queue refuses work until some has ended', async () => {
+test('rejects work while the queue is full', async () => {
   const queue = new SerialQueue(2);
   const gate = Promise.withResolvers<undefined>();
   const running = [queue.run(() => gate.promise), queue.run(() => undefined)];

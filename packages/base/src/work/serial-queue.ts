@@ -2,15 +2,15 @@ import { CausewayError } from '../error/causeway-error.ts';
 import { abortedBy } from '../time/clock.ts';
 
 /**
- * Runs one piece of work at a time, in the order of the calls. Work that fails does not hold up the next.
- * The queue is the mutual exclusion of this project: state that only queued work touches needs no lock.
+ * Runs one piece of work at a time, in the order of the calls. A failure does not stop the next work. The
+ * queue is the mutual exclusion of this project: state that only queued work accesses needs no lock.
  */
 export class SerialQueue {
   readonly #limit: number;
   #size = 0;
   #last: Promise<void> = Promise.resolve();
 
-  /** The limit counts the work that runs and the work that waits. */
+  /** The limit counts running and waiting work. */
   constructor(limit = Number.POSITIVE_INFINITY) {
     this.#limit = limit;
   }
@@ -20,12 +20,12 @@ export class SerialQueue {
     return this.#size === 0;
   }
 
-  /** Never starts the work before the call has returned. A signal that fires in time keeps it from starting. */
+  /** Never starts the work before the call has returned. An abort before the start cancels the work. */
   run<T>(work: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.#size >= this.#limit) {
       return Promise.reject(
         new CausewayError('exhausted', 'too many requests are waiting', {
-          hint: 'Send the request again in a moment.',
+          hint: 'Send the request again later.',
         }),
       );
     }

@@ -8,7 +8,7 @@ const step = fc.record({
   member: fc.constantFrom('1', '2', '3'),
 });
 
-test('it holds what a set for each key would hold, and no key without members', () => {
+test('has the same members as one set for each key, and no key without members', () => {
   fc.assert(
     fc.property(fc.array(step), (steps) => {
       const sets = new SmallSets<string, string>();

@@ -1,6 +1,6 @@
 /**
- * A set for each key, where most sets have a single member: that one is held without a set of its own,
- * which would take 200 bytes. Members are not sets themselves.
+ * A set for each key, for keys with mostly one member. A single member is stored without a set, which would
+ * take 200 bytes. Members must not be sets.
  */
 export class SmallSets<Key, Member extends string | object> {
   readonly #sets = new Map<Key, Member | Set<Member>>();
@@ -13,7 +13,7 @@ export class SmallSets<Key, Member extends string | object> {
     return this.#sets.has(key);
   }
 
-  /** The members under the key, in the order in which they came. */
+  /** The members of the key, in their order of insertion. */
   of(key: Key): Iterable<Member> {
     const held = this.#sets.get(key);
     if (held === undefined) return [];

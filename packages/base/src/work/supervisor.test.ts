@@ -7,14 +7,14 @@ import { supervise } from './supervisor.ts';
 
 const forever = (clock: SimulatedClock) => (signal: AbortSignal) => sleep(clock, 1e9, signal);
 
-test('ends quietly when stopped', async () => {
+test('ends without an error when stopped', async () => {
   const stop = new AbortController();
   const running = supervise(stop.signal, { loop: forever(new SimulatedClock()) });
   stop.abort();
   await expect(running).resolves.toBeUndefined();
 });
 
-test('a loop that fails ends the others and is named', async () => {
+test('names the failed loop and ends the others', async () => {
   const clock = new SimulatedClock();
   let otherEnded = false;
   const running = supervise(new AbortController().signal, {
@@ -26,23 +26,23 @@ test('a loop that fails ends the others and is named', async () => {
   expect(clock.pendingTimers).toBe(0);
 });
 
-test('a failure is said before the others have ended', async () => {
-  const said: string[] = [];
-  const log = { ...discardLog, error: (_: object, text: string) => said.push(text) };
+test('logs a failure before the other loops have ended', async () => {
+  const logged: string[] = [];
+  const log = { ...discardLog, error: (_: object, text: string) => logged.push(text) };
   const { promise: slow, resolve } = Promise.withResolvers<void>();
   const loops = { watcher: () => Promise.reject(new Error('disk full')), slow: () => slow };
   const running = supervise(new AbortController().signal, loops, log);
-  await expect.poll(() => said).toEqual(['a part has failed, and the others are ended']);
+  await expect.poll(() => logged).toEqual(['a loop failed, stopping the others']);
   resolve();
   await expect(running).rejects.toThrow('watcher: disk full');
 });
 
-test('a loop that ends by itself is a failure', async () => {
+test('treats a loop that ends without being stopped as a failure', async () => {
   const running = supervise(new AbortController().signal, { short: () => Promise.resolve() });
-  await expect(running).rejects.toThrow('short: ended although nobody stopped it');
+  await expect(running).rejects.toThrow('short: ended without being stopped');
 });
 
-test('what to do about a failure is not lost', async () => {
+test('keeps the hint of a failure', async () => {
   const error = new CausewayError('unauthorized', 'no', { hint: 'Log in.' });
   const running = supervise(new AbortController().signal, { cloud: () => Promise.reject(error) });
   await expect(running).rejects.toMatchObject({ code: 'unauthorized', hint: 'Log in.' });

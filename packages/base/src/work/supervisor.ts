@@ -4,10 +4,9 @@ import type { Log } from '../observability/log.ts';
 export type Loop = (signal: AbortSignal) => Promise<void>;
 
 /**
- * Runs loops side by side until the signal fires. A loop that throws, or that ends although nobody
- * asked it to, ends the others too: half a process is worse than none. Answers only when every loop
- * has ended, and throws the first failure with the loop's name. With a log it is said at once: another loop
- * may take its time to end.
+ * Runs loops concurrently until the signal fires. A loop that throws, or that ends without being stopped,
+ * ends the others too: the process must not run in part. Resolves when every loop has ended, and throws the
+ * first failure with the loop's name. Logs a failure at once, because other loops can take time to end.
  */
 export async function supervise(
   signal: AbortSignal,
@@ -25,13 +24,13 @@ export async function supervise(
     const failure = new CausewayError(code, `${name}: ${message}`, options);
     failures.push(failure);
     if (!controller.signal.aborted)
-      log?.error({ error: failure }, 'a part has failed, and the others are ended');
+      log?.error({ error: failure }, 'a loop failed, stopping the others');
     controller.abort(failures[0]);
   };
   const run = async (name: string, loop: Loop) => {
     try {
       await loop(controller.signal);
-      if (!controller.signal.aborted) fail(name, 'ended although nobody stopped it');
+      if (!controller.signal.aborted) fail(name, 'ended without being stopped');
     } catch (error) {
       if (controller.signal.aborted && CausewayError.from(error).code === 'aborted') return;
       fail(name, CausewayError.from(error).message, error);

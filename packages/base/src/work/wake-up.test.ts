@@ -4,7 +4,7 @@ import { WakeUp } from './wake-up.ts';
 
 const { signal } = new AbortController();
 
-test('calls before the wait end it at once, and count as one', async () => {
+test('ends the wait at once after earlier calls, which count as one', async () => {
   const wakeUp = new WakeUp();
   wakeUp.call();
   wakeUp.call();
@@ -18,7 +18,7 @@ test('calls before the wait end it at once, and count as one', async () => {
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('an abort ends the wait', async () => {
+test('ends the wait on abort', async () => {
   const stop = new AbortController();
   const wait = new WakeUp().next(stop.signal);
   stop.abort();

@@ -1,4 +1,4 @@
-/** Lets one loop wait until there is work. Calls that arrive while the loop works count as one call. */
+/** Lets one loop wait for work. Calls during the loop's work count as one call. */
 export class WakeUp {
   #isDue = false;
   #wake: (() => void) | undefined;
@@ -8,7 +8,7 @@ export class WakeUp {
     this.#wake?.();
   }
 
-  /** Resolves at the next call, at once if a call came since the last wait, or when the signal fires. */
+  /** Resolves at the next call, at once after a call since the last wait, or when the signal fires. */
   async next(signal: AbortSignal): Promise<void> {
     if (!this.#isDue && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -10,7 +10,7 @@ const makeQueue = () => {
 };
 
 describe('WorkQueue', () => {
-  test('hands out a key once however often it was added', () => {
+  test('hands out a key once for several adds', () => {
     const { queue } = makeQueue();
     queue.add('a');
     queue.add('b');
@@ -18,7 +18,7 @@ describe('WorkQueue', () => {
     expect([queue.tryTake(), queue.tryTake(), queue.tryTake()]).toEqual(['a', 'b', undefined]);
   });
 
-  test('a key added while it is worked on comes back after done, behind the others', () => {
+  test('hands out a key added during its processing after done, behind the others', () => {
     const { queue } = makeQueue();
     queue.add('a');
     expect(queue.tryTake()).toBe('a');
@@ -30,14 +30,14 @@ describe('WorkQueue', () => {
     expect(queue.tryTake()).toBe('a');
   });
 
-  test('a waiting taker gets the key as soon as it is added', async () => {
+  test('hands out a key to a waiting taker as soon as it is added', async () => {
     const { queue } = makeQueue();
     const taken = queue.take();
     queue.add('a');
     expect(await taken).toBe('a');
   });
 
-  test('a delayed key keeps the earliest time that was asked for', async () => {
+  test('keeps the earliest time of a delayed key', async () => {
     const { clock, queue } = makeQueue();
     queue.addAfter('a', 100);
     queue.addAfter('a', 50);
@@ -52,7 +52,7 @@ describe('WorkQueue', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('a key that is handed out loses its delayed add, but not one from then on', async () => {
+  test('drops the delayed add of a key when it is handed out, but not later ones', async () => {
     const { clock, queue } = makeQueue();
     queue.addAfter('a', 100);
     queue.add('a');
@@ -68,7 +68,7 @@ describe('WorkQueue', () => {
     expect(queue.tryTake()).toBe('a');
   });
 
-  test('failures back off for each key on its own until it is forgotten', () => {
+  test('backs off for each key separately until it is reset', () => {
     const { queue } = makeQueue();
     expect([1, 2, 3].map(() => queue.addAfterFailure('a'))).toEqual([10, 20, 40]);
     expect(queue.addAfterFailure('b')).toBe(10);
@@ -76,7 +76,7 @@ describe('WorkQueue', () => {
     expect(queue.addAfterFailure('a')).toBe(10);
   });
 
-  test('shutting down wakes the takers, hands out what is queued, takes nothing new', async () => {
+  test('wakes the takers on shutdown, hands out queued keys, and accepts no more', async () => {
     const { clock, queue } = makeQueue();
     const waiting = queue.take();
     queue.addAfter('late', 5);
@@ -87,7 +87,7 @@ describe('WorkQueue', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('tells when it is drained', async () => {
+  test('resolves whenDrained when no key is queued or processed', async () => {
     const { queue } = makeQueue();
     queue.add('a');
     queue.tryTake();
@@ -101,7 +101,7 @@ describe('WorkQueue', () => {
   });
 });
 
-/** What the queue promises, as the simplest thing that keeps the promise. */
+/** A simple model of the queue's guarantees. */
 class Model {
   readonly waiting: string[] = [];
   readonly working = new Set<string>();
@@ -124,7 +124,7 @@ class Model {
   }
 }
 
-test('any sequence of adds, takes and dones goes as in the model', () => {
+test('behaves like the model for any sequence of adds, takes and dones', () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('add' as const), key: fc.constantFrom('a', 'b', 'c', 'd') }),
     fc.record({ kind: fc.constant('take' as const) }),

@@ -13,21 +13,21 @@ export interface WorkQueueOptions {
 /**
  * A queue of keys with client-go's semantics:
  *
- * - a key that is added twice before it is worked on is handed out once;
- * - a key is never handed out while it is being worked on: if it was added meanwhile, it waits
- *   for `done` and goes to the end of the queue;
+ * - a key that is added twice before its processing is handed out once;
+ * - a key is never handed out while it is processed: if it is added during this time, it waits for `done` and
+ *   goes to the end of the queue;
  * - keys are handed out in the order they were added;
- * - delayed adds keep the earliest time asked for, failures back off for each key on its own.
+ * - delayed adds keep the earliest time, and failures back off for each key separately.
  *
- * Unlike client-go, a key that is handed out loses its delayed add: the work that begins now decides
- * whether and when the key comes back.
+ * Unlike in client-go, a key that is handed out loses its delayed add: the processing that starts now decides
+ * whether and when the key returns.
  */
 export class WorkQueue<Key> {
   readonly #clock: Clock;
   readonly #backoff: BackoffPolicy;
   readonly #random: Random;
   readonly #queue = new Fifo<Key>();
-  /** Keys that want work: queued, or added while being worked on. */
+  /** Keys that need processing: queued, or added while being processed. */
   readonly #dirty = new Set<Key>();
   readonly #processing = new Set<Key>();
   readonly #failures = new Map<Key, number>();
@@ -44,7 +44,7 @@ export class WorkQueue<Key> {
     this.#random = options.random ?? systemRandom;
   }
 
-  /** Keys that wait to be handed out; not those being worked on, not those delayed. */
+  /** The number of keys that wait to be handed out, without those being processed or delayed. */
   get depth(): number {
     return this.#queue.size;
   }
@@ -88,7 +88,7 @@ export class WorkQueue<Key> {
     return this.#failures.get(key) ?? 0;
   }
 
-  /** The next key, or undefined at once when none waits. Every key taken must be given to `done`. */
+  /** The next key, or undefined at once if none waits. Every taken key must be passed to `done`. */
   tryTake(): Key | undefined {
     const key = this.#queue.shift();
     if (key === undefined) return undefined;
@@ -98,7 +98,7 @@ export class WorkQueue<Key> {
     return key;
   }
 
-  /** Waits for the next key. Undefined means that the queue was shut down and is empty. */
+  /** Waits for the next key. Undefined means that the queue is shut down and empty. */
   take(): Promise<Key | undefined> {
     const key = this.tryTake();
     if (key !== undefined || this.#isShutDown) return Promise.resolve(key);
@@ -111,10 +111,10 @@ export class WorkQueue<Key> {
       this.#queue.push(key);
       this.#handOut();
     }
-    if (this.#processing.size === 0 && this.#queue.size === 0) this.#tellDrained();
+    if (this.#processing.size === 0 && this.#queue.size === 0) this.#resolveDrained();
   }
 
-  /** Takes no more keys. What is queued is still handed out; what is delayed is dropped. */
+  /** Accepts no more keys. Queued keys are still handed out; delayed keys are dropped. */
   shutDown(): void {
     if (this.#isShutDown) return;
     this.#isShutDown = true;
@@ -126,7 +126,7 @@ export class WorkQueue<Key> {
     }
   }
 
-  /** Answers when nothing is queued and nothing is being worked on. */
+  /** Resolves when no key is queued or processed. */
   whenDrained(): Promise<void> {
     if (this.#processing.size === 0 && this.#queue.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#drained.push(resolve));
@@ -140,11 +140,11 @@ export class WorkQueue<Key> {
     }
   }
 
-  #tellDrained(): void {
+  #resolveDrained(): void {
     const waiting = this.#drained;
     if (waiting.length === 0) return;
     this.#drained = [];
-    for (const tell of waiting) tell();
+    for (const resolve of waiting) resolve();
   }
 
   #armTimer(): void {
@@ -160,14 +160,14 @@ export class WorkQueue<Key> {
 
   #releaseDue(): void {
     this.#timer = undefined;
-    // A platform timer may fire a fraction of a millisecond early; such an entry is due all the same.
+    // A platform timer can fire a fraction of a millisecond early. Such an entry is still due.
     const now = this.#clock.monotonic() + 1;
     for (
       let next = this.#delayed.popDue(now);
       next !== undefined;
       next = this.#delayed.popDue(now)
     ) {
-      // An entry is stale after an earlier time was asked for, and after the key was handed out.
+      // An entry is stale after an earlier time was requested, and after the key was handed out.
       if (this.#delayedUntil.get(next.value) !== next.time) continue;
       this.#delayedUntil.delete(next.value);
       this.add(next.value);

@@ -67,7 +67,7 @@ function valueOf(document: Document.Parsed, where: string): unknown {
   try {
     return document.toJS() as unknown;
   } catch (cause) {
-    throw new CausewayError('invalid', `${where}: its aliases go too far`, { cause });
+    throw new CausewayError('invalid', `${where}: its aliases expand to too much data`, { cause });
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * On a Service whose gateways lead straight to its pods (`Pod`). Written by the gateway provider; a
- * node's proxy reads it, because a connection that wakes the Service is to be seen by its own address.
+ * Set to `Pod` on a Service if its gateways send connections directly to its pods. The gateway provider writes
+ * it. The node proxy reads it, so that a connection that wakes the Service keeps the client's address.
  */
 export const gatewayLayerAnnotation = 'causeway.dev/gateway-layer';

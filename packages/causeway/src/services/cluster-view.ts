@@ -13,7 +13,7 @@ import { supervise } from '@causeway/base/work/supervisor';
 import type { NodeLookup } from './nodes.ts';
 import { eligibleAddresses, slimNode } from './nodes.ts';
 
-/** Objects that are watched together with nodes and EndpointSlices. */
+/** Objects watched together with nodes and EndpointSlices. */
 export interface WatchedObjects {
   readiness(): string | undefined;
   whenSynced(signal: AbortSignal): Promise<void>;
@@ -25,7 +25,7 @@ export interface ClusterViewOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Followed with the rest where gateways keep network policies. */
+  /** Watched if the gateways enforce network policies. */
   readonly policies?: WatchedObjects | undefined;
 }
 
@@ -37,7 +37,7 @@ function serviceOf(slice: EndpointSlice): string | undefined {
   return name === undefined ? undefined : `${slice.metadata?.namespace}/${name}`;
 }
 
-/** The parts of the cluster that stand behind Services: endpoint slices and nodes. */
+/** The cluster objects behind Services: EndpointSlices and nodes. */
 export class ClusterView {
   readonly #policies: WatchedObjects | undefined;
   readonly #slices: Store<EndpointSlice, 'service'>;
@@ -102,7 +102,7 @@ export class ClusterView {
     await this.#policies?.whenSynced(signal);
   }
 
-  /** Calls back with the Service whose endpoints have changed, and when nodes have. */
+  /** Calls `endpoints` with the Service of a changed EndpointSlice, and `nodesChanged` when nodes change. */
   onChange(endpoints: (service: string) => void, nodesChanged: () => void): () => void {
     const stops = [
       this.#slices.onChange((change) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { holderOf, withoutOurMarks } from './hand-back.ts';
 import { recordAnnotation } from './record.ts';
 
-test('takes off what is ours, and leaves what is being deleted', () => {
+test("removes Causeway's marks, and keeps a Service that is being deleted", () => {
   const finalizers = ['other/one', 'service.kubernetes.io/load-balancer-cleanup'];
   const metadata = { name: 'web', resourceVersion: '7', finalizers };
   expect(withoutOurMarks({ metadata }, ['one/more'])).toEqual({
@@ -19,7 +19,7 @@ test('takes off what is ours, and leaves what is being deleted', () => {
   expect(withoutOurMarks(deleted)).toMatchObject({ kind: 'keep' });
 });
 
-test('a lease that was let go or has run out is held by nobody', () => {
+test('reports no holder for a released or expired lease', () => {
   const spec = { holderIdentity: 'a', renewTime: '2026-01-01T00:00:00.000000Z' };
   const now = Date.UTC(2026, 0, 1);
   expect(holderOf({ spec }, now + 14_000)).toBe('a');

@@ -3,16 +3,16 @@ import type { Lease } from '@causeway/kubernetes/objects/workload-objects';
 import { cleanupFinalizer } from './plan.ts';
 import { recordAnnotation } from './record.ts';
 
-/** What is to be done so that whoever served a Service before takes it back with the address it has. */
+/** The change that returns a Service, with its address, to the controller that served it before. */
 export type HandBack =
-  /** It is not served by the provider in question. */
+  /** The provider does not serve the Service. */
   | { readonly kind: 'none' }
   | { readonly kind: 'keep'; readonly because: string }
   | { readonly kind: 'patch'; readonly patch: object };
 
 /**
- * Takes our record, our finalizer and these annotations off a Service. With the finalizer on it, and nobody
- * left who takes it off, it could never be deleted.
+ * Removes Causeway's record, its finalizer and these annotations from a Service. A finalizer that no
+ * controller removes would block the deletion of the Service.
  */
 export function withoutOurMarks(
   { metadata = {} }: Service,
@@ -20,7 +20,7 @@ export function withoutOurMarks(
 ): HandBack {
   const { finalizers = [], resourceVersion, deletionTimestamp } = metadata;
   if (deletionTimestamp !== undefined) {
-    return { kind: 'keep', because: 'it is being deleted; let Causeway finish that' };
+    return { kind: 'keep', because: 'it is being deleted; wait until Causeway has finished' };
   }
   const removed = [recordAnnotation, ...annotations].map((name) => [name, null]);
   return {
@@ -35,7 +35,7 @@ export function withoutOurMarks(
   };
 }
 
-/** Who holds the controller's lease now, if anybody does. */
+/** The current holder of the controller's lease, or undefined. */
 export function holderOf(lease: Lease | undefined, nowMs: number): string | undefined {
   const { holderIdentity, renewTime, leaseDurationSeconds = 15 } = lease?.spec ?? {};
   if (holderIdentity === undefined || holderIdentity === '' || renewTime === undefined) {

@@ -19,8 +19,8 @@ function makeService(spec: ServiceSpec, annotations: Record<string, string> = {}
   };
 }
 
-describe('readNeeds', () => {
-  test('a plain Service needs its ports in its families, and shares within its namespace', () => {
+describe('readLoadBalancerSpec', () => {
+  test('reads the ports and families of a Service, and shares within its namespace by default', () => {
     const reading = readLoadBalancerSpec(
       makeService({ ports: [{ port: 53, protocol: 'UDP' }, { port: 80 }] }),
       [4, 6],
@@ -39,20 +39,20 @@ describe('readNeeds', () => {
     });
   });
 
-  test('dual stack is served as far as the gateways have addresses', () => {
+  test('serves the families of a dual-stack Service in which the gateways have addresses', () => {
     const service = makeService({ ipFamilies: ['IPv6', 'IPv4'] });
     expect(readLoadBalancerSpec(service, [4, 6])).toMatchObject({ needs: { families: [6, 4] } });
     expect(readLoadBalancerSpec(service, [4])).toMatchObject({ needs: { families: [4] } });
   });
 
-  test('a sharing key makes a circle of its own', () => {
+  test('uses the sharing key as the sharing group', () => {
     const service = makeService({}, { [sharingKeyAnnotation]: 'edge' });
     expect(readLoadBalancerSpec(service, [4])).toMatchObject({
       needs: { sharingGroup: 'key:edge' },
     });
   });
 
-  test('an address may be asked for by the annotation or by the field', () => {
+  test('reads the requested address from the annotation or from the field', () => {
     const wanted = new Map([
       [4, '192.0.2.7'],
       [6, '2001:db8::7'],
@@ -69,34 +69,38 @@ describe('readNeeds', () => {
   });
 
   test.each<[string, Service, string]>([
-    ['a family that nobody has', makeService({ ipFamilies: ['IPv6'] }), 'NoSuchFamily'],
-    ['no ports', makeService({ ports: [] }), 'NoPorts'],
     [
-      'an address that is none',
+      'a family in which no gateway has an address',
+      makeService({ ipFamilies: ['IPv6'] }),
+      'NoSuchFamily',
+    ],
+    ['a Service without ports', makeService({ ports: [] }), 'NoPorts'],
+    [
+      'an invalid address',
       makeService({}, { [addressAnnotation]: '192.0.2.300' }),
       'InvalidAddress',
     ],
     [
-      'two of one family',
+      'two addresses of one family',
       makeService({}, { [addressAnnotation]: '192.0.2.1,192.0.2.2' }),
       'InvalidAddress',
     ],
     [
-      'one of a family it has not',
+      'an address of a family that the Service does not use',
       makeService({}, { [addressAnnotation]: '2001:db8::1' }),
       'AddressOfOtherFamily',
     ],
     [
-      'annotation and field that differ',
+      'an annotation and a field with different addresses',
       makeService({ loadBalancerIP: '192.0.2.1' }, { [addressAnnotation]: '192.0.2.2' }),
       'AddressesDiffer',
     ],
-  ])('%s is refused', (_name, service, reason) => {
+  ])('rejects %s', (_name, service, reason) => {
     expect(readLoadBalancerSpec(service, [4])).toMatchObject({ kind: 'refused', reason });
   });
 });
 
-describe('the annotation of ports', () => {
+describe('the ports annotation', () => {
   const ids = new Map([
     [4, 'id-4'],
     [6, 'id-6'],
@@ -118,19 +122,19 @@ describe('the annotation of ports', () => {
   });
 
   test.each(['"http"', '80', '"80/ICMP"', '"0/TCP"'])(
-    'what is held is unknown with %s in it',
+    'with %s in it has no readable ports',
     (text) => {
       const written = `{"version":1,"ipv4":"id-4","held":["53/TCP",${text}]}`;
       expect(readPlace(withAnnotations({ [portsAnnotation]: written })).held).toBeUndefined();
     },
   );
 
-  test('older ones say nothing of what is held', () => {
+  test('of an older version has no ports and no sharing group', () => {
     const older = withAnnotations({ [portsAnnotation]: '{"version":1,"ipv4":"id-4"}' });
     expect(readPlace(older)).toEqual(nowhere);
   });
 
-  test('keeps the way back open while told to', () => {
+  test('is written together with the legacy annotation on request', () => {
     expect(portAnnotations(ids, place, true)).toMatchObject({ [legacyPortAnnotation]: 'id-4' });
     expect(portAnnotations(new Map(), nowhere, true)).toMatchObject({
       [portsAnnotation]: null,
@@ -138,13 +142,13 @@ describe('the annotation of ports', () => {
     });
   });
 
-  test("ch-k8s-lbaas's is read where there is none of ours", () => {
+  test('falls back to the annotation of ch-k8s-lbaas', () => {
     expect(readPortIds(withAnnotations({ [legacyPortAnnotation]: 'old' }))).toEqual(
       new Map([[4, 'old']]),
     );
   });
 
-  test.each(['', '{', '[]', '{"version":2,"ipv4":"x"}'])('%j counts as none', (text) => {
+  test.each(['', '{', '[]', '{"version":2,"ipv4":"x"}'])('%j is treated as missing', (text) => {
     expect(readPortIds(withAnnotations({ [portsAnnotation]: text })).size).toBe(0);
   });
 });

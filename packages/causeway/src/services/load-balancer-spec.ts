@@ -12,7 +12,7 @@ import { budgetExcess } from '@causeway/kubernetes/objects/service-budget';
 import { addressAnnotation, sharingKeyAnnotation } from './annotations.ts';
 import type { L4Port } from './l4-port.ts';
 
-/** What a Service asks of the gateways. */
+/** The parsed load balancer requirements of a Service. */
 export interface LoadBalancerSpec {
   readonly families: readonly Family[];
   readonly ports: readonly L4Port[];
@@ -24,7 +24,10 @@ export type LoadBalancerSpecReading =
   | { readonly kind: 'needs'; readonly needs: LoadBalancerSpec }
   | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string };
 
-/** Reads a Service's wishes. `served` are the families that the port manager has addresses of. */
+/**
+ * Reads the load balancer spec of a Service. `served` lists the families in which the port manager has
+ * addresses.
+ */
 export function readLoadBalancerSpec(
   service: Service,
   served: readonly Family[],
@@ -62,7 +65,10 @@ export function portsAskedFor(service: Service): readonly L4Port[] {
   );
 }
 
-/** Services of one namespace share addresses; across namespaces only those that name the same key. */
+/**
+ * Services of one namespace share addresses. Services of different namespaces share an address only if they
+ * name the same key.
+ */
 export function sharingGroupOf(service: Service): string {
   const key = service.metadata?.annotations?.[sharingKeyAnnotation];
   return key === undefined || key === ''
@@ -75,7 +81,10 @@ function familiesOf(service: Service): readonly Family[] {
   return families.map((family) => (family === 'IPv6' ? 6 : 4));
 }
 
-/** The annotation wins over the field, which Kubernetes has deprecated; both saying different things is a mistake. */
+/**
+ * The annotation takes precedence over the field, which Kubernetes has deprecated. Different values are an
+ * error.
+ */
 function readRequested(
   service: Service,
 ): Map<Family, Address> | { readonly reason: EventReason; readonly message: string } {

@@ -13,7 +13,7 @@ import { whenAborted } from '@causeway/base/time/when-aborted';
 
 export interface MemoryProviderOptions {
   readonly name: string;
-  /** Every outside call goes through here, so that a test can delay it, fail it or stop at it. */
+  /** Every outside call goes through this function, so that a test can delay it, fail it or stop at it. */
   readonly call?: <T>(label: string, effect: () => T) => Promise<T>;
 }
 
@@ -23,14 +23,14 @@ interface Held {
 }
 
 /**
- * A provider whose infrastructure is a map: the simplest thing that keeps the contract. The controller
- * is tested with it, and the contract suite runs over it as over the real ones.
+ * A provider with a map as its infrastructure: the simplest implementation of the contract. The tests of the
+ * controller use it, and the contract suite runs against it and against the real providers.
  */
 export class MemoryProvider implements LoadBalancerProvider {
   readonly name: string;
   readonly finalizer = 'causeway.dev/memory-cleanup';
   readonly synced = Promise.resolve();
-  /** What the infrastructure holds; survives the provider, as a cloud would. */
+  /** The state of the infrastructure. Like a cloud, it survives the provider. */
   readonly cloud: Map<string, Held>;
   readonly #call: NonNullable<MemoryProviderOptions['call']>;
 
@@ -120,7 +120,7 @@ export class MemoryProvider implements LoadBalancerProvider {
 }
 
 declare module '@causeway/kubernetes/events/event-definition' {
-  /** This provider exists in tests only, and so does its Event. */
+  /** This provider and its Event exist in tests only. */
   interface DefinedEvents {
     readonly UnluckyPort: true;
   }

@@ -15,12 +15,12 @@ export interface NodeLookup {
   get(name: string): Node | undefined;
 }
 
-/** Whether traffic from outside may be sent to a node: ready, staying, and not excluded. */
+/** Whether a node can receive traffic from outside: it is ready, not being removed, and not excluded. */
 export function isEligibleNode(node: Node): boolean {
   return !isExcludedNode(node) && isReadyNode(node);
 }
 
-/** On its way out, or kept from load balancers by somebody's word. */
+/** Whether the node is being removed, or a label excludes it from load balancers. */
 export function isExcludedNode(node: Node): boolean {
   const { labels = {}, deletionTimestamp } = node.metadata ?? {};
   if (deletionTimestamp !== undefined || exclusionLabel in labels) return true;
@@ -43,7 +43,7 @@ export function nodeAddress(node: Node, family: Family): Address | undefined {
   return undefined;
 }
 
-/** The addresses that endpoints with a node port are spread over, in both families. */
+/** The node addresses that backends with a node port use, in both families. */
 export function eligibleAddresses(nodes: Iterable<Node>): Address[] {
   const addresses: Address[] = [];
   for (const node of nodes) {
@@ -56,7 +56,10 @@ export function eligibleAddresses(nodes: Iterable<Node>): Address[] {
   return addresses;
 }
 
-/** A kubelet writes its node's status every few seconds; what we use of it hardly ever changes. */
+/**
+ * Keeps only the fields that Causeway reads. A kubelet writes its node's status every few seconds, but these
+ * fields rarely change.
+ */
 export function slimNode(node: Node): Node {
   const { addresses, conditions } = node.status ?? {};
   const { taints } = node.spec ?? {};

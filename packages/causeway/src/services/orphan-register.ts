@@ -10,11 +10,11 @@ import type { Log } from '@causeway/base/observability/log';
 import type { Gauge, MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
 import { countOrphans, orphanKinds, type Orphan, type OrphanReport } from './orphan.ts';
 
-/** The ConfigMap beside the controller's lease that lists orphans and takes confirmations. */
+/** The ConfigMap beside the controller's lease that lists orphans and receives confirmations. */
 export const orphanRegisterName = 'causeway-orphans';
 
 const confirmationPrefix = 'delete.';
-/** A ConfigMap holds 1 MiB; further orphans are counted only. */
+/** A ConfigMap holds 1 MiB at most. Orphans beyond this number are counted, but not listed. */
 const mostListed = 500;
 
 export const orphanMetrics = {
@@ -50,11 +50,11 @@ const reportSchema = z.object({
 /** The part of the register that one provider writes. */
 export interface RegisteredReport extends z.output<typeof reportSchema> {
   readonly provider: string;
-  /** The IDs whose deletion an operator has confirmed. */
+  /** The IDs with a deletion that an operator has confirmed. */
   readonly confirmed: readonly string[];
 }
 
-/** Reads all providers' reports. A report with an unknown format is left out. */
+/** Reads all providers' reports. Skips a report with an unknown format. */
 export function readOrphanRegister({ data = {} }: ConfigMap): RegisteredReport[] {
   return Object.entries(data).flatMap(([provider, text]) => {
     if (provider.startsWith(confirmationPrefix)) return [];
@@ -82,12 +82,12 @@ export interface OrphanRegisterOptions {
   readonly record: (about: ConfigMap, content: EventContent) => void;
 }
 
-/** Shows the orphans that a provider holds, and reads which of them an operator wants deleted. */
+/** Lists the orphans that a provider keeps, and reads the operator's confirmations of their deletion. */
 export class OrphanRegister {
   readonly #options: OrphanRegisterOptions;
   readonly #orphans: Gauge<'provider' | 'kind'>;
   readonly #otherClusters: Gauge<'provider'>;
-  /** The last report that is in the ConfigMap; undefined until the ConfigMap was read once. */
+  /** The last report in the ConfigMap; undefined until the first read of the ConfigMap. */
   #written: string | undefined;
 
   constructor(options: OrphanRegisterOptions) {
@@ -96,7 +96,10 @@ export class OrphanRegister {
     this.#otherClusters = options.metrics.gauge(orphanMetrics.otherClusters);
   }
 
-  /** Answers with the IDs whose deletion is confirmed. A failure answers with none: nothing is deleted on doubt. */
+  /**
+   * Returns the IDs with a confirmed deletion. Returns none after a failure, so that an unclear state deletes
+   * nothing.
+   */
   async report(report: OrphanReport, signal: AbortSignal): Promise<ReadonlySet<string>> {
     this.#measure(report);
     try {
@@ -133,8 +136,8 @@ export class OrphanRegister {
     const { data = {} } = (await client.find(configMaps, metadata, { signal })) ?? {};
     const ids = new Set(report.orphans.map(({ id }) => id));
     const confirmed = [...confirmedIds(data, provider)];
-    // An operator confirms orphans that the register lists. A confirmation that is older than the listing
-    // is about an earlier state of the object, and is removed.
+    // An operator confirms orphans that the register lists. A confirmation older than the listing refers to
+    // an earlier state of the object, and is removed.
     const listed = new Set(parse(data[provider] ?? '')?.orphans.map(({ id }) => id));
     const isValid = (id: string) => ids.has(id) && listed.has(id);
     const settled = confirmed.filter((id) => !isValid(id));
@@ -182,7 +185,7 @@ export class OrphanRegister {
   }
 }
 
-/** A register that shows nothing: the provider still holds its orphans. */
+/** A register that stores nothing. The provider still keeps its orphans. */
 export const noRegister: Pick<OrphanRegister, 'report' | 'deleted'> = {
   report: () => Promise.resolve(new Set()),
   deleted: () => {},

@@ -15,7 +15,7 @@ export interface Orphan {
   readonly mark: 'own' | 'old';
 }
 
-/** What a provider found in the cloud that has a mark with this `clusterId` and that it does not delete. */
+/** The objects with a mark of this `clusterId` that a provider found in the cloud and does not delete. */
 export interface OrphanReport {
   readonly orphans: readonly Orphan[];
   /** The UIDs of other clusters that mark objects with the same `clusterId`. */

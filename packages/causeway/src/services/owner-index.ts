@@ -2,7 +2,7 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { SmallSets } from '@causeway/base/work/small-sets';
 import type { Owner } from './provider.ts';
 
-/** Everyone that a provider holds something for, by UID and by name. */
+/** All owners of a provider's load balancers, by UID and by name. */
 export class OwnerIndex {
   readonly #byUid = new Map<string, Owner>();
   readonly #byName = new SmallSets<string, Owner>();

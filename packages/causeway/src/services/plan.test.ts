@@ -59,24 +59,32 @@ const plain = (traits: Traits, among = providers) => {
 
 describe('planService', () => {
   test.each<[string, Traits, string]>([
-    ['no class, taken by the default', {}, 'serve with gateway, new'],
-    ['our class', { class: 'causeway.dev/octavia' }, 'serve with octavia, new'],
+    ['a Service without a class goes to the default provider', {}, 'serve with gateway, new'],
+    ['a class of Causeway', { class: 'causeway.dev/octavia' }, 'serve with octavia, new'],
     ['a foreign class', { class: 'example.com/other' }, 'ignore'],
-    ['not a load balancer', { type: 'ClusterIP' }, 'ignore'],
-    ['ours already', { recorded: 'gateway' }, 'serve with gateway'],
-    ['deleted, never ours', { deleted: true }, 'ignore'],
-    ['deleted, ours', { recorded: 'gateway', deleted: true }, 'release from gateway: deleted'],
+    ['a ClusterIP Service', { type: 'ClusterIP' }, 'ignore'],
+    ['a Service with a record', { recorded: 'gateway' }, 'serve with gateway'],
+    ['a deleted Service without a record', { deleted: true }, 'ignore'],
     [
-      'type changed',
+      'a deleted Service with a record',
+      { recorded: 'gateway', deleted: true },
+      'release from gateway: deleted',
+    ],
+    [
+      'a Service with a changed type',
       { recorded: 'gateway', type: 'ClusterIP' },
       'release from gateway: no longer wanted',
     ],
     [
-      'moved to another provider',
+      'a Service that moves to another provider',
       { recorded: 'gateway', class: 'causeway.dev/octavia' },
       'release from gateway: no longer wanted',
     ],
-    ['served by a provider that is not here', { recorded: 'pool' }, 'hold: ProviderMissing'],
+    [
+      'a Service of a provider that is not configured',
+      { recorded: 'pool' },
+      'hold: ProviderMissing',
+    ],
     ['a record that was edited', { annotation: '{' }, 'hold: UnreadableRecord'],
     ['a record of a later version', { annotation: '{"version":99}' }, 'hold: UnreadableRecord'],
     [
@@ -84,9 +92,9 @@ describe('planService', () => {
       { recorded: 'octavia', recordedUid: 'u2' },
       'serve with gateway, new',
     ],
-    ['someone else has served it', { address: '203.0.113.9' }, 'hold: ForeignAddress'],
+    ['a foreign address in the status', { address: '203.0.113.9' }, 'hold: ForeignAddress'],
     [
-      'someone else has, but the user names us',
+      'a foreign address in the status and a class of Causeway',
       { address: '203.0.113.9', class: 'causeway.dev/gateway' },
       'serve with gateway, new',
     ],
@@ -94,7 +102,7 @@ describe('planService', () => {
     expect(plain(traits)).toBe(expected);
   });
 
-  test('who has a foreign address is told a way to hand it over that can be gone', () => {
+  test('explains how to hand over a Service with a foreign address', () => {
     const plan = planService(makeService({ address: '203.0.113.9' }), providers);
     expect(plan).toMatchObject({
       message: expect.stringContaining(
@@ -104,13 +112,13 @@ describe('planService', () => {
     expect(plan).toMatchObject({ message: expect.not.stringContaining('loadBalancerClass') });
   });
 
-  test('without a default, a Service without a class is left alone', () => {
+  test('ignores a Service without a class if no default provider is set', () => {
     expect(plain({}, noDefault)).toBe('ignore');
     expect(plain({ class: 'causeway.dev/gateway' }, noDefault)).toBe('serve with gateway, new');
   });
 });
 
-test("Kubernetes' own finalizer is for load balancers only", () => {
+test('adds the finalizer of Kubernetes to load balancers only', () => {
   expect(wantedFinalizers(makeService({}), gateway)).toEqual([
     'service.kubernetes.io/load-balancer-cleanup',
     'causeway.dev/memory-cleanup',
@@ -120,7 +128,7 @@ test("Kubernetes' own finalizer is for load balancers only", () => {
   ]);
 });
 
-test('a record is read back as it was written', () => {
+test('reads a record back as it was written', () => {
   const record = {
     uid: 'u1',
     provider: 'gateway',

@@ -3,16 +3,16 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { ingressAddress, type LoadBalancerProvider } from './provider.ts';
 import { readRecord, type ServiceRecord } from './record.ts';
 
-/** The finalizer of Kubernetes' own service controller, so that its tests and tools know what it means. */
+/** The finalizer of the Kubernetes service controller. Its tests and tools recognize it. */
 export const cleanupFinalizer = 'service.kubernetes.io/load-balancer-cleanup';
 
 /**
- * What is to be done for a Service, decided from the Service alone:
+ * The action for a Service, decided from the Service alone:
  *
- * - `ignore`: it is not ours;
- * - `hold`: it may be ours, but nothing can be done until somebody changes something;
- * - `serve`: the provider is to serve it; `isTakenOver` says whether it is recorded as ours already;
- * - `release`: the provider must give it up, because it is deleted, or was taken away from it.
+ * - `ignore`: Causeway does not serve it;
+ * - `hold`: nothing can be done until an operator or a user changes something;
+ * - `serve`: the provider serves it; without a `record`, it is new to Causeway;
+ * - `release`: the provider releases it, because it is deleted or no longer belongs to the provider.
  */
 export type Plan =
   | { readonly kind: 'ignore' }
@@ -31,7 +31,7 @@ export type Plan =
 
 export interface Providers {
   readonly all: readonly LoadBalancerProvider[];
-  /** Takes Services that name no class; undefined leaves them alone. */
+  /** The provider for Services without a class; undefined ignores these Services. */
   readonly defaultName: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export function planService(service: Service, providers: Providers): Plan {
       reason: 'UnreadableRecord',
       message:
         `The annotation causeway.dev/load-balancer can't be read (${reading.problem}). ` +
-        'Restore it, or remove it if this Service holds nothing.',
+        'Restore it, or remove it if this Service has no load balancer.',
     };
   }
   const isDeleted = service.metadata?.deletionTimestamp !== undefined;
@@ -51,7 +51,8 @@ export function planService(service: Service, providers: Providers): Plan {
   if (reading.kind === 'record')
     return planRecorded(reading.record, claimant, isDeleted, providers);
   if (claimant === undefined) return { kind: 'ignore' };
-  // What the provider itself holds for this Service was put there by whoever it takes over from.
+  // If the provider itself holds an address for this Service, the program that Causeway replaces has put it
+  // there.
   const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
   const held = claimant.get({ namespace, name, uid }) ?? [];
   const foreign = foreignAddresses(service, held.map(ingressAddress));
@@ -60,9 +61,9 @@ export function planService(service: Service, providers: Providers): Plan {
       kind: 'hold',
       reason: 'ForeignAddress',
       message:
-        `Its status holds ${foreign.join(', ')}, which Causeway did not put there. ` +
-        // A class can't be set on a load balancer that is there.
-        `To hand it over to ${claimant.name}, clear it once nobody else serves it: kubectl patch service ${name} ` +
+        `The status has ${foreign.join(', ')}, which Causeway did not write. ` +
+        // The API rejects a class on a Service that already is a load balancer.
+        `To hand it over to ${claimant.name}, clear the status after the other load balancer has stopped: kubectl patch service ${name} ` +
         `--namespace ${namespace} --subresource status --type merge --patch '{"status":{"loadBalancer":null}}'`,
     };
   }
@@ -80,18 +81,21 @@ function planRecorded(
     return {
       kind: 'hold',
       reason: 'ProviderMissing',
-      message: `It is served by the provider ${record.provider}, which is not configured here.`,
+      message: `The provider ${record.provider} serves this Service, but it is not configured.`,
     };
   }
   if (isDeleted) return { kind: 'release', provider: holder, record, because: 'deleted' };
-  // Moving to another provider is a release first; the next look takes it over anew.
+  // A move to another provider starts with a release; the next reconcile takes the Service over.
   if (claimant !== holder) {
     return { kind: 'release', provider: holder, record, because: 'no longer wanted' };
   }
   return { kind: 'serve', provider: holder, record };
 }
 
-/** Who takes the Service: whom it is meant for, else the default provider if that would. */
+/**
+ * The provider that serves the Service: the provider that claims it, else the default provider if it accepts
+ * the Service.
+ */
 export function claimantOf(
   service: Service,
   providers: Providers,
@@ -109,7 +113,7 @@ function namesClass(service: Service): boolean {
   return service.spec?.loadBalancerClass !== undefined;
 }
 
-/** Addresses in the status that are not among ours: put there by a user or by another controller. */
+/** Addresses in the status that Causeway did not write, but a user or another controller. */
 export function foreignAddresses(service: Service, ours: readonly string[]): string[] {
   const present = service.status?.loadBalancer?.ingress ?? [];
   return present
@@ -117,7 +121,7 @@ export function foreignAddresses(service: Service, ours: readonly string[]): str
     .filter((address) => address !== '' && !ours.includes(address));
 }
 
-/** The finalizers that hold a Service until its provider is done with it. */
+/** The finalizers that keep a Service until its provider has released it. */
 export function wantedFinalizers(service: Service, provider: LoadBalancerProvider): string[] {
   const isLoadBalancer = service.spec?.type === 'LoadBalancer';
   return [

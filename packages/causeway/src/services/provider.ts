@@ -3,7 +3,7 @@ import type { Service, ServiceSpec } from '@causeway/kubernetes/objects/core-obj
 import type { Store } from '@causeway/kubernetes/cache/store';
 import type { Log } from '@causeway/base/observability/log';
 
-/** Whose load balancer it is. The UID tells a Service from another one of the same name. */
+/** The owner of a load balancer. The UID distinguishes a Service from a later one with the same name. */
 export interface Owner {
   readonly namespace: string;
   readonly name: string;
@@ -11,9 +11,9 @@ export interface Owner {
 }
 
 /**
- * One address as it goes into `status.loadBalancer.ingress`. The mode is always said (`VIP`: packets
- * arrive with the address as destination; `Proxy`: something answers for it), because the API server
- * would fill it in and we would find our own status changed.
+ * One address as written to `status.loadBalancer.ingress`. The mode is always set (`VIP`: packets arrive with
+ * the address as destination; `Proxy`: another component answers for it). Otherwise the API server would set
+ * it, and the controller would find its own status changed.
  */
 export type Ingress =
   | { readonly ip: string; readonly ipMode: 'VIP' | 'Proxy' }
@@ -24,18 +24,19 @@ export function ingressAddress(entry: Ingress): string {
 }
 
 /**
- * Whether a provider wants a Service: it is meant for it (`yes`: its class, or an annotation), it
- * would serve it where it is the default provider (`if-default`), or neither (`no`).
+ * Whether a provider claims a Service: by class or annotation (`yes`), only as the default provider
+ * (`if-default`), or not at all (`no`).
  */
 export type Claim = 'yes' | 'if-default' | 'no';
 
 /**
- * How far a provider has come:
+ * The result of `ensure`:
  *
- * - `ready`: it serves, on these addresses;
- * - `pending`: under way; look again after the delay, or when the provider asks for it;
- * - `refused`: the Service can't be served as it is. `reason` is one CamelCase word for the Event,
- *   `message` says what is wrong and what to do.
+ * - `ready`: the load balancer serves these addresses;
+ * - `pending`: in progress; the controller reconciles again after the delay, or when the provider asks for
+ *   it;
+ * - `refused`: the Service can't be served as it is. `reason` is one CamelCase word for the Event, `message`
+ *   says what is wrong and what to do.
  */
 export type EnsureOutcome =
   | { readonly kind: 'ready'; readonly ingress: readonly Ingress[] }
@@ -43,14 +44,14 @@ export type EnsureOutcome =
       readonly kind: 'pending';
       readonly message: string;
       readonly retryAfterMs?: number;
-      /** Addresses that are known and promised already. */
+      /** Addresses that are already assigned. */
       readonly ingress?: readonly Ingress[];
     }
   | {
       readonly kind: 'refused';
       readonly reason: EventReason;
       readonly message: string;
-      /** Look again then, because nobody will say when what stands in the way is gone. */
+      /** Reconcile again after this delay, because no notification arrives when the obstacle is gone. */
       readonly retryAfterMs?: number;
     };
 
@@ -60,7 +61,7 @@ export type DeleteOutcome =
       readonly kind: 'pending';
       readonly message: string;
       readonly retryAfterMs?: number;
-      /** It must not be shown in the status before the provider goes on. */
+      /** The status must not show the address before the provider continues. */
       readonly leavesStatus?: boolean;
     };
 
@@ -70,10 +71,10 @@ export type Annotations = Readonly<Record<string, string | null>>;
 /** Fields of the spec to set; null removes one. */
 export type SpecChange = Readonly<Partial<Record<keyof ServiceSpec, unknown>>>;
 
-/** What else one write to a Service changes. */
+/** Further changes in one write to a Service. */
 export interface AnnotateOptions {
   readonly spec?: SpecChange | undefined;
-  /** Addresses that the status is going to show: the record has them after this write. */
+  /** Addresses that the status will show. The record has them after this write. */
   readonly ingress?: readonly Ingress[] | undefined;
 }
 
@@ -81,57 +82,62 @@ export interface ProviderContext {
   readonly signal: AbortSignal;
   readonly log: Log;
   /**
-   * Writes to the Service at once, so that a restarted controller knows the state before the next
-   * outside call. Does nothing for a Service that no longer exists.
+   * Writes to the Service at once, so that a restarted controller knows the state before the next outside
+   * call. Does nothing for a Service that no longer exists.
    */
   annotate(annotations: Annotations, also?: AnnotateOptions): Promise<void>;
-  /** An Event on the Service. */
+  /** Records an Event on the Service. */
   tell(type: 'Normal' | 'Warning', reason: EventReason, message: string): void;
 }
 
-/** What the controller gives to a provider while it runs. */
+/** The controller's interface for a running provider. */
 export interface ProviderHost {
-  /** All Services, of every provider and of none. */
+  /** All Services, with and without a provider. */
   readonly services: Store<Service>;
-  /** The name of the provider that takes this Service, by its class or by default. */
+  /** The name of the provider that serves this Service, by its class or by default. */
   claimedBy(service: Service): string | undefined;
-  /** Brings a Service (`namespace/name`) back to the controller. */
+  /** Queues a Service (`namespace/name`) for reconciliation. */
   enqueue(key: string): void;
-  /** An Event on a Service that may be gone. */
+  /** Records an Event on a Service that may be deleted. */
   tell(owner: Owner, type: 'Normal' | 'Warning', reason: EventReason, message: string): void;
 }
 
 /**
- * What a kind of infrastructure does for Services, modelled on Kubernetes' cloud-provider contract.
- * Every call may be repeated, may come late, and may come after a crash in the middle of the same
- * call; it then finishes the job. Calls for different Services run side by side, calls for one never.
+ * Load balancers on one kind of infrastructure, modeled on the cloud-provider contract of Kubernetes. Each
+ * call can be repeated, can come late, and can follow a crash in the middle of the same call; it then
+ * completes the work. Calls for different Services run concurrently, calls for one Service never do.
  */
 export interface LoadBalancerProvider {
-  /** One word: `gateway`. Recorded on the Services it serves. */
+  /** One word, such as `gateway`. Recorded on the Services that the provider serves. */
   readonly name: string;
-  /** A finalizer of its own beside the one that Kubernetes' service controller uses. */
+  /** An additional finalizer, beside the finalizer of the Kubernetes service controller. */
   readonly finalizer?: string;
   claims(service: Service): Claim;
-  /** Who writes `status.loadBalancer`: we, or whoever announces the address. */
+  /** The writer of `status.loadBalancer`: this controller, or the component that announces the address. */
   statusWriter(service: Service): 'controller' | 'announcer';
-  /** What the load balancer is called outside of the cluster. */
+  /** The name of the load balancer outside of the cluster. */
   loadBalancerName(service: Service): string;
-  /** What it holds for this owner, from its own store and without asking anybody. */
+  /** The addresses of this owner, from the provider's own store and without an outside call. */
   get(owner: Owner): readonly Ingress[] | undefined;
-  /** Everyone it holds something for, so that owners that vanished while nobody looked are noticed. */
+  /**
+   * All owners of load balancers. The controller uses it to find owners that were deleted while it did not
+   * run.
+   */
   owners(): Iterable<Owner>;
-  /** Those of them that are called `namespace/name`: more than one when a Service was made anew. */
+  /** The owners with this `namespace/name`: more than one after a Service was recreated. */
   ownersNamed(key: string): readonly Owner[];
-  /** Makes the load balancer match the Service, from nothing if need be. */
+  /** Makes the load balancer match the Service. Creates it if necessary. */
   ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome>;
-  /** The Service is as it was, but the nodes or endpoints behind it may have changed. */
+  /** Called for an unchanged Service when its nodes or endpoints may have changed. */
   update(service: Service, context: ProviderContext): Promise<EnsureOutcome>;
-  /** Takes everything away that it holds for the owner. What is gone already is gone. */
+  /**
+   * Removes everything that the provider holds for the owner. Objects that are already gone are not an error.
+   */
   ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome>;
-  /** Runs what it needs until the signal fires: watches, pollers, pushes to agents. */
+  /** Runs watches, pollers and pushes to agents until the signal fires. */
   run(host: ProviderHost, signal: AbortSignal): Promise<void>;
-  /** Resolves when it knows enough to decide: nothing is written before. */
+  /** Resolves when the provider has read enough to decide. The controller writes nothing before. */
   readonly synced: Promise<void>;
-  /** Undefined when it is ready, else why not. */
+  /** Undefined if ready, else the reason. */
   readiness(): string | undefined;
 }

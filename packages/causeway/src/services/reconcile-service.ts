@@ -33,7 +33,7 @@ import {
 } from './service-status.ts';
 import { OutdatedService, ServiceWriter } from './service-writer.ts';
 
-/** Tells a user what happened to a Service, as an Event. */
+/** Records an Event on a Service. */
 export type TellUser = (
   service: Service,
   type: 'Normal' | 'Warning',
@@ -52,28 +52,31 @@ export interface ServiceReconcilerOptions {
 
 /** A Service that waits for something. */
 interface Wait {
-  /** When the Service began to wait, for whatever it was. */
+  /** When the Service began to wait, for any reason. */
   readonly began: number;
   readonly message: string;
-  /** When the Service began to wait for what the message says. */
+  /** When the Service began to wait for the reason in the message. */
   readonly since: number;
-  /** Whether an Event has the message. */
-  readonly isTold: boolean;
+  /** Whether an Event with the message is recorded. */
+  readonly isRecorded: boolean;
 }
 
 const defaultRetryMs = 5_000;
-/** A wait that lasts longer than this becomes an Event. */
-const worthTellingMs = 5_000;
-/** A new Service that waits longer than this has the wait in its status. Most waits are shorter. */
-const worthWritingMs = 2_000;
+/** A wait longer than this is recorded as an Event. */
+const eventAfterMs = 5_000;
+/** A new Service that waits longer than this shows the wait in its status. Most waits are shorter. */
+const statusAfterMs = 2_000;
 
 type ServePlan = Extract<Plan, { kind: 'serve' }>;
 type ReleasePlan = Extract<Plan, { kind: 'release' }>;
 
-/** Brings one Service and its load balancer together: gathers, plans, acts. */
+/** Reconciles one Service with its load balancer: reads, plans, acts. */
 export class ServiceReconciler {
   readonly #options: ServiceReconcilerOptions;
-  /** The Services that were ensured in this very state; for them only hosts can have changed. */
+  /**
+   * Digests of the Services that were ensured. For an unchanged digest, only nodes or endpoints can have
+   * changed.
+   */
   readonly #ensured = new Map<string, string>();
   readonly #waits = new Map<string, Wait>();
 
@@ -86,7 +89,7 @@ export class ServiceReconciler {
       return await this.#reconcile(key, context);
     } catch (error) {
       if (!(error instanceof OutdatedService)) throw error;
-      // The change itself brings the Service back; the delay is for one that was passed over.
+      // The change itself queues the Service again. The delay covers a missed change.
       return retryAfter(defaultRetryMs, error.message);
     }
   }
@@ -94,15 +97,15 @@ export class ServiceReconciler {
   async #reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
     const { client, clock, tell, providers, ownWrites } = this.#options;
     const service = ownWrites.newest(key, this.#options.find(key));
-    const vanished = await this.#forgetVanished(key, service, context);
-    if (vanished !== undefined) return vanished;
+    const unfinished = await this.#releaseDeletedOwners(key, service, context);
+    if (unfinished !== undefined) return unfinished;
     if (service === undefined) {
       this.#ensured.delete(key);
       this.#waits.delete(key);
       return done;
     }
     const plan = planService(service, providers);
-    // A release goes on with the next reconcile, which the echo of a write starts.
+    // A release continues with the next reconcile, which the echo of a write starts.
     const echoes = plan.kind === 'release' ? 'reconcile' : 'ignore';
     const { signal } = context;
     const writer = new ServiceWriter({ client, clock, ownWrites, signal, echoes }, service);
@@ -136,8 +139,8 @@ export class ServiceReconciler {
     };
   }
 
-  /** What a provider holds for a Service that is no more, or for one that was replaced under its name. */
-  async #forgetVanished(
+  /** Deletes the load balancers of a Service that was deleted, or replaced by another with the same name. */
+  async #releaseDeletedOwners(
     key: string,
     service: Service | undefined,
     context: ReconcileContext,
@@ -163,7 +166,8 @@ export class ServiceReconciler {
     const owner = ownerOf(writer.current);
     const record = plan.record ?? { uid: owner.uid, provider: provider.name, ingress: [] };
     const context = this.#contextFor(writer, record, reconcile);
-    // The record and the finalizers come first: then every object outside the cluster is cleaned up later.
+    // The record and the finalizers are written first, so that every object outside the cluster is cleaned up
+    // later.
     await writer.writeRecord(provider, record);
     if (plan.record === undefined) {
       context.tell(
@@ -175,16 +179,17 @@ export class ServiceReconciler {
     const outcome = await this.#ensure(writer, provider, context);
     const waitsFor = outcome.kind === 'pending' ? outcome.message : undefined;
     const waitedMs = this.#noteWait(keyOf(writer.current), waitsFor, context);
-    const untilWrittenMs = worthWritingMs - waitedMs;
-    // An address and a condition of a new Service go into its status in one write, if that is soon.
+    const untilWrittenMs = statusAfterMs - waitedMs;
+    // If the address arrives soon, the address and the condition of a new Service go into its status in one
+    // write.
     if (outcome.kind === 'pending' && untilWrittenMs > 0 && !hasCondition(writer.current)) {
       const retryAfterMs = Math.min(outcome.retryAfterMs ?? untilWrittenMs, untilWrittenMs);
       return retryAfter(retryAfterMs, outcome.message);
     }
-    return settle(writer, provider, record, outcome, context);
+    return writeOutcome(writer, provider, record, outcome, context);
   }
 
-  /** An Event says what a Service waits for, if the wait lasts. Answers with how long it has lasted. */
+  /** Records an Event for a Service that waits for long. Returns how long it has waited. */
   #noteWait(key: string, message: string | undefined, context: ProviderContext): number {
     const now = this.#options.clock.monotonic();
     const before = this.#waits.get(key);
@@ -194,10 +199,10 @@ export class ServiceReconciler {
     }
     const began = before?.began ?? now;
     if (before?.message !== message) {
-      this.#waits.set(key, { began, message, since: now, isTold: false });
-    } else if (!before.isTold && now - before.since >= worthTellingMs) {
+      this.#waits.set(key, { began, message, since: now, isRecorded: false });
+    } else if (!before.isRecorded && now - before.since >= eventAfterMs) {
       context.tell('Normal', 'LoadBalancerPending', message);
-      this.#waits.set(key, { ...before, isTold: true });
+      this.#waits.set(key, { ...before, isRecorded: true });
     }
     return now - began;
   }
@@ -258,7 +263,7 @@ export class ServiceReconciler {
   }
 }
 
-async function settle(
+async function writeOutcome(
   writer: ServiceWriter,
   provider: LoadBalancerProvider,
   record: ServiceRecord,
@@ -277,7 +282,8 @@ async function settle(
     case 'pending': {
       const { message, retryAfterMs, ingress } = outcome;
       const condition: ConditionText = { status: 'False', reason: 'Pending', message };
-      // Who is served stays so while a change is on its way to the gateways, or a controller starts.
+      // A served Service keeps its condition while a change is on its way to the gateways, or while a
+      // controller starts.
       if (!isServed(writer.current, record.ingress, ingress)) {
         await publish(writer, provider, record, ingress, condition);
       }
@@ -293,8 +299,8 @@ async function settle(
 }
 
 /**
- * The record has an address before the status shows it, and until the status no longer shows it. So
- * the record always names every address of ours in the status.
+ * The record has an address before the status shows it, and until the status no longer shows it. So the
+ * record always names every address of Causeway in the status.
  */
 async function publish(
   writer: ServiceWriter,
@@ -311,14 +317,17 @@ async function publish(
   await writer.writeRecord(provider, { ...record, ingress });
 }
 
-/** The record with the addresses that the status is going to show, and with those that it may show still. */
+/** The record with the addresses that the status will show, and those that it may still show. */
 function withIngress(record: ServiceRecord, ingress: readonly Ingress[]): ServiceRecord {
   const wanted = new Set(ingress.map(ingressAddress));
   const leaving = record.ingress.filter((entry) => !wanted.has(ingressAddress(entry)));
   return { ...record, ingress: [...leaving, ...ingress] };
 }
 
-/** All that is ours goes from the status: names must not lead to what somebody else has next. */
+/**
+ * Removes all addresses of Causeway from the status. DNS names must not point to an address that another
+ * Service gets next.
+ */
 async function leaveStatus(
   writer: ServiceWriter,
   { provider, record }: ReleasePlan,
@@ -329,7 +338,7 @@ async function leaveStatus(
   await writer.writeStatus(others, { status: 'False', reason: 'Released', message });
 }
 
-/** Says what failed on the Service. That must not hide the failure itself, so nothing is thrown here. */
+/** Reports a failure on the Service. Never throws, because that would hide the reported failure. */
 async function reportFailure(
   writer: ServiceWriter,
   context: ProviderContext,
@@ -342,7 +351,10 @@ async function reportFailure(
   try {
     await writer.writeStatus(undefined, { status: 'False', reason, message });
   } catch (second) {
-    context.log.warn({ error: CausewayError.from(second) }, 'the failure could not be written');
+    context.log.warn(
+      { error: CausewayError.from(second) },
+      'could not write the failure to the status',
+    );
   }
 }
 
@@ -351,7 +363,7 @@ function ownerOf(service: Service): Owner {
   return { namespace, name, uid };
 }
 
-/** A digest of what a user asks for: the spec and the annotations, without our own record. */
+/** A digest of the user's input: the spec and the annotations, without Causeway's own record. */
 function desiredOf(service: Service): string {
   const { [recordAnnotation]: _ours, ...annotations } = service.metadata?.annotations ?? {};
   return hash('sha256', JSON.stringify([service.spec, annotations]), 'base64');

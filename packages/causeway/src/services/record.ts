@@ -3,15 +3,18 @@ import { textLimits } from '@causeway/base/text/text-limit';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import type { Ingress } from './provider.ts';
 
-/** The annotation in which we record what is ours on a Service, so that it can be told from what is not. */
+/** The annotation that records which parts of a Service belong to Causeway. */
 export const recordAnnotation = 'causeway.dev/load-balancer';
 
-/** What we know of a Service that we have taken over. */
+/** The record of a Service that Causeway serves. */
 export interface ServiceRecord {
-  /** The Service it was written for: a copy of the annotation on another Service means nothing. */
+  /**
+   * The UID of the Service that the record was written for. A copy of the annotation on another Service is
+   * ignored.
+   */
   readonly uid: string;
   readonly provider: string;
-  /** The addresses that we have put into its status, written down before they are put there. */
+  /** The addresses that Causeway writes to the status. They are recorded before they are written. */
   readonly ingress: readonly Ingress[];
 }
 
@@ -32,7 +35,10 @@ const recordSchema = z.object({
 export type RecordReading =
   | { readonly kind: 'none' }
   | { readonly kind: 'record'; readonly record: ServiceRecord }
-  /** Someone edited it, or a newer version wrote it: nothing is done to the Service until it can be read. */
+  /**
+   * Edited by a user, or written by a newer version. The controller leaves the Service alone until the record
+   * is readable.
+   */
   | { readonly kind: 'unreadable'; readonly problem: string };
 
 export function readRecord(service: Service): RecordReading {
@@ -50,7 +56,10 @@ export function readRecord(service: Service): RecordReading {
     const [issue] = parsed.error.issues;
     const where =
       issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
-    return { kind: 'unreadable', problem: `${issue?.message ?? 'it has an unknown form'}${where}` };
+    return {
+      kind: 'unreadable',
+      problem: `${issue?.message ?? 'it has an unknown format'}${where}`,
+    };
   }
   const { uid, provider, ingress } = parsed.data;
   if (uid !== service.metadata?.uid) return { kind: 'none' };

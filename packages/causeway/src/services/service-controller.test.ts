@@ -43,8 +43,8 @@ afterEach(async () => {
   await fs.rm(directory, { recursive: true });
 });
 
-/** What is due in seconds never is, however long the test takes. */
-const shortSighted: Clock = {
+/** Ignores timers of a second and more, so that retries don't depend on the duration of a test. */
+const clockWithoutRetries: Clock = {
   ...systemClock,
   timer: (delayMs, callback) =>
     delayMs < 1_000 ? systemClock.timer(delayMs, callback) : { cancel: () => {} },
@@ -57,7 +57,7 @@ function startController(...providers: MemoryProvider[]): void {
     providers: { all: providers, defaultName: 'gateway' },
     tell: (_service, type, reason, message) => events.push(`${type} ${reason}: ${message}`),
     workers: 4,
-    clock: shortSighted,
+    clock: clockWithoutRetries,
     log: discardLog,
     metrics: noMetrics,
   });
@@ -78,7 +78,7 @@ const newService = (name: string, port = 80, spec: object = {}): Service => ({
 
 const read = (name: string) => client.find(services, { namespace: 'default', name });
 
-/** Waits until the Service is as described. */
+/** Waits until the check passes for the Service. */
 function until(name: string, check: (service: Service | undefined) => void): Promise<void> {
   return vi.waitFor(async () => check(await read(name)), patience);
 }
@@ -86,7 +86,7 @@ function until(name: string, check: (service: Service | undefined) => void): Pro
 const addressesOf = (service: Service | undefined) =>
   service?.status?.loadBalancer?.ingress?.map(({ ip }) => ip) ?? [];
 
-test('a Service is taken over, served, and held until its load balancer is gone', async () => {
+test('takes over and serves a Service, and holds it until its load balancer is deleted', async () => {
   const provider = new MemoryProvider({ name: 'gateway' });
   startController(provider);
   await client.create(services, newService('web'));
@@ -97,7 +97,7 @@ test('a Service is taken over, served, and held until its load balancer is gone'
     const condition = service?.status?.conditions?.find(({ type }) => type === readyCondition);
     expect(condition).toMatchObject({ status: 'True', reason: 'Served' });
   });
-  // The last one is told after the status was written.
+  // This Event is recorded after the status was written.
   await expect
     .poll(() => events, patience)
     .toEqual([
@@ -109,7 +109,7 @@ test('a Service is taken over, served, and held until its load balancer is gone'
   expect(provider.cloud.size).toBe(0);
 });
 
-test('a Service that becomes a ClusterIP is released, status and finalizers with it', async () => {
+test('releases a Service that becomes a ClusterIP, with its status and finalizers', async () => {
   const provider = new MemoryProvider({ name: 'gateway' });
   startController(provider);
   await client.create(services, newService('web'));
@@ -128,7 +128,7 @@ test('a Service that becomes a ClusterIP is released, status and finalizers with
   expect(provider.cloud.size).toBe(0);
 });
 
-test('bad input is its own Event and condition, and touches no other Service', async () => {
+test('reports invalid input as an Event and a condition, without effect on other Services', async () => {
   startController(new MemoryProvider({ name: 'gateway' }));
   await client.create(services, newService('bad', 13));
   await client.create(services, newService('good'));
@@ -146,7 +146,7 @@ test('bad input is its own Event and condition, and touches no other Service', a
   await until('bad', (service) => expect(addressesOf(service)).toHaveLength(1));
 });
 
-test('a restart writes nothing to what is right', async () => {
+test('writes nothing after a restart if all Services are up to date', async () => {
   const provider = new MemoryProvider({ name: 'gateway' });
   startController(provider);
   for (const name of ['a', 'b', 'c']) await client.create(services, newService(name));
@@ -170,7 +170,7 @@ test('a restart writes nothing to what is right', async () => {
   expect(await versions()).toEqual(before);
 });
 
-test('what was deleted while nobody looked is cleaned up at the next start', async () => {
+test('cleans up at the next start after a Service was deleted while no controller ran', async () => {
   const provider = new MemoryProvider({ name: 'gateway' });
   startController(provider);
   await client.create(services, newService('web'));
@@ -184,7 +184,7 @@ test('what was deleted while nobody looked is cleaned up at the next start', asy
   await expect.poll(() => provider.cloud.size, patience).toBe(0);
 });
 
-test('an address that somebody else put into the status stays there', async () => {
+test('keeps an address in the status that another program wrote', async () => {
   let calls = 0;
   const call = <T>(_label: string, effect: () => T) => {
     calls += 1;
@@ -204,7 +204,7 @@ test('an address that somebody else put into the status stays there', async () =
   expect(addressesOf(await read('web'))).toEqual(['203.0.113.9', '192.0.2.1']);
 });
 
-test('a failure whose words differ each time is not tried again before its time', async () => {
+test('keeps the retry delay of a failure with a different message each time', async () => {
   let tries = 0;
   const provider = new MemoryProvider({
     name: 'gateway',
@@ -221,18 +221,18 @@ test('a failure whose words differ each time is not tried again before its time'
   });
   await client.create(services, newService('unlucky', 13));
   await until('unlucky', (service) => expect(service?.status?.conditions).toHaveLength(1));
-  // The record that is written first brings it back once.
+  // The record, which is written first, queues the Service once more.
   expect(tries).toBeLessThanOrEqual(2);
 });
 
-test('somebody who changes the Service at the same time is no failure', async () => {
-  class Meddled extends MemoryProvider {
-    isMeddled = false;
+test('does not treat a concurrent change of the Service as a failure', async () => {
+  class ChangedDuringEnsure extends MemoryProvider {
+    isChanged = false;
 
     override async ensure(service: Service): Promise<EnsureOutcome> {
-      if (!this.isMeddled) {
-        this.isMeddled = true;
-        const labels = { changed: 'meanwhile' };
+      if (!this.isChanged) {
+        this.isChanged = true;
+        const labels = { changed: 'concurrently' };
         await client.patchMerge(
           services,
           { namespace: 'default', name: 'web' },
@@ -242,7 +242,7 @@ test('somebody who changes the Service at the same time is no failure', async ()
       return super.ensure(service);
     }
   }
-  startController(new Meddled({ name: 'gateway' }));
+  startController(new ChangedDuringEnsure({ name: 'gateway' }));
   await client.create(services, newService('web'));
   await until('web', (service) => {
     const condition = service?.status?.conditions?.find(({ type }) => type === readyCondition);
@@ -251,7 +251,7 @@ test('somebody who changes the Service at the same time is no failure', async ()
   expect(events.filter((event) => event.startsWith('Warning'))).toEqual([]);
 });
 
-test('a failed update of a served Service is an Event of its own', async () => {
+test('records the failed update of a served Service as a separate Event', async () => {
   class Failing extends MemoryProvider {
     override update(): Promise<EnsureOutcome> {
       return Promise.reject(new Error('the backends are gone'));

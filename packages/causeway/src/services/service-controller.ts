@@ -22,7 +22,7 @@ export interface ServiceControllerOptions {
   readonly client: KubeClient;
   readonly providers: Providers;
   readonly tell: TellUser;
-  /** How many Services are worked on side by side. */
+  /** The number of Services that are reconciled concurrently. */
   readonly workers: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -30,12 +30,12 @@ export interface ServiceControllerOptions {
   readonly random?: Random;
 }
 
-/** The pace at which cloud providers are asked again: 5 s, doubling, 5 min at most. */
+/** The backoff for calls to cloud providers: 5 s, doubling, 5 min at most. */
 const retryPace: BackoffPolicy = { baseMs: 5_000, maxMs: 300_000, jitter: 0.2 };
-/** Creating a load balancer may take minutes; one that hangs must not hold its worker for ever. */
+/** Creating a load balancer can take minutes, but a hung call must not block its worker forever. */
 const deadlineMs = 300_000;
 
-/** The one controller of all Services: follows them, and has their providers serve or release them. */
+/** The controller of all Services: watches them, and makes their providers serve or release them. */
 export class ServiceController {
   readonly #options: ServiceControllerOptions;
   readonly #store: Store<Service>;
@@ -43,7 +43,7 @@ export class ServiceController {
   readonly #reflector: Reflector<Service, Service>;
   readonly #queue: WorkQueue<string>;
   readonly #reconciler: ServiceReconciler;
-  /** Those whose last try failed, and which are waiting for the next. */
+  /** Services that wait for a retry after a failed reconcile. */
   readonly #failing = new Set<string>();
 
   constructor(options: ServiceControllerOptions) {
@@ -72,7 +72,7 @@ export class ServiceController {
     });
   }
 
-  /** Undefined when ready, else why not. */
+  /** Undefined if ready, else the reason. */
   readiness(): string | undefined {
     const problems = [
       this.#reflector.readiness(),
@@ -84,7 +84,8 @@ export class ServiceController {
   async run(signal: AbortSignal): Promise<void> {
     const enqueue = (key: string) => this.#queue.add(key);
     const stopListening = this.#ownWrites.onForeignChange((change) => {
-      // A write about a failure, even one without an answer, must not cut the delay after the failure.
+      // A status write about a failure, even one without an answer, must not shorten the delay after the
+      // failure.
       if (this.#failing.has(change.key) && isAboutConditions(change)) return;
       enqueue(change.key);
     });
@@ -125,7 +126,7 @@ export class ServiceController {
     }
   }
 
-  /** Nothing is written before everything is known: what holds an address keeps it. */
+  /** Writes nothing before all stores have synced, so that a Service with an address keeps it. */
   async #work(signal: AbortSignal): Promise<void> {
     const { providers, workers, clock, log, metrics } = this.#options;
     await whenSynced([this.#store, ...providers.all], signal);
@@ -148,7 +149,7 @@ export class ServiceController {
   }
 }
 
-/** Whether nothing has changed but the conditions in the status. */
+/** Whether only the conditions in the status have changed. */
 function isAboutConditions(change: Change<Service>): boolean {
   if (change.type !== 'updated') return false;
   const rest = ({ metadata, spec, status }: Service) => {

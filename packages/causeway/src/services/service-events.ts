@@ -31,7 +31,7 @@ export const serviceEvents = {
     type: 'Warning',
     meaning: 'The provider failed to set up the load balancer.',
     remedy:
-      'The controller tries again by itself. If the Event repeats, fix the cause that the message names.',
+      'The controller retries automatically. If the Event repeats, fix the cause that the message names.',
   }),
   UpdateLoadBalancerFailed: defineEvent({
     reason: 'UpdateLoadBalancerFailed',
@@ -39,7 +39,7 @@ export const serviceEvents = {
     meaning:
       'The provider failed to update the load balancer. The load balancer serves its former state.',
     remedy:
-      'The controller tries again by itself. If the Event repeats, fix the cause that the message names.',
+      'The controller retries automatically. If the Event repeats, fix the cause that the message names.',
   }),
   DeleteLoadBalancerFailed: defineEvent({
     reason: 'DeleteLoadBalancerFailed',
@@ -47,7 +47,7 @@ export const serviceEvents = {
     meaning:
       'The provider failed to remove the load balancer. The Service stays until the removal succeeds.',
     remedy:
-      'The controller tries again by itself. If the Event repeats, fix the cause that the message names.',
+      'The controller retries automatically. If the Event repeats, fix the cause that the message names.',
   }),
   LoadBalancerPending: defineEvent({
     reason: 'LoadBalancerPending',

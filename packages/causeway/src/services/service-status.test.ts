@@ -13,7 +13,7 @@ function makeService(ips: readonly string[], conditions: object[] = []): Service
   } as Service;
 }
 
-test('our addresses come and go; those of others stay', () => {
+test('replaces its own addresses and keeps foreign addresses', () => {
   const service = makeService(['203.0.113.9', '192.0.2.1']);
   expect(mergeIngress(service, [vip('192.0.2.1')], [vip('192.0.2.2')])).toEqual([
     vip('203.0.113.9'),
@@ -22,7 +22,7 @@ test('our addresses come and go; those of others stay', () => {
   expect(mergeIngress(service, [vip('192.0.2.1')], [])).toEqual([vip('203.0.113.9')]);
 });
 
-test('nothing is written when all is as wanted', () => {
+test('writes nothing if the status is up to date', () => {
   const condition = { type: readyCondition, ...served, observedGeneration: 3 };
   const service = makeService(['192.0.2.1'], [condition]);
   expect(
@@ -30,7 +30,7 @@ test('nothing is written when all is as wanted', () => {
   ).toBeUndefined();
 });
 
-test('the condition says which generation of the Service it is about', () => {
+test('sets the observed generation of the condition', () => {
   const old = { type: readyCondition, ...served, lastTransitionTime: now, observedGeneration: 2 };
   const service = makeService(['192.0.2.1'], [old]);
   expect(statusChange(service, { ingress: undefined, condition: served }, now)).toEqual({
@@ -38,7 +38,7 @@ test('the condition says which generation of the Service it is about', () => {
   });
 });
 
-test('a Service is served when its status says so, on the very addresses that it is to have', () => {
+test('is served only if its condition is true and its status has the expected addresses', () => {
   const yes = [{ type: readyCondition, ...served }];
   const no = [{ type: readyCondition, ...served, status: 'False' }];
   const ours = [vip('192.0.2.1')];
@@ -48,7 +48,7 @@ test('a Service is served when its status says so, on the very addresses that it
   expect(isServed(makeService(['192.0.2.1'], no), ours, ours)).toBe(false);
 });
 
-test('the transition time changes with the status, not with the message', () => {
+test('changes the transition time with the status, not with the message', () => {
   const condition = { type: readyCondition, ...served, lastTransitionTime: 'earlier' };
   const other = { type: 'example.com/Other', status: 'True' };
   const service = makeService([], [other, condition]);
@@ -68,7 +68,7 @@ test('the transition time changes with the status, not with the message', () => 
   });
 });
 
-test('giving a Service up takes our condition away and leaves the others', () => {
+test('removes its own condition on release and keeps the others', () => {
   const other = { type: 'example.com/Other', status: 'True' };
   const service = makeService(['192.0.2.1'], [{ type: readyCondition, ...served }, other]);
   expect(statusChange(service, { ingress: [], condition: undefined }, now)).toEqual({

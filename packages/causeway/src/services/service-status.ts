@@ -2,7 +2,7 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import type { Condition } from '@causeway/kubernetes/objects/object';
 import { ingressAddress, type Ingress } from './provider.ts';
 
-/** The condition in which a Service's status says how its load balancer is. */
+/** The condition for the state of the load balancer in a Service's status. */
 export const readyCondition = 'causeway.dev/LoadBalancerReady';
 
 export interface ConditionText {
@@ -11,20 +11,20 @@ export interface ConditionText {
   readonly message: string;
 }
 
-/** The parts of a Service's status that are ours. Undefined parts are to be absent. */
+/** The parts of a Service's status that Causeway writes. Undefined parts must be absent. */
 export interface WantedStatus {
   readonly ingress: readonly PresentIngress[] | undefined;
   readonly condition: ConditionText | undefined;
 }
 
-/** What the API knows of an entry; others may have written one that we would not. */
+/** An ingress entry as the API defines it. Other programs can write entries that Causeway would not write. */
 export type PresentIngress = NonNullable<
   NonNullable<NonNullable<Service['status']>['loadBalancer']>['ingress']
 >[number];
 
 /**
- * What goes into the status: our addresses, and before them whatever others have put there, which is
- * never taken away.
+ * The ingress entries for the status: first the entries of other programs, which are never removed, then
+ * Causeway's own.
  */
 export function mergeIngress(
   service: Service,
@@ -44,12 +44,12 @@ function sameIngress(left: readonly PresentIngress[], right: readonly PresentIng
   return text(left) === text(right);
 }
 
-/** Whether the status of the Service has a condition of ours, whatever it says. */
+/** Whether the status of the Service has Causeway's condition, with any content. */
 export function hasCondition(service: Service): boolean {
   return conditionOf(service) !== undefined;
 }
 
-/** Whether the condition says that the Service is served, with this message. */
+/** Whether the condition is true, with this message. */
 export function saysServed(service: Service, message: string): boolean {
   const condition = conditionOf(service);
   return condition?.status === 'True' && condition.message === message;
@@ -59,7 +59,7 @@ function conditionOf({ status }: Service): Condition | undefined {
   return status?.conditions?.find(({ type }) => type === readyCondition);
 }
 
-/** Whether its status says that it is served, and on these addresses if they are known. */
+/** Whether the status reports the Service as served, on these addresses if they are known. */
 export function isServed(
   service: Service,
   recorded: readonly Ingress[],
@@ -72,8 +72,8 @@ export function isServed(
 }
 
 /**
- * What is to be written so that our part of the status is as wanted, or undefined when it is already.
- * Conditions come as the whole list, with those of others as they are.
+ * The change that brings Causeway's part of the status to the wanted state, or undefined if nothing changes.
+ * Conditions are the whole list, with the conditions of other programs unchanged.
  */
 export function statusChange(
   service: Service,

@@ -22,7 +22,7 @@ export interface ServiceWriterOptions {
   readonly clock: Clock;
   readonly ownWrites: OwnWrites<Service>;
   readonly signal: AbortSignal;
-  /** Whether the watch events that the writes cause lead to another reconcile. */
+  /** Whether the watch events that the writes cause start another reconcile. */
   readonly echoes: 'reconcile' | 'ignore';
 }
 
@@ -36,9 +36,9 @@ interface Patch {
 }
 
 /**
- * A Service during one reconcile, and our writes to it. Each write names the version that it is based
- * on; the API refuses it with a conflict if another program changed the Service since. The writer
- * sends no write for a value that the Service has already.
+ * A Service during one reconcile, and the controller's writes to it. Each write names the version it is based
+ * on; the API rejects it with a conflict if another program has changed the Service since. The writer skips a
+ * write that would change nothing.
  */
 export class ServiceWriter {
   readonly #options: ServiceWriterOptions;
@@ -49,7 +49,7 @@ export class ServiceWriter {
     this.#current = service;
   }
 
-  /** The Service as it is after our own writes. */
+  /** The Service after the controller's own writes. */
   get current(): Service {
     return this.#current;
   }
@@ -75,7 +75,7 @@ export class ServiceWriter {
     );
   }
 
-  /** Sets annotations; null removes one. A change of the spec is part of the same write. */
+  /** Sets annotations; null removes one. A change of the spec goes into the same write. */
   async annotate(annotations: Annotations, spec?: SpecChange): Promise<void> {
     if (spec === undefined) await this.#patchMetadata(annotations, undefined);
     else await this.#patch({ metadata: { annotations }, spec }, undefined);
@@ -130,7 +130,7 @@ export class ServiceWriter {
   }
 }
 
-/** Whether the API stored the patch alone: an admission webhook can change more, such as the spec. */
+/** Whether the API stored the patch alone. An admission webhook can change more, such as the spec. */
 function isAsAsked(before: Service, patch: Patch, written: Service): boolean {
   if (patch.spec !== undefined) return false;
   const wanted = { ...before.metadata?.annotations, ...patch.metadata?.annotations };

@@ -31,5 +31,5 @@ test('rejects two gateways with the same name', () => {
   const agents = ['a', 'b', 'a'].map((name) => ({ name, url: 'https://192.0.2.1:15213' }));
   const { error } = controllerSettings.safeParse({ gateway: { agents } });
   expect(error?.issues).toMatchObject([{ path: ['gateway', 'agents'] }]);
-  expect(error?.issues[0]?.message).toContain('two of them have the name a');
+  expect(error?.issues[0]?.message).toContain('two gateways have the name a');
 });

@@ -2,14 +2,14 @@ import { tryParseAddress, type Address } from '@causeway/base/address/address';
 import { ConfigMapBook, type BookFormat, type BookPlace } from './config-map-record.ts';
 
 /**
- * Where it is written down which addresses of a list are given out. An address that no Service names any
- * more, but that a gateway may still announce, is known from here alone after a restart.
+ * The record of the assigned addresses of a static list. After a restart, only this record names an address
+ * that no Service uses any more, but that a gateway may still announce.
  */
 export interface AddressBook {
   read(signal: AbortSignal): Promise<ReadonlySet<Address>>;
-  /** Resolves when the addresses are written down: only then may anybody have them. */
+  /** Resolves when the addresses are written. They must not be used before. */
   enter(addresses: readonly Address[]): Promise<void>;
-  /** Nobody has the address any more, and no gateway can announce it. */
+  /** Called when no Service uses the address and no gateway can announce it. */
   strike(address: Address): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import type { Address } from '@causeway/base/address/address';
 
-/** How one gateway stands with the network around it, in words for an operator. */
+/** The state of one gateway's network port, described for an operator. */
 export interface AddressPairReport {
   readonly gateway: string;
   readonly isFine: boolean;
@@ -8,27 +8,32 @@ export interface AddressPairReport {
 }
 
 /**
- * What the network around the gateways lets them use. Where it can be changed from here, a gateway can
- * be fenced although it does not answer.
+ * The addresses that the network lets the gateways use. If Causeway can change this, it can fence a gateway
+ * that does not answer.
  */
 export interface AddressPairWriter {
-  /** Whether single addresses can be taken from a gateway, or only all of them at once. */
+  /** Whether single addresses can be blocked on a gateway, or only all of them at once. */
   readonly grain: 'address' | 'gateway';
-  /** Whether the gateway's way is known to be open to the address. */
+  /** Whether the network is known to let the gateway use the address. */
   isOpen(gateway: string, address: Address): boolean;
-  /** Whether it can be shut from here. */
+  /** Whether Causeway can block addresses of the gateway. */
   canShut(gateway: string): boolean;
-  /** Looks how everything stands. */
+  /** Reads the state of all gateways' ports. */
   inspect(signal: AbortSignal): Promise<readonly AddressPairReport[]>;
-  /** Lets the gateway use these addresses, among others. Throws where some can't be, after the others were. */
+  /** Lets the gateway also use these addresses. If some fail, it allows the others and throws. */
   open(gateway: string, addresses: Iterable<Address>, signal: AbortSignal): Promise<void>;
-  /** Takes these addresses from the gateway; where all go at once, all of ours. Others may still let it use them. */
+  /**
+   * Blocks these addresses on the gateway, or all of Causeway's addresses if they can't be blocked singly.
+   * Pairs of other tools may still allow them.
+   */
   shut(gateway: string, addresses: Iterable<Address>, signal: AbortSignal): Promise<void>;
-  /** Right after shutting: what still lets the gateway use one of these addresses, if anything does. */
+  /**
+   * Called right after `shut`: the reason why the gateway can still use one of these addresses, or undefined.
+   */
   leftOpen(gateway: string, addresses: Iterable<Address>): string | undefined;
 }
 
-/** Nothing stands between the gateways and their addresses, and nothing can be put there. */
+/** The network lets the gateways use all addresses and can't block any. */
 export const alwaysOpen: AddressPairWriter = {
   grain: 'gateway',
   isOpen: () => true,

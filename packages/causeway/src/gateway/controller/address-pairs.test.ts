@@ -16,7 +16,7 @@ const pair = (prefix: string): AddressPair => ({ prefix: parsePrefix(prefix) });
 const port = (...pairs: string[]) =>
   ({ portSecurityEnabled: true, allowedAddressPairs: pairs.map(pair) }) as unknown as Port;
 
-test('a network covers all addresses; single pairs are one for each, of both families', () => {
+test('covers all addresses with one network pair, or each address of both families with its own pair', () => {
   const addresses = ['10.0.0.7', '2001:db8::7'].map(parseAddress);
   expect(neededPrefixes(network, addresses).map(formatPrefix)).toEqual(['10.0.0.0/24']);
   expect(neededPrefixes(single, addresses).map(formatPrefix)).toEqual([
@@ -27,7 +27,7 @@ test('a network covers all addresses; single pairs are one for each, of both fam
 
 test.each<[string, string[], string[], 'add' | 'remove', string[] | undefined]>([
   [
-    'adds what is missing and keeps what is there',
+    'adds missing pairs and keeps the others',
     ['1.0.0.0/8'],
     ['10.0.0.1/32'],
     'add',
@@ -35,13 +35,13 @@ test.each<[string, string[], string[], 'add' | 'remove', string[] | undefined]>(
   ],
   ['adds nothing twice', ['10.0.0.1/32'], ['10.0.0.1/32'], 'add', undefined],
   [
-    'takes off what is named, and nothing else',
+    'removes the named pairs only',
     ['10.0.0.1/32', '10.0.0.2/32'],
     ['10.0.0.1/32'],
     'remove',
     ['10.0.0.2/32'],
   ],
-  ['takes off nothing that is not there', ['10.0.0.2/32'], ['10.0.0.1/32'], 'remove', undefined],
+  ['removes nothing if the pair is missing', ['10.0.0.2/32'], ['10.0.0.1/32'], 'remove', undefined],
 ])('%s', (_name, present, named, change, expected) => {
   const changed = changedPairs(present.map(pair), named.map(parsePrefix), change);
   expect(changed?.map(({ prefix }) => formatPrefix(prefix))).toEqual(expected);
@@ -49,22 +49,36 @@ test.each<[string, string[], string[], 'add' | 'remove', string[] | undefined]>(
 
 test.each<[string, Port, string | undefined]>([
   ['nothing', port('10.0.1.0/24', '2001:db8::/64'), undefined],
-  ['a pair that is wider', port('10.0.0.0/16'), 'the address pair 10.0.0.0/16'],
+  ['a wider pair', port('10.0.0.0/16'), 'the address pair 10.0.0.0/16'],
   ['a pair for the address alone', port('10.0.0.7/32'), 'covers 10.0.0.7'],
   ['no port security', { ...port(), portSecurityEnabled: false }, 'port security is off'],
-])('what still lets a gateway use an address: %s', (_name, present, expected) => {
+])('finds what still lets a gateway use an address: %s', (_name, present, expected) => {
   const why = whatLetsThrough(present, ['10.0.0.7'].map(parseAddress));
   if (expected === undefined) expect(why).toBeUndefined();
   else expect(why).toContain(expected);
 });
 
-describe('the preflight', () => {
+describe('preflight', () => {
   const many = Array.from({ length: 10 }, (_, index) => `192.0.2.${index}/32`);
   test.each<[string, string | undefined, Port | undefined, PairRules, boolean, string]>([
-    ['names no port', undefined, undefined, network, false, 'its Neutron port is not named'],
-    ['port is gone', 'p', undefined, network, false, 'its Neutron port p does not exist'],
     [
-      'port security off',
+      'reports a missing port setting',
+      undefined,
+      undefined,
+      network,
+      false,
+      'its Neutron port is not named',
+    ],
+    [
+      'reports a port that does not exist',
+      'p',
+      undefined,
+      network,
+      false,
+      'its Neutron port p does not exist',
+    ],
+    [
+      'accepts a port without port security',
       'p',
       { ...port(), portSecurityEnabled: false },
       network,
@@ -88,7 +102,7 @@ describe('the preflight', () => {
       'one address pair for each address, so that single ones can be taken from it; at most 10',
     ],
     [
-      'no room',
+      'reports too many foreign pairs',
       'p',
       port(...many),
       network,
@@ -96,7 +110,7 @@ describe('the preflight', () => {
       '10 address pairs of others and Neutron takes 10',
     ],
     [
-      'room for ours',
+      'accepts foreign pairs with enough room',
       'p',
       port(...many.slice(1), '10.0.0.0/24'),
       network,

@@ -9,16 +9,19 @@ import type { AddressPair, Port } from '@causeway/openstack/neutron/resources';
 import type { AddressPairReport } from './address-pair-writer.ts';
 
 /**
- * How gateways are allowed to use addresses that are not their own: by one pair that is a whole network,
- * or by a pair for each address.
+ * How gateways are allowed to use addresses that are not their own: by one pair for a whole network, or by
+ * one pair for each address.
  */
 export type PairMode = 'network' | 'single';
 
 export interface PairRules {
   readonly mode: PairMode;
-  /** The networks of the mode `network`. */
+  /** The networks for the mode `network`. */
   readonly networks: readonly Prefix[];
-  /** How many pairs Neutron takes on a port (`max_allowed_address_pair`, which it tells nobody). */
+  /**
+   * The number of pairs that Neutron accepts on a port (`max_allowed_address_pair`, which its API does not
+   * show).
+   */
   readonly limit: number;
 }
 
@@ -28,7 +31,7 @@ export function neededPrefixes(rules: PairRules, addresses: Iterable<Address>): 
   return [...addresses].map(hostPrefix);
 }
 
-/** The port's pairs with these prefixes added or taken off. Whatever else it has stays. */
+/** The port's pairs with these prefixes added or removed. Other pairs stay. */
 export function changedPairs(
   present: readonly AddressPair[],
   prefixes: readonly Prefix[],
@@ -45,18 +48,21 @@ export function changedPairs(
   return [...present, ...added.map((prefix) => ({ prefix }))];
 }
 
-/** Why the port can still use one of these addresses, although our own pairs were taken off; undefined if it can't. */
+/**
+ * Why the port can still use one of these addresses after Causeway has removed its own pairs; undefined if it
+ * can't.
+ */
 export function whatLetsThrough(port: Port, addresses: Iterable<Address>): string | undefined {
   if (!port.portSecurityEnabled) return 'port security is off on its port';
   for (const address of addresses) {
     const pair = port.allowedAddressPairs.find(({ prefix }) => prefixContains(prefix, address));
     if (pair === undefined) continue;
-    return `the address pair ${formatPrefix(pair.prefix)} on its port, which is not ours, covers ${address}`;
+    return `the address pair ${formatPrefix(pair.prefix)} on its port, which Causeway did not add, covers ${address}`;
   }
   return undefined;
 }
 
-/** Says whether a gateway's port can do what is asked of it, which way, and why that way. */
+/** Checks whether a gateway's port can have the necessary pairs, and explains the mode. */
 export function examine(
   gateway: string,
   portId: string | undefined,

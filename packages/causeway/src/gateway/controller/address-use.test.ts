@@ -5,7 +5,7 @@ import { AddressUse } from './address-use.ts';
 const [one, two] = [parseAddress('192.0.2.1'), parseAddress('192.0.2.2')];
 const none: ReadonlySet<never> = new Set();
 
-test('an address is used as long as one Service has it, and has left with the last', () => {
+test('counts an address as used until its last Service has left', () => {
   const use = new AddressUse();
   use.set('default/a', new Set([one]), 5);
   use.set('default/b', new Set([one, two]), 6);
@@ -18,7 +18,7 @@ test('an address is used as long as one Service has it, and has left with the la
   expect(use.isUsed(two)).toBe(true);
 });
 
-test('one that comes back has not left', () => {
+test('clears the generation of an address that returns', () => {
   const use = new AddressUse();
   use.set('default/a', new Set([one, two]), 5);
   use.set('default/a', none, 6);

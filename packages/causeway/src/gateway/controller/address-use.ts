@@ -2,15 +2,15 @@ import type { Address } from '@causeway/base/address/address';
 import { SmallSets } from '@causeway/base/work/small-sets';
 
 /**
- * Which addresses the wanted state has, and in which generation each of the others left it: no gateway
- * that has confirmed that generation announces it any more.
+ * The addresses in the desired state, and the generation in which each former address left it. A gateway that
+ * has confirmed this generation no longer announces the address.
  */
 export class AddressUse {
   readonly #byService = new SmallSets<string, Address>();
   readonly #users = new Map<Address, number>();
   readonly #leftIn = new Map<Address, number>();
 
-  /** These are the addresses of the Service from this generation on. */
+  /** Sets the addresses of the Service from this generation on. */
   set(service: string, addresses: ReadonlySet<Address>, generation: number): void {
     const before = new Set(this.#byService.of(service));
     for (const address of addresses) {
@@ -29,7 +29,10 @@ export class AddressUse {
     return this.#users.has(address);
   }
 
-  /** Undefined where it was never in the state. Kept for good: there are no more than the cloud has addresses. */
+  /**
+   * Undefined if the address was never in the state. Kept forever: there are at most as many as the cloud has
+   * addresses.
+   */
   leftIn(address: Address): number | undefined {
     return this.#leftIn.get(address);
   }

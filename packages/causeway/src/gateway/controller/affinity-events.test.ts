@@ -7,17 +7,17 @@ const service = (sessionAffinity: 'ClientIP' | 'None'): Service => ({
   spec: { type: 'LoadBalancer', sessionAffinity },
 });
 
-test('who wants affinity is told once which gateways know none, and again when it wants it anew', () => {
+test('warns once about gateways without affinity, and again after the Service requests affinity again', () => {
   const notes = new AffinityEvents(['gw1', 'gw2']);
-  const told = [];
+  const warnings = [];
   for (const affinity of ['None', 'ClientIP', 'ClientIP', 'None', 'ClientIP'] as const) {
-    told.push(notes.about(service(affinity)) !== undefined);
+    warnings.push(notes.about(service(affinity)) !== undefined);
   }
-  expect(told).toEqual([false, true, false, false, true]);
+  expect(warnings).toEqual([false, true, false, false, true]);
   notes.forget('u1');
   expect(notes.about(service('ClientIP'))).toContain('gw1, gw2');
 });
 
-test('with our own agents nobody is told anything', () => {
+test("returns no warning if all gateways run Causeway's agent", () => {
   expect(new AffinityEvents([]).about(service('ClientIP'))).toBeUndefined();
 });

@@ -1,11 +1,11 @@
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 
-/** Says once for each Service that wants it which gateways can't keep its clients on one pod. */
+/** Warns once for each Service with session affinity if some gateways don't support it. */
 export class AffinityEvents {
   readonly #gateways: readonly string[];
-  readonly #told = new Set<string>();
+  readonly #warned = new Set<string>();
 
-  /** The gateways that know no affinity: ch-k8s-lbaas's own agents. */
+  /** The gateways without session affinity: they run the agent of ch-k8s-lbaas. */
   constructor(gateways: readonly string[]) {
     this.#gateways = gateways;
   }
@@ -13,15 +13,15 @@ export class AffinityEvents {
   about({ metadata, spec }: Service): string | undefined {
     const uid = metadata?.uid ?? '';
     if (this.#gateways.length === 0 || spec?.sessionAffinity !== 'ClientIP') {
-      this.#told.delete(uid);
+      this.#warned.delete(uid);
       return undefined;
     }
-    if (this.#told.has(uid)) return undefined;
-    this.#told.add(uid);
-    return `It is served without session affinity: ch-k8s-lbaas's agent on ${this.#gateways.join(', ')} knows none`;
+    if (this.#warned.has(uid)) return undefined;
+    this.#warned.add(uid);
+    return `The Service has no session affinity on ${this.#gateways.join(', ')}: the agent of ch-k8s-lbaas does not support it`;
   }
 
   forget(uid: string): void {
-    this.#told.delete(uid);
+    this.#warned.delete(uid);
   }
 }

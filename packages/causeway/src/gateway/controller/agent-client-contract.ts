@@ -4,27 +4,27 @@ import type { AgentStatus } from '../protocol/agent-status.ts';
 import type { EndpointIdRecord } from '../protocol/records.ts';
 import type { Address } from '@causeway/base/address/address';
 
-/** What is needed of an agent: the client over HTTP, or one in memory. */
+/** The interface to an agent: the HTTP client, or an agent in memory. */
 export interface AgentClient {
   status(signal: AbortSignal): Promise<AgentStatus>;
   push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement>;
-  /** Its status now and after every change, until the signal fires. */
+  /** The agent's status now and after every change, until the signal fires. */
   events(signal: AbortSignal): AsyncIterable<AgentStatus>;
-  /** Hands over who is silent, as all gateways together see it. */
+  /** Sends the unhealthy backends that all gateways agree on. */
   sendUnhealthy(unhealthy: Iterable<Address>, signal: AbortSignal): Promise<void>;
-  /** Confirms removals that it withholds; missing where it never withholds any. */
+  /** Confirms withheld removals. Missing for an agent that never withholds any. */
   confirmRemovals?(
     confirmation: RemovalConfirmation,
     signal: AbortSignal,
   ): Promise<Acknowledgement>;
-  /** Every endpoint that it serves, where it can be asked. */
+  /** All endpoints that the agent serves, if it supports the request. */
   counters?(signal: AbortSignal): Promise<readonly EndpointIdRecord[]>;
 }
 
-/** The agent's own word for a rejection, over the wire and in memory. */
+/** The agent's reason code of a rejection, for both kinds of clients. */
 export function reasonOf(error: unknown): unknown {
   return error instanceof Error && 'reason' in error ? error.reason : undefined;
 }
 
-/** The part of a status that tells whether the gateway still has what it confirmed. */
+/** The part of a status that shows whether the gateway still has the state that it confirmed. */
 export type HeardStatus = Pick<AgentStatus, 'generation' | 'withheld'>;

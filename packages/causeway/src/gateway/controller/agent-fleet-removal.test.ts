@@ -57,7 +57,10 @@ function run(fleet: AgentFleet): void {
   ended = fleet.run(stop.signal);
 }
 
-/** Has endpoints of which this controller knows nothing, and lets only one of them go unasked. */
+/**
+ * An agent with endpoints that this controller does not know. It removes at most one endpoint without a
+ * confirmation.
+ */
 function strange(...services: string[]): MemoryAgent {
   const agent = new MemoryAgent();
   agent.mayLose = 1;
@@ -68,7 +71,7 @@ function strange(...services: string[]): MemoryAgent {
   return agent;
 }
 
-test('frontends that no Service owns go, although this controller never saw their Services', async () => {
+test('removes frontends without an owner, even if the controller never saw their Services', async () => {
   const [one, two] = [strange('x', 'y', 'z'), strange('x', 'y', 'z')];
   const { fleet, clock } = await start(verifiesAll, one, two);
   const generation = fleet.setService('default/a', [endpoint('a')]);
@@ -83,7 +86,7 @@ test('frontends that no Service owns go, although this controller never saw thei
   expect(fleet.standings()).toMatchObject([{ isCurrent: true }, { isCurrent: true }]);
 });
 
-test('frontends in doubt are served on, shown, and verified again without haste', async () => {
+test('keeps and reports frontends in doubt, and verifies them again after a delay', async () => {
   const agent = strange('x', 'y', 'z');
   const verify = vi.fn(doubtsAll.verify.bind(doubtsAll));
   const { fleet, clock } = await start({ verify }, agent);
@@ -107,7 +110,7 @@ test('frontends in doubt are served on, shown, and verified again without haste'
   expect(verify.mock.calls.length).toBeLessThan(7);
 });
 
-test('an API server that can’t be read confirms nothing, until it can', async () => {
+test("confirms nothing while the API server can't be read", async () => {
   const agent = strange('x', 'y', 'z');
   let isUp = false;
   const verifier: RemovalVerifier = {
@@ -125,7 +128,7 @@ test('an API server that can’t be read confirms nothing, until it can', async 
   expect(agent.holds.size).toBe(0);
 });
 
-test('what an operator let one gateway lose, the others lose too, and nothing else', async () => {
+test('removes on all gateways what an operator has allowed on one, and nothing else', async () => {
   const names = ['w', 'x', 'y', 'z'];
   const [allowed, same, more] = [strange(...names), strange(...names), strange(...names, 'more')];
   const { fleet, clock } = await start(doubtsAll, allowed, same, more);
@@ -137,7 +140,7 @@ test('what an operator let one gateway lose, the others lose too, and nothing el
   expect([allowed, same, more].map(({ holds }) => holds.size)).toEqual([0, 0, 1]);
 });
 
-test('so it is with agents of an older version, which lose all or nothing', async () => {
+test('does the same for agents of an older version, which remove all or nothing', async () => {
   const names = ['w', 'x', 'y', 'z'];
   const agents = [strange(...names), strange(...names), strange(...names, 'more')] as const;
   for (const agent of agents) agent.isOlderVersion = true;
@@ -150,7 +153,7 @@ test('so it is with agents of an older version, which lose all or nothing', asyn
   expect(agents.map(({ holds }) => holds.size)).toEqual([0, 0, 5]);
 });
 
-test('a gateway that is given an older state back is asked again', async () => {
+test('asks a gateway again after an older state was restored on it', async () => {
   const agent = new MemoryAgent();
   const { fleet, clock } = await start(doubtsAll, agent);
   fleet.setService('default/a', [endpoint('a')]);

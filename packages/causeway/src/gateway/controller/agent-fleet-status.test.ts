@@ -15,7 +15,7 @@ afterEach(async () => {
   await ended;
 });
 
-/** A fleet of one gateway that runs, and the standing that its last callback found. */
+/** Starts a fleet with one gateway. `shown` returns the state of the gateway at the last callback. */
 async function follow(agent: MemoryAgent) {
   stop = new AbortController();
   let shown: GatewayStanding | undefined;
@@ -36,18 +36,18 @@ async function follow(agent: MemoryAgent) {
   return { clock, shown: () => shown };
 }
 
-test('the standing of a gateway follows its status, and does not wait for the next check', async () => {
+test("follows a gateway's status without waiting for the next check", async () => {
   const agent = new MemoryAgent();
   const { clock, shown } = await follow(agent);
   expect(shown()).toMatchObject({ vrrp: 'BACKUP', complaints: [] });
   agent.vrrp = 'FAULT';
   agent.alarms = ['link-down: ext is down'];
-  agent.tell();
+  agent.sendStatus();
   await settled();
   expect(shown()).toMatchObject({ vrrp: 'FAULT', complaints: ['link-down: ext is down'] });
 
   agent.mode = 'fails';
-  agent.tell();
+  agent.sendStatus();
   await clock.advance(1_000);
   expect(shown()).toMatchObject({ failure: 'no route', isMaster: false });
   agent.mode = 'works';
@@ -55,13 +55,13 @@ test('the standing of a gateway follows its status, and does not wait for the ne
   expect(shown()).toMatchObject({ failure: undefined, vrrp: 'FAULT' });
 });
 
-test('a gateway that restarts with an older state file gets the full state again at once', async () => {
+test('sends the full state at once to a gateway that restarts with an older state file', async () => {
   const agent = new MemoryAgent();
   const { clock } = await follow(agent);
   const pushed = agent.generation;
   expect(agent.pushes).toHaveLength(1);
   agent.mode = 'fails';
-  agent.tell();
+  agent.sendStatus();
   await clock.advance(1_000);
   agent.generation = 1;
   agent.mode = 'works';

@@ -63,7 +63,7 @@ function run(fleet: AgentFleet): void {
   ended = fleet.run(stop.signal);
 }
 
-test('all gateways get the whole first, then only what changes', async () => {
+test('sends the full state first, then only changes to all gateways', async () => {
   const [one, two] = [new MemoryAgent(), new MemoryAgent()];
   const { fleet } = await start(one, two);
   const generation = fleet.setService('default/a', [endpoint('a')]);
@@ -77,7 +77,7 @@ test('all gateways get the whole first, then only what changes', async () => {
   expect(two.pushes[1]?.endpoints.size).toBe(1);
 });
 
-test('one that hangs delays a start for a moment only, however long its requests may take', async () => {
+test('waits only briefly for a hung gateway at the start, even with a long request limit', async () => {
   const [slow, good] = [new MemoryAgent(), new MemoryAgent()];
   slow.mode = 'hangs';
   const { fleet, clock, starting } = begin(noMetrics, 10_000, slow, good);
@@ -90,7 +90,7 @@ test('one that hangs delays a start for a moment only, however long its requests
   expect(fleet.standings().map(({ failure }) => failure !== undefined)).toEqual([true, false]);
 });
 
-test('one that hangs or fails delays no other, and catches up when it is back', async () => {
+test('does not delay other gateways for a hung or failed gateway, which catches up later', async () => {
   const [slow, good] = [new MemoryAgent(), new MemoryAgent()];
   const { fleet, clock } = await start(slow, good);
   slow.mode = 'hangs';
@@ -109,7 +109,7 @@ test('one that hangs or fails delays no other, and catches up when it is back', 
   expect(slow.holds.size).toBe(1);
 });
 
-test('with no gateway to be reached nothing is called served', async () => {
+test('reports nothing as served while no gateway can be reached', async () => {
   const agent = new MemoryAgent();
   agent.mode = 'fails';
   const { fleet } = await start(agent);
@@ -120,7 +120,7 @@ test('with no gateway to be reached nothing is called served', async () => {
   });
 });
 
-test('an address is free only when every gateway has confirmed that it is gone, or is fenced', async () => {
+test('frees an address only after every gateway has confirmed its removal or is fenced', async () => {
   const [one, two] = [new MemoryAgent(), new MemoryAgent()];
   const { fleet, clock } = await start(one, two);
   fleet.setService('default/a', [endpoint('a')]);
@@ -141,7 +141,7 @@ test('an address is free only when every gateway has confirmed that it is gone, 
   await clock.advance(1);
 });
 
-test('an address that the state still has may be announced, whatever was confirmed', async () => {
+test('treats an address in the state as announced, even if a gateway confirmed less', async () => {
   const agent = new MemoryAgent();
   const { fleet } = await start(agent);
   fleet.setService('default/a', [endpoint('a')]);
@@ -151,7 +151,7 @@ test('an address that the state still has may be announced, whatever was confirm
   expect(fleet.mayAnnounce(parseAddress('192.0.2.9'))).toEqual([]);
 });
 
-test('a look at a Service that finds it as it was bothers no gateway', async () => {
+test('sends nothing to the gateways for an unchanged Service', async () => {
   const agent = new MemoryAgent();
   const { fleet } = await start(agent);
   fleet.setService('default/a', [endpoint('a')]);
@@ -164,7 +164,7 @@ test('a look at a Service that finds it as it was bothers no gateway', async () 
   expect(agent.pushes).toHaveLength(1);
 });
 
-test('one that fails is asked at a growing pace, whatever changes meanwhile', async () => {
+test('retries a failed gateway with a growing delay, even if the state changes', async () => {
   const agent = new MemoryAgent();
   agent.mode = 'fails';
   const { fleet, clock } = await start(agent);
@@ -177,7 +177,7 @@ test('one that fails is asked at a growing pace, whatever changes meanwhile', as
   expect(pushed.mock.calls.length).toBeLessThan(10);
 });
 
-test('generations start beyond those of every gateway', async () => {
+test('starts generations above those of every gateway', async () => {
   const agent = new MemoryAgent();
   agent.generation = 9_000_000_000_000;
   const { fleet } = await start(agent);
@@ -186,7 +186,7 @@ test('generations start beyond those of every gateway', async () => {
   expect(agent.pushes[0]?.header.generation).toBeGreaterThan(9_000_000_000_000);
 });
 
-test("a generation that an operator's undo made confirms nothing of ours, and is gone beyond after the thaw", async () => {
+test("does not count an operator's undo as a confirmation, and exceeds its generation after the freeze", async () => {
   const [undone, good] = [new MemoryAgent(), new MemoryAgent()];
   const { fleet, clock } = await start(undone, good);
   fleet.setService('default/a', [endpoint('a')]);
@@ -205,7 +205,7 @@ test("a generation that an operator's undo made confirms nothing of ours, and is
   expect(fleet.standings()).toMatchObject([{ isCurrent: true }, { isCurrent: true }]);
 });
 
-test('a gateway that is heard late, with a generation beyond ours, is gone beyond', async () => {
+test('exceeds the higher generation of a gateway that answers late', async () => {
   const [late, good] = [new MemoryAgent(), new MemoryAgent()];
   late.generation = 9_000_000_000_000;
   late.mode = 'fails';
@@ -223,7 +223,7 @@ test('a gateway that is heard late, with a generation beyond ours, is gone beyon
   expect(fleet.mayAnnounce(address)).toEqual([]);
 });
 
-test('an answer that got lost is made up for by a newer push', async () => {
+test('recovers from a lost answer with a newer push', async () => {
   const agent = new MemoryAgent();
   const { fleet, clock } = await start(agent);
   run(fleet);
@@ -239,7 +239,7 @@ test('an answer that got lost is made up for by a newer push', async () => {
   expect(agent.pushes).toHaveLength(3);
 });
 
-test('one that answers its status and refuses every push is asked at a growing pace, and is down', async () => {
+test('reports a gateway that rejects every push as down, and retries with a growing delay', async () => {
   const agent = new MemoryAgent();
   const { fleet, clock } = await start(agent);
   run(fleet);
@@ -257,7 +257,7 @@ test('one that answers its status and refuses every push is asked at a growing p
   expect(fleet.standings()).toMatchObject([{ downForMs: undefined, isCurrent: true }]);
 });
 
-test('one that is back and has everything is not pushed to, frozen or not', async () => {
+test('does not push to a returning gateway that is up to date, frozen or not', async () => {
   const agent = new MemoryAgent();
   const { fleet, clock } = await start(agent);
   run(fleet);
@@ -272,7 +272,7 @@ test('one that is back and has everything is not pushed to, frozen or not', asyn
   expect(agent.pushes).toHaveLength(1);
 });
 
-test('what a gateway refuses is told to that endpoint alone, until something new is pushed for it', async () => {
+test('reports a rejection only for its endpoint, until a new push for it', async () => {
   const [one, two] = [new MemoryAgent(), new MemoryAgent()];
   two.dislikes.add(endpointKey(endpoint('bad', 81)));
   const { fleet } = await start(one, two);
@@ -281,10 +281,10 @@ test('what a gateway refuses is told to that endpoint alone, until something new
   run(fleet);
   await settled();
   expect(fleet.servingSince(good, [endpoint('good')])).toEqual({ kind: 'served' });
-  const wrong = { kind: 'wrong', messages: ['TCP/81: g2: not to my taste'] };
+  const wrong = { kind: 'wrong', messages: ['TCP/81: g2: rejected by the test'] };
   expect(fleet.servingSince(bad, [endpoint('bad', 81)])).toEqual(wrong);
   expect(complaints).toEqual(['default/bad']);
-  // A push about somebody else takes nothing back.
+  // A push for another Service does not clear the rejection.
   fleet.setService('default/other', [endpoint('other', 82)]);
   await settled();
   expect(fleet.servingSince(bad, [endpoint('bad', 81)])).toEqual(wrong);
@@ -296,23 +296,23 @@ test('what a gateway refuses is told to that endpoint alone, until something new
   expect(complaints).toEqual(['default/bad', 'default/bad']);
 });
 
-test('who is silent is gathered from all gateways and handed to all alike', async () => {
+test('merges the unhealthy backends of all gateways and sends them to all', async () => {
   const [one, two] = [new MemoryAgent(), new MemoryAgent()];
   const { fleet, clock } = await start(one, two);
   run(fleet);
   await settled();
   expect([one.handed, two.handed]).toEqual([[], []]);
   one.sees = ['10.0.0.7', 'nonsense'];
-  one.tell();
+  one.sendStatus();
   await settled();
   expect([one.handed, two.handed]).toEqual([['10.0.0.7'], ['10.0.0.7']]);
-  // One that can't be followed any more has no say, and is handed everything when it is back.
+  // A gateway without a status stream is ignored, and receives everything when it is back.
   one.mode = 'fails';
-  one.tell();
+  one.sendStatus();
   await settled();
   expect(two.handed).toEqual([]);
   two.sees = ['10.0.0.8'];
-  two.tell();
+  two.sendStatus();
   await settled();
   expect([one.handed, two.handed]).toEqual([['10.0.0.7'], ['10.0.0.8']]);
   one.mode = 'works';
@@ -321,7 +321,7 @@ test('who is silent is gathered from all gateways and handed to all alike', asyn
   expect(one.handed).toEqual(['10.0.0.8']);
 });
 
-test('a stream that has died without a word is opened anew', async () => {
+test('reopens a status stream that died without an error', async () => {
   const agent = new MemoryAgent();
   const { fleet, clock } = await start(agent);
   run(fleet);
@@ -334,7 +334,7 @@ test('a stream that has died without a word is opened anew', async () => {
   expect(agent.handed).toEqual([]);
 });
 
-test('who is silent is handed again and again, so that a gateway can tell a controller that is gone', async () => {
+test('resends the unhealthy backends at intervals, so that a gateway detects a missing controller', async () => {
   const agent = new MemoryAgent();
   const { fleet, clock } = await start(agent);
   run(fleet);
@@ -346,7 +346,7 @@ test('who is silent is handed again and again, so that a gateway can tell a cont
   }
 });
 
-test("each gateway's generation is shown, also of one that has fallen behind", async () => {
+test("shows each gateway's generation, also of a gateway that is behind", async () => {
   const metrics = new PrometheusMetrics();
   const [good, slow] = [new MemoryAgent(), new MemoryAgent()];
   const { fleet, clock } = await startWith(metrics, good, slow);
@@ -366,7 +366,7 @@ test("each gateway's generation is shown, also of one that has fallen behind", a
   expect(text).toContain(`causeway_gateway_wanted_generation ${second}`);
 });
 
-test('a gateway a version behind gets what it understands, and all of it once it is upgraded', async () => {
+test('sends an older gateway what it understands, and the full state after its upgrade', async () => {
   const [old, young] = [new MemoryAgent(), new MemoryAgent()];
   old.revisions = { oldest: 1, newest: 1 };
   young.revisions = { oldest: 2, newest: 3 };

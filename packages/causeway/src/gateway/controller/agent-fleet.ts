@@ -30,54 +30,54 @@ export interface FleetOptions {
   readonly checkEveryMs: number;
   /** Verifies removals that gateways withhold. */
   readonly verifier: RemovalVerifier;
-  /** The UID of the cluster that the gateways serve, where it is known. */
+  /** The UID of the cluster that the gateways serve, if known. */
   readonly cluster?: string | undefined;
-  /** Something about the gateways has changed: what waits for them may go on. */
+  /** Called when a gateway's state has changed, so that waiting work can continue. */
   readonly onChange: () => void;
   /** The VRRP state or the alarms of a gateway may have changed. */
   readonly onStatus?: () => void;
-  /** A gateway has begun or ceased to complain about this Service. */
+  /** Called when a gateway starts or stops rejecting an endpoint of this Service. */
   readonly onComplaint: (service: string) => void;
 }
 
-/** How a Service stands with the gateways. */
+/** Whether the gateways serve a Service. */
 export type Serving =
   | { readonly kind: 'served' }
   | { readonly kind: 'waiting'; readonly message: string }
   | { readonly kind: 'wrong'; readonly messages: readonly string[] };
 
-/** How one gateway is doing. */
+/** The state of one gateway. */
 export interface GatewayStanding {
   readonly name: string;
-  /** How long it has not answered, or not taken what it was sent; undefined while it does. */
+  /** How long the gateway has not answered, or not accepted an update; undefined while it does. */
   readonly downForMs: number | undefined;
-  /** Why it does not, if so. */
+  /** The reason for this, if any. */
   readonly failure: string | undefined;
-  /** The generation that it says it has; 0 while it has not been heard. */
+  /** The generation that the gateway reports; 0 before its first answer. */
   readonly generation: number;
-  /** Whether it has confirmed the newest state. */
+  /** Whether the gateway has confirmed the newest state. */
   readonly isCurrent: boolean;
   readonly isMaster: boolean;
-  /** Its VRRP state; undefined while it is not known. */
+  /** The VRRP state, if known. */
   readonly vrrp?: string | undefined;
   readonly isFenced: boolean;
-  /** How many endpoints it found something wrong with, and what else it complains about. */
+  /** The number of endpoints that the gateway rejects, and its other problems. */
   readonly refusedEndpoints: number;
-  /** How many frontends it still serves because their removal is not verified. */
+  /** The number of frontends that the gateway still serves because their removal is not verified. */
   readonly withheldRemovals: number;
   readonly complaints: readonly string[];
 }
 
-/** How long a gateway that hangs delays a start. */
+/** How long a hung gateway can delay a start. */
 const greetMs = 1_500;
 
-/** All gateways: what they are to serve, and what each of them has confirmed. */
+/** All gateways: their desired state, and the state that each of them has confirmed. */
 export class AgentFleet {
   readonly #options: FleetOptions;
   readonly #links: readonly AgentLink[];
   readonly #health: FleetHealth;
   readonly #gauges;
-  /** Gateways that can't announce anything that is ours, or not these addresses. */
+  /** Gateways that are fenced, for all addresses or for some. */
   readonly #fenced = new Map<string, 'all' | Set<Address>>();
   readonly #addresses = new AddressUse();
   readonly #removals: RemovalLoop;
@@ -134,14 +134,15 @@ export class AgentFleet {
   }
 
   /**
-   * Asks every gateway for its generation, so that ours are beyond all of them. One that can't be
-   * reached now may hold a newer one: ours go beyond that when it is heard, so it is not waited for long.
+   * Reads the generation of every gateway, so that new generations are higher than all of them. An
+   * unreachable gateway may have a newer one; the generations exceed it when the gateway answers. So the
+   * start waits only briefly.
    */
   async start(signal: AbortSignal): Promise<void> {
     const limitMs = Math.min(greetMs, this.#options.limitMs);
     await Promise.all(this.#links.map((link) => link.greet(signal, limitMs)));
     const newest = Math.max(
-      // Also beyond what an unreachable one may have been sent by an earlier controller.
+      // Also above the generations that an earlier controller may have sent to an unreachable gateway.
       this.#options.clock.wallTime(),
       ...this.#links.map(({ reported }) => reported),
     );
@@ -149,13 +150,13 @@ export class AgentFleet {
     this.#state = new DesiredState(this.#firstGeneration);
   }
 
-  /** From now on the state is complete, and may be pushed. */
+  /** Marks the state as complete. From now on it is pushed. */
   complete(): void {
     this.#isComplete = true;
     this.#nudge();
   }
 
-  /** Answers with the generation that has these endpoints. */
+  /** Returns the generation with these endpoints. */
   setService(key: string, endpoints: readonly Endpoint[]): number {
     const generation = this.#change((state) => state.setService(key, endpoints));
     const addresses = new Set(endpoints.map(({ address }) => address));
@@ -171,7 +172,9 @@ export class AgentFleet {
     this.#change((state) => state.setPolicies(namespace, wanted));
   }
 
-  /** Whether the gateways serve what they were given in this generation. One that is down is not waited for. */
+  /**
+   * Whether the gateways serve the endpoints of this generation. Gateways that are down are not waited for.
+   */
   servingSince(generation: number, endpoints: readonly EndpointId[]): Serving {
     const messages = this.#complaintsAbout(endpoints);
     if (messages.length > 0) return { kind: 'wrong', messages };
@@ -189,14 +192,14 @@ export class AgentFleet {
     return { kind: 'waiting', message: `Waiting for ${behind.join(', ')}` };
   }
 
-  /** The gateways that can be reached and have not confirmed the generation yet. */
+  /** The reachable gateways that have not confirmed the generation yet. */
   behind(generation: number): readonly string[] {
     return this.#links
       .filter(({ failure, confirmed }) => failure === undefined && confirmed < generation)
       .map(({ name }) => name);
   }
 
-  /** The gateways that can be reached and still serve frontends of this Service that it no longer has. */
+  /** The reachable gateways that still serve removed frontends of this Service. */
   withholding(service: string): readonly string[] {
     return this.#links
       .filter(({ failure }) => failure === undefined)
@@ -210,15 +213,18 @@ export class AgentFleet {
     return this.#wanted.generation;
   }
 
-  /** Asks all whether they still have what they confirmed; one that does not answer is as it was known. */
+  /**
+   * Asks all gateways whether they still have the confirmed state. A gateway without an answer keeps its
+   * known state.
+   */
   async check(signal: AbortSignal): Promise<void> {
     await Promise.allSettled(this.#links.map((link) => link.check(signal)));
     signal.throwIfAborted();
   }
 
   /**
-   * The gateways that may still announce the address, which must therefore not be given to anybody
-   * else: they have not confirmed a state without it, and are not fenced.
+   * The gateways that may still announce the address, so that it must not be assigned again. They have not
+   * confirmed a state without it, and are not fenced.
    */
   mayAnnounce(address: Address): readonly string[] {
     const isWanted = this.#addresses.isUsed(address);
@@ -229,7 +235,7 @@ export class AgentFleet {
       .map(({ name }) => name);
   }
 
-  /** Whether it is only for a fence that nobody can announce the address. */
+  /** Whether only fences prevent the gateways from announcing the address. */
   isOnlyFenced(address: Address): boolean {
     const leftIn = this.#addresses.leftIn(address) ?? this.#firstGeneration;
     return this.#links.some(
@@ -239,7 +245,7 @@ export class AgentFleet {
     );
   }
 
-  /** The gateway can't announce these addresses any more, or none of ours: its ways were shut. */
+  /** Records that the gateway can't announce these addresses, or any address: the network blocks them. */
   fence(name: string, addresses: 'all' | Iterable<Address> = 'all'): void {
     const before = this.#fenced.get(name);
     if (before === 'all') return;
@@ -303,7 +309,7 @@ export class AgentFleet {
     return this.#state;
   }
 
-  /** Only what is new is pushed: a look at a Service that finds it as it was bothers no gateway. */
+  /** Pushes only changes. An unchanged Service causes no request to a gateway. */
   #change<T>(change: (state: DesiredState) => T): T {
     const state = this.#wanted;
     const { generation } = state;
@@ -312,7 +318,7 @@ export class AgentFleet {
     return answer;
   }
 
-  /** Nothing is pushed before everything is known: a state with holes would take live Services away. */
+  /** Pushes nothing before the state is complete: an incomplete state would remove live Services. */
   #nudge(): void {
     if (!this.#isComplete) return;
     for (const link of this.#links) link.nudge();
@@ -326,7 +332,9 @@ export class AgentFleet {
     onChange();
   }
 
-  /** A gateway whose status stream ends may be down: its link asks at once, and not at its next check. */
+  /**
+   * A gateway with an ended status stream may be down: its link asks at once instead of at its next check.
+   */
   #statusChanged(gateway: string): void {
     if (this.#health.statusOf(gateway) === undefined) {
       this.#links.find(({ name }) => name === gateway)?.nudge();
@@ -367,7 +375,7 @@ export class AgentFleet {
   }
 }
 
-/** Whether the gateway has the newest state, and serves nothing beside it. */
+/** Whether the gateway has the newest state and serves nothing else. */
 function isUpToDate({ failure, confirmed, removals }: AgentLink, newest: number): boolean {
   return failure === undefined && confirmed >= newest && removals.frontends.size === 0;
 }

@@ -27,7 +27,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0));
 });
 
-/** A gateway that has all endpoints and loses one at most without a confirmation. */
+/** A gateway that has all endpoints and removes at most one without a confirmation. */
 function start(prepare: (agent: MemoryAgent) => void = () => {}) {
   stop = new AbortController();
   const clock = new SimulatedClock();
@@ -63,7 +63,7 @@ const verdict = (verified: readonly EndpointKey[], cluster = 'one') => ({
   doubts: new Map(keys.filter((key) => !verified.includes(key)).map((key) => [key, 'in doubt'])),
 });
 
-test('a gateway that withholds removals has confirmed the update, and is no failure', async () => {
+test('treats an update with withheld removals as confirmed', async () => {
   const { agent, clock, link, state, run } = start();
   run();
   await clock.advance(60_000);
@@ -74,7 +74,7 @@ test('a gateway that withholds removals has confirmed the update, and is no fail
   expect(link.removals.describe()).toContain('still serves 3 frontends');
 });
 
-test('it is told which removals are verified, one by one, and once', async () => {
+test('confirms verified removals one by one, and once', async () => {
   const { agent, clock, link, state, run } = start();
   run();
   await clock.advance(1_000);
@@ -83,7 +83,7 @@ test('it is told which removals are verified, one by one, and once', async () =>
   expect([...agent.holds.keys()]).toEqual(keys.slice(2));
   expect(agent.confirmations.map(({ endpoints: each }) => [...each])).toEqual([keys.slice(0, 2)]);
   expect(link.removals.describe()).toContain('still serves 1 frontend');
-  // Updates go on from the same generation.
+  // Updates continue from the same generation.
   state.setService('default/new', endpoints.slice(0, 1));
   link.nudge();
   await clock.advance(1_000);
@@ -91,14 +91,14 @@ test('it is told which removals are verified, one by one, and once', async () =>
   expect(agent.holds.size).toBe(2);
   link.judge(verdict(keys.slice(2)));
   await clock.advance(1_000);
-  // The last one: the full state clears what was kept for its sake.
+  // The last update is the full state, which removes everything kept for the withheld frontends.
   expect(agent.pushes.map(({ header }) => header.kind)).toEqual(['state', 'delta', 'state']);
   await clock.advance(120_000);
   expect(agent.pushes).toHaveLength(3);
   expect(link.confirmed).toBe(state.generation);
 });
 
-test('a frontend that is wanted again is not confirmed to go, whatever the verdict was', async () => {
+test('does not confirm the removal of a frontend that is wanted again, even if it was verified', async () => {
   const { agent, clock, link, state, run } = start();
   run();
   await clock.advance(1_000);
@@ -109,7 +109,7 @@ test('a frontend that is wanted again is not confirmed to go, whatever the verdi
   expect(agent.confirmations.flatMap(({ endpoints: each }) => [...each])).toEqual(keys.slice(1));
 });
 
-test('a gateway of another cluster keeps its frontends, and takes updates', async () => {
+test('lets a gateway of another cluster keep its frontends and accept updates', async () => {
   const { agent, clock, link, state, run } = start((each) => {
     each.cluster = 'other';
   });
@@ -126,7 +126,7 @@ test('a gateway of another cluster keeps its frontends, and takes updates', asyn
   expect(link.confirmed).toBe(state.generation);
 });
 
-test('what an operator allows on the gateway itself is noticed, and the full state follows', async () => {
+test('detects removals that an operator allows on the gateway, and sends the full state', async () => {
   const { agent, clock, link, released, run } = start();
   run();
   await clock.advance(1_000);
@@ -137,14 +137,14 @@ test('what an operator allows on the gateway itself is noticed, and the full sta
   expect(agent.pushes.map(({ header }) => header.kind)).toEqual(['state', 'state']);
 });
 
-test('an older agent is told that the removal is meant once all of it is verified', async () => {
+test('sends the removal to an older agent as intended when all of it is verified', async () => {
   const { agent, clock, link, run } = start((each) => {
     each.isOlderVersion = true;
   });
   run();
   await clock.advance(10_000);
   expect(agent.holds.size).toBe(3);
-  expect(link.failure?.message).toBe('too much would go');
+  expect(link.failure?.message).toBe('too many removals');
   link.judge(verdict(keys.slice(1)));
   await clock.advance(60_000);
   expect(agent.holds.size).toBe(3);
@@ -155,7 +155,7 @@ test('an older agent is told that the removal is meant once all of it is verifie
   expect(agent.pushes.map(({ header }) => header.meansRemoval)).toEqual([true]);
 });
 
-test('a list that lacks some of what an older agent serves proves nothing', async () => {
+test('ignores an incomplete list of the endpoints of an older agent', async () => {
   const { agent, clock, link, run } = start((each) => {
     each.isOlderVersion = true;
   });
@@ -168,7 +168,7 @@ test('a list that lacks some of what an older agent serves proves nothing', asyn
   expect(agent.holds.size).toBe(3);
 });
 
-test('who is stopped while it speaks with the gateway ends at once, and not at the next look', async () => {
+test('ends at once when stopped during a request, and not at the next check', async () => {
   const { agent, clock, run } = start();
   agent.mayLose = 3;
   const answer = Promise.withResolvers<void>();
@@ -186,14 +186,14 @@ test('who is stopped while it speaks with the gateway ends at once, and not at t
   await Promise.all(running.splice(0));
 });
 
-/** Somebody who takes himself for the leader says something else. */
+/** Another controller that believes to be the leader pushes a different state. */
 async function interfere(agent: MemoryAgent): Promise<void> {
   const generation = agent.generation + 1;
   const whole = { endpoints, policies: [], assignments: [], nodes: [] };
   await agent.push(writeState(whole, { generation }), stop.signal);
 }
 
-test('a gateway that tells of a generation beyond ours gets ours again', async () => {
+test('resends its state to a gateway with a higher generation', async () => {
   const { agent, clock, link, run } = start();
   agent.mayLose = 3;
   run();
@@ -212,7 +212,7 @@ test('a gateway that tells of a generation beyond ours gets ours again', async (
   expect(link.confirmed).toBe(own + 2);
 });
 
-test('before anything is taken for unused, a gateway can be asked what it has', async () => {
+test('detects in a check that a gateway has lost its confirmed state', async () => {
   const { agent, clock, link, run } = start();
   agent.mayLose = 3;
   run();
@@ -225,7 +225,7 @@ test('before anything is taken for unused, a gateway can be asked what it has', 
   expect(link.confirmed).toBe(0);
 });
 
-test('a gateway that hangs is silent since it was asked, not since that was noticed', async () => {
+test('counts the downtime of a hung gateway from the request, not from its timeout', async () => {
   const { agent, clock, link, run } = start();
   agent.mode = 'hangs';
   run();

@@ -20,28 +20,28 @@ export interface AgentLinkOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** One push takes no longer than this. */
+  /** The time limit for one push. */
   readonly limitMs: number;
-  /** Asked again this often, also when nothing has changed, to notice an agent that lost its state. */
+  /** The interval of checks without a change, which detect an agent that lost its state. */
   readonly checkEveryMs: number;
-  /** The UID of the cluster that we speak for, where it is known. */
+  /** The UID of this controller's cluster, if known. */
   readonly cluster?: string | undefined;
-  /** Makes the wanted generation larger than this one, which the gateway has already. */
+  /** Raises the desired generation above this one, which the gateway already has. */
   readonly goBeyond: (generation: number) => void;
   /** Called after each answer and each failure. */
   readonly onChange: () => void;
   readonly onPush: (outcome: 'taken' | 'failed') => void;
-  /** Called with the endpoints that it has begun or ceased to complain about. */
+  /** Called with the endpoints that the gateway starts or stops rejecting. */
   readonly onComplaints: (endpoints: ReadonlySet<EndpointKey>) => void;
-  /** Called with frontends that an operator let the gateway lose: the others may lose them, too. */
+  /** Called with frontends that an operator allowed the gateway to remove. Others may follow. */
   readonly onReleased: (endpoints: ReadonlySet<EndpointKey>) => void;
 }
 
 const pace: BackoffPolicy = { baseMs: 250, maxMs: 15_000, jitter: 0.3 };
 
 /**
- * The way to one gateway. It pushes what the gateway lacks, tries again with a growing delay, and
- * remembers what was confirmed. A gateway that hangs holds up nobody but itself.
+ * The connection to one gateway. It pushes missing changes, retries with a growing delay, and keeps the
+ * confirmed generation. A hung gateway does not delay the others.
  */
 export class AgentLink {
   readonly #options: AgentLinkOptions;
@@ -52,17 +52,17 @@ export class AgentLink {
   #failure: CausewayError | undefined;
   #failures = 0;
   #failingSince: number | undefined;
-  /** What both sides understand. An agent may be a version ahead of us, or behind. */
+  /** The protocol revision that both sides support. An agent can be one version newer or older. */
   #revision: number | undefined;
-  /** What it has was written in another revision, and may say less than the new one could. */
+  /** The gateway's state was written in another revision, which may have less content. */
   #isOtherRevision = false;
   #writtenIn: number | undefined;
-  /** How many endpoints it said that it serves. */
+  /** The number of endpoints that the gateway reports to serve. */
   #serves = 0;
-  /** It withholds removals until we confirm them. An older version rejects the whole update instead. */
+  /** Whether the agent withholds removals. An older version rejects the whole update instead. */
   #withholds = false;
   readonly #removals = new WithheldRemovals();
-  /** It may have more than we told it, so the next update is the full state. */
+  /** The gateway may have more than it was sent, so the next update is the full state. */
   #needsWhole = false;
   #wake: (() => void) | undefined;
 
@@ -75,51 +75,52 @@ export class AgentLink {
   }
 
   /**
-   * The generation of ours that it has taken and still has; 0 while it has anything else. An operator's
-   * undo, or a controller before us, makes generations too, and what those hold is not known here.
+   * The newest generation of this controller that the gateway has accepted and still has; 0 while it has
+   * another state. An operator's undo or an earlier controller also creates generations, and their content is
+   * unknown here.
    */
   get confirmed(): number {
     return this.#confirmed;
   }
 
-  /** The generation that it says it has, whoever made it; 0 while it has not been heard. */
+  /** The generation that the gateway reports, from any source; 0 before its first answer. */
   get reported(): number {
     return this.#reported;
   }
 
-  /** What it says is wrong with each endpoint, and with what belongs to none. */
+  /** The gateway's rejections by endpoint, and its general problems. */
   get complaints(): Rejections {
     return this.#complaints;
   }
 
-  /** Why it can't be reached or refuses, if so. */
+  /** Why the gateway can't be reached or rejects updates, if so. */
   get failure(): CausewayError | undefined {
     return this.#failure;
   }
 
-  /** How long it has not taken what it was sent, or not answered; undefined while it does. */
+  /** How long the gateway has not accepted an update, or not answered; undefined while it does. */
   get downForMs(): number | undefined {
     if (this.#failingSince === undefined) return undefined;
     return this.#options.clock.monotonic() - this.#failingSince;
   }
 
-  /** The removals that it withholds, or rejects updates for. */
+  /** The removals that the gateway withholds, or because of which it rejects updates. */
   get removals(): WithheldRemovals {
     return this.#removals;
   }
 
-  /** Takes the verdict on what it withholds, and acts on it. */
+  /** Takes the verdict on withheld removals and acts on it. */
   judge(verdict: RemovalVerdict): void {
     this.#removals.judge(verdict);
     this.nudge();
   }
 
-  /** Whether it may still serve the address although the state no longer has it. */
+  /** Whether the gateway may still serve the address after its removal from the state. */
   stillServes(address: string): boolean {
     return this.#older.some((record) => record.address === address);
   }
 
-  /** Asks which generation it has. False while it can't be reached. */
+  /** Reads the gateway's generation. Returns false if it can't be reached. */
   async greet(signal: AbortSignal, limitMs = this.#options.limitMs): Promise<boolean> {
     const { clock, agent, name } = this.#options;
     const askedAt = clock.monotonic();
@@ -128,7 +129,7 @@ export class AgentLink {
         clock,
         limitMs,
         signal,
-        `asking the agent ${name}`,
+        `querying the agent ${name}`,
         (inner) => agent.status(inner),
       );
       this.#serves = status.endpoints;
@@ -150,7 +151,7 @@ export class AgentLink {
     this.#revision = revision;
   }
 
-  /** There is something new to push. One that fails is not asked sooner for it: it gets the whole later. */
+  /** Called after a change of the state. A failing gateway is not retried sooner for it. */
   nudge(): void {
     if (this.#failures === 0) this.#wake?.();
   }
@@ -161,8 +162,9 @@ export class AgentLink {
   }
 
   /**
-   * The generation that it has, told while nothing is under way. One beyond ours is an operator's, or that of a
-   * controller that took itself for the leader, as one does whose machine was suspended: it gets ours again.
+   * Takes a generation that the gateway reports while no request is running. A higher generation is from an
+   * operator, or from a controller that wrongly believes to lead, as after a suspended machine. The gateway
+   * then gets this controller's state again.
    */
   heard(status: HeardStatus): void {
     if (this.#wake === undefined || this.#confirmed === 0) return;
@@ -174,7 +176,7 @@ export class AgentLink {
     this.#options.onChange();
   }
 
-  /** An operator has allowed removals on the gateway itself: it withholds less than it told us. */
+  /** Detects removals that an operator allowed on the gateway: it withholds less than before. */
   #noticeReleased({ generation, withheld }: HeardStatus): boolean {
     if (withheld === undefined || generation !== this.#confirmed) return false;
     const now = new Set(withheld.flatMap((record) => endpointIdOf(record) ?? []).map(endpointKey));
@@ -186,10 +188,10 @@ export class AgentLink {
     return true;
   }
 
-  /** Asks whether it still has what it confirmed; not while it is being told something else. */
+  /** Asks whether the gateway still has the confirmed state, unless an update is running. */
   async check(signal: AbortSignal): Promise<void> {
     if (this.#wake === undefined || this.#failures > 0) return;
-    const status = await this.#limited('asking', signal, (inner) =>
+    const status = await this.#limited('querying', signal, (inner) =>
       this.#options.agent.status(inner),
     );
     this.heard(status);
@@ -199,7 +201,7 @@ export class AgentLink {
     const { clock, checkEveryMs, random } = this.#options;
     const onAbort = () => this.#wake?.();
     signal.addEventListener('abort', onAbort, { once: true });
-    // A gateway may have been changed while nobody watched: the first push is the whole.
+    // The first push is the full state, because the gateway may have changed while no controller watched.
     let isWhole = false;
     while (!signal.aborted) {
       if (this.#needsWhole) isWhole = false;
@@ -217,7 +219,7 @@ export class AgentLink {
           : this.#isBehind(state)
             ? 0
             : checkEveryMs;
-      // Who was stopped while it spoke with the gateway has nobody left to wake it.
+      // After an abort during the request, nothing would end this sleep.
       if (delay > 0 && !signal.aborted) await this.#sleep(clock, delay);
     }
     signal.removeEventListener('abort', onAbort);
@@ -228,7 +230,7 @@ export class AgentLink {
     return !isUpToDate || this.#confirmable(state) !== undefined;
   }
 
-  /** The verified removals, where the gateway has what we think it has. */
+  /** The verified removals, if the gateway has the expected state. */
   #confirmable(state: DesiredState) {
     if (this.#confirmed === 0 || this.#failure !== undefined) return undefined;
     return this.#removals.confirmable((key) => state.wants(key));
@@ -249,7 +251,7 @@ export class AgentLink {
       log.info({ agent: this.name, count: verified.endpoints.size }, 'confirmed removals');
       this.#older = answer.older;
       this.#removals.take(answer.withheld ?? []);
-      // What else was kept for their sake, such as network policies, goes with the full state.
+      // The full state also removes records kept for these frontends, such as network policies.
       this.#needsWhole = this.#removals.frontends.size === 0;
       onChange();
     } catch (error) {
@@ -269,7 +271,7 @@ export class AgentLink {
   }
 
   async #push(state: DesiredState, isWhole: boolean, signal: AbortSignal): Promise<boolean> {
-    // One that was changed for another version meanwhile may understand another revision.
+    // An agent that was upgraded or downgraded in the meantime may support another revision.
     const isUnsure = this.#revision === undefined || this.#failure !== undefined;
     if (isUnsure && !(await this.greet(signal))) return false;
     if (this.#failure !== undefined && this.#isCurrent(state)) {
@@ -283,12 +285,12 @@ export class AgentLink {
       state.canStartFrom(this.#confirmed)
         ? this.#confirmed
         : undefined;
-    // It takes nothing that is not newer than what it has.
+    // The gateway accepts only a generation newer than its own.
     if (this.#reported >= state.generation) this.#options.goBeyond(this.#reported);
     const revision = this.#revision ?? revisions.oldest;
     const { generation } = state;
     const meansRemoval = this.#removals.isRejectionVerified((key) => state.wants(key));
-    // An agent that withholds removals wants them confirmed one by one, and knows clusters.
+    // An agent that withholds removals needs single confirmations, and checks the cluster.
     const { cluster } = this.#options;
     const options = { generation, revision, ...(this.#withholds ? { cluster } : { meansRemoval }) };
     const touched = base === undefined ? undefined : state.endpointsSince(base);
@@ -317,7 +319,7 @@ export class AgentLink {
       this.#revision = undefined;
       this.#failed(error, askedAt, signal);
       if (reasonOf(error) === 'mass-removal') await this.#listRejected(state, signal);
-      // Whatever went wrong with a difference, the whole may go right.
+      // After any failure of a delta, the full state may succeed.
       return false;
     }
   }
@@ -326,18 +328,18 @@ export class AgentLink {
     this.#older = older;
     const { isRejection } = this.#removals;
     const gone = this.#removals.take(withheld);
-    // It rejected that before, and we have not verified it: an operator has allowed it.
+    // The agent rejected this removal before, and it is not verified here: an operator has allowed it.
     if (isRejection && !meantRemoval) this.#options.onReleased(new Set(gone.keys()));
   }
 
   /**
-   * Asks an agent of an older version what it serves, to verify what it refuses to lose. A list that is
-   * shorter than what it serves proves nothing, nor does one that can't be had.
+   * Lists what an agent of an older version serves, to verify the removals that it rejects. An incomplete or
+   * missing list proves nothing.
    */
   async #listRejected(state: DesiredState, signal: AbortSignal): Promise<void> {
     const { agent, log, onChange } = this.#options;
     try {
-      const served = await this.#limited('asking', signal, (inner) =>
+      const served = await this.#limited('querying', signal, (inner) =>
         agent.counters === undefined ? Promise.resolve([]) : agent.counters(inner),
       );
       const ids = served.flatMap((record) => endpointIdOf(record) ?? []);
@@ -347,7 +349,7 @@ export class AgentLink {
       onChange();
     } catch (error) {
       const known = CausewayError.from(error);
-      log.warn({ agent: this.name, error: known }, 'the frontends of the agent are not known');
+      log.warn({ agent: this.name, error: known }, 'could not list the frontends of the agent');
       this.#removals.reject([]);
     }
   }
@@ -371,9 +373,9 @@ export class AgentLink {
     this.#options.onChange();
   }
 
-  /** It is silent since it was asked, not since that was noticed. */
+  /** The downtime counts from the request, not from its timeout. */
   #failed(thrown: unknown, askedAt: number, signal: AbortSignal): void {
-    // A lease that was lost aborts as well, and must be paced like any other failure.
+    // A lost lease also aborts, and must be retried with a delay like any other failure.
     if (signal.aborted) return;
     const error = CausewayError.from(thrown);
     this.#failures += 1;

@@ -16,23 +16,24 @@ export interface AgentWatchOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** One question or answer takes no longer than this. */
+  /** The time limit for one request or answer. */
   readonly limitMs: number;
-  /** Called when its status has changed, or can't be followed any more. */
+  /** Called when the status has changed, or the status stream has ended. */
   readonly onChange: () => void;
-  /** Called with what it says about itself. */
+  /** Called with the agent's status. */
   readonly onStatus: (status: AgentStatus) => void;
 }
 
 const pace: BackoffPolicy = { baseMs: 500, maxMs: 15_000, jitter: 0.3 };
-/** A stream that says nothing for so long may be dead: we ask. */
+/** A stream without data for this long may be dead: the watch sends a request. */
 const quietMs = 30_000;
-/** What was handed lasts three times as long on the gateway, so that it can tell a controller that vanished. */
+/** The gateway keeps the unhealthy backends for three times as long, and so detects a missing controller. */
 const handEveryMs = 10_000;
 
 /**
- * Follows one gateway's status, by which the gateway knows that we are there, and hands it who is
- * silent. While it can't be followed it acts on what it sees by itself, and has no say.
+ * Follows one gateway's status stream, which shows the gateway that a controller is present, and sends it the
+ * unhealthy backends. While the stream is down, the gateway uses its own probes, and the controller ignores
+ * its results.
  */
 export class AgentWatch {
   readonly #options: AgentWatchOptions;
@@ -46,7 +47,7 @@ export class AgentWatch {
     this.#options = options;
   }
 
-  /** What it says about itself; undefined while it can't be followed. */
+  /** The agent's status; undefined while the stream is down. */
   get status(): AgentStatus | undefined {
     return this.#status;
   }
@@ -55,7 +56,7 @@ export class AgentWatch {
     return this.#status === undefined ? undefined : viewOf(this.#status);
   }
 
-  /** Hands over who is silent; at once while it is followed, else when it is again. */
+  /** Sends the unhealthy backends: at once while the stream is open, else when it is open again. */
   hand(unhealthy: ReadonlySet<Address>): void {
     this.#unhealthy = unhealthy;
     this.#isDue = true;
@@ -116,7 +117,7 @@ export class AgentWatch {
       } catch (error) {
         log.debug(
           { agent: name, error: CausewayError.from(error) },
-          'could not hand who is silent',
+          'could not send the unhealthy backends',
         );
         this.#stream.abort();
       }
@@ -133,7 +134,7 @@ export class AgentWatch {
     return { stop: () => timer.cancel() };
   }
 
-  /** Asks when nothing was heard for long; without an answer the stream is opened anew. */
+  /** Sends a request after a long time without data. Without an answer, the stream is reopened. */
   #watchQuiet() {
     const { clock, agent, limitMs, onStatus } = this.#options;
     const ask = () => {
@@ -147,7 +148,7 @@ export class AgentWatch {
         () => this.#stream.abort(),
       );
     };
-    // The first status comes at once, or the agent hangs.
+    // A working agent sends the first status at once.
     let timer = clock.timer(limitMs, ask);
     const restart = () => {
       timer.cancel();
@@ -158,7 +159,7 @@ export class AgentWatch {
 
   #limited<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, limitMs, name } = this.#options;
-    return withDeadline(clock, limitMs, this.#stream.signal, `asking the agent ${name}`, work);
+    return withDeadline(clock, limitMs, this.#stream.signal, `querying the agent ${name}`, work);
   }
 }
 

@@ -11,15 +11,23 @@ const sees = (...seen: (typeof a)[]): HealthView => ({
 });
 
 test.each<[string, HealthView[], (typeof a)[]]>([
-  ['no gateway at all', [], []],
-  ['nobody is silent', [sees(), sees()], []],
-  ['one of two is enough', [sees(a), sees()], [a]],
-  ['one of three is not', [sees(a), sees(), sees()], []],
-  ['two of three are', [sees(a, b), sees(a), sees()], [a]],
-  ['the one with the traffic is believed', [{ ...sees(b), isMaster: true }, sees(), sees()], [b]],
-  ['one that is cut off has no say', [{ ...sees(), canJudge: false }, sees(a), sees()], [a]],
-  ['nor does a master that is', [{ ...sees(a), isMaster: true, canJudge: false }, sees()], []],
-  ['nor do all of them', [{ ...sees(a), canJudge: false }], []],
+  ['no gateway', [], []],
+  ['no unhealthy backend', [sees(), sees()], []],
+  ['one of two gateways is enough', [sees(a), sees()], [a]],
+  ['one of three gateways is not enough', [sees(a), sees(), sees()], []],
+  ['two of three gateways are enough', [sees(a, b), sees(a), sees()], [a]],
+  ['the active gateway decides', [{ ...sees(b), isMaster: true }, sees(), sees()], [b]],
+  [
+    'a gateway that is cut off does not count',
+    [{ ...sees(), canJudge: false }, sees(a), sees()],
+    [a],
+  ],
+  [
+    'an active gateway that is cut off does not count',
+    [{ ...sees(a), isMaster: true, canJudge: false }, sees()],
+    [],
+  ],
+  ['all gateways cut off', [{ ...sees(a), canJudge: false }], []],
 ])('%s', (_name, views, unhealthy) => {
   expect([...agreeOnHealth(views)]).toEqual(unhealthy);
 });

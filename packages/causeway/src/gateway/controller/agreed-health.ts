@@ -1,19 +1,19 @@
 import type { Address } from '@causeway/base/address/address';
 
-/** What one gateway says about who answers it. */
+/** One gateway's probe results. */
 export interface HealthView {
-  /** Whom it sees as silent. */
+  /** The backends that the gateway found unhealthy. */
   readonly seen: ReadonlySet<Address>;
-  /** Whether it carries the traffic now. */
+  /** Whether the gateway carries the traffic. */
   readonly isMaster: boolean;
-  /** Whether it is in a position to judge: something has answered it, and it is not cut off. */
+  /** Whether the results are meaningful: the gateway is not cut off, and some backend answers it. */
   readonly canJudge: boolean;
 }
 
 /**
- * Whom all gateways are to send nothing to. The one that carries the traffic is believed; else half of
- * those that can judge. A destination that is left out without need costs some capacity, one that is
- * kept although it is dead costs connections, so with two gateways the word of one is enough.
+ * The backends that all gateways must exclude. The active gateway decides; without one, half of the gateways
+ * with meaningful results. A wrongly excluded backend costs some capacity, but a dead one in use costs
+ * connections. So with two gateways, the result of one is enough.
  */
 export function agreeOnHealth(views: Iterable<HealthView>): ReadonlySet<Address> {
   const judges = [...views].filter(({ canJudge }) => canJudge);

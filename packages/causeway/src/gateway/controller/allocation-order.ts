@@ -2,37 +2,41 @@ import type { Address, Family } from '@causeway/base/address/address';
 import type { L2Port, PortSlot } from './port-slot.ts';
 import type { L4Port } from '../../services/l4-port.ts';
 
-/** Which Service had which port before, as its annotation says. */
+/** The port of a Service before a restart, according to its annotation. */
 export interface PriorAllocation {
   readonly owner: string;
   readonly namespace: string;
-  /** The circle in which it was placed, which need not be the one it names now. */
+  /** The sharing group at the time of placement, which can differ from the current one. */
   readonly sharingGroup: string;
-  /** The circle that it names now, which counts where its status does not bear out the annotation. */
+  /** The current sharing group. It counts if the status does not confirm the annotation. */
   readonly ownSharingGroup: string;
-  /** What it holds there, which need not be what it asks for now. */
+  /** The L4 ports that the Service holds, which can differ from the ports in its spec. */
   readonly held: readonly L4Port[];
   readonly portId: string;
   readonly family: Family;
-  /** Whether what it holds is written down. Otherwise it is what it asks for, and comes after what others hold. */
+  /**
+   * Whether the held ports are in the annotation. Otherwise they are taken from the spec, and written ones
+   * take precedence.
+   */
   readonly isWritten: boolean;
   readonly createdAt: string;
-  /** The addresses of this family in its status: what its users are told now. */
+  /** The addresses of this family in the status, which clients use now. */
   readonly advertised: readonly Address[];
-  /** The address that users know, so that a port that was lost can be made again with it. */
+  /** The address that clients use, so that a lost port can be recreated with it. */
   readonly publicAddress?: Address | undefined;
-  /** Whether it wants the floating IP to be kept. */
+  /** Whether the Service wants to keep the floating IP. */
   readonly keepsPublic?: boolean | undefined;
-  /** Whether our finalizer is on it. Before that nothing is changed outside for it. */
+  /** Whether the Service has Causeway's finalizer. Nothing outside is changed for it before. */
   readonly isTakenOver: boolean;
 }
 
 /**
- * How a claim stands with the Service's status, which users can't write as they can an annotation:
+ * How the Service's status supports a claim. Unlike an annotation, users can't write the status:
  *
- * - `shown`: the status tells the address of the port that the annotation names;
- * - `open`: it tells one that no port has. The port or its floating IP was lost, so it says nothing;
- * - `unfounded`: it tells nothing, or another port's address.
+ * - `shown`: the status has the address of the port in the annotation;
+ * - `open`: no port has the address in the status. The port or its floating IP was lost, so the status proves
+ *   nothing;
+ * - `unfounded`: the status is empty, or has another port's address.
  */
 type ClaimStanding = 'shown' | 'open' | 'unfounded';
 
@@ -40,23 +44,23 @@ export function standingOf(
   { portId, advertised }: PriorAllocation,
   portAt: (address: Address) => L2Port | undefined,
 ): ClaimStanding {
-  const told = advertised.flatMap((address) => portAt(address) ?? []);
-  if (told.some(({ id }) => id === portId)) return 'shown';
-  return advertised.length > 0 && told.length === 0 ? 'open' : 'unfounded';
+  const shownPorts = advertised.flatMap((address) => portAt(address) ?? []);
+  if (shownPorts.some(({ id }) => id === portId)) return 'shown';
+  return advertised.length > 0 && shownPorts.length === 0 ? 'open' : 'unfounded';
 }
 
-/** Whether the status tells the address of another port than the annotation names. */
+/** Whether the status has the address of another port than the annotation. */
 export function isElsewhere(
   { portId, advertised }: PriorAllocation,
   portAt: (address: Address) => L2Port | undefined,
 ): boolean {
-  const told = advertised.flatMap((address) => portAt(address) ?? []);
-  return told.length > 0 && !told.some(({ id }) => id === portId);
+  const shownPorts = advertised.flatMap((address) => portAt(address) ?? []);
+  return shownPorts.length > 0 && !shownPorts.some(({ id }) => id === portId);
 }
 
 /**
- * Whether the Service may be on the slot beside those who are there, as far as circles go. What was
- * shared between circles stays so, but nobody comes to share by an annotation alone.
+ * Whether the sharing groups allow the Service on the slot beside its users. An existing share across groups
+ * stays, but an annotation alone creates no share.
  */
 export function mayJoin(
   { users }: PortSlot,
@@ -81,7 +85,7 @@ export function groupByPort(claims: readonly PriorAllocation[]): Map<string, Pri
 
 const ranks: Record<ClaimStanding, number> = { shown: 0, open: 1, unfounded: 2 };
 
-/** One total order: what the status bears out, then what is written down, then the older, then by UID. */
+/** One total order: confirmed by the status, then written in the annotation, then the older, then by UID. */
 export function compareAllocations(
   [left, leftStanding]: readonly [PriorAllocation, ClaimStanding],
   [right, rightStanding]: readonly [PriorAllocation, ClaimStanding],

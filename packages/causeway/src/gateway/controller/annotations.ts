@@ -9,13 +9,13 @@ import type { BackendLayer } from './backends.ts';
 import { fromLegacyPorts } from './legacy.ts';
 import type { L4Port } from '../../services/l4-port.ts';
 
-/** What users write. All start with `causeway.dev/`. */
+/** Annotations of users. All start with `causeway.dev/`. */
 export const keepFloatingIpAnnotation = 'causeway.dev/keep-floating-ip';
 
-/** What we write: which L2 port serves the Service in each family. */
+/** Written by Causeway: the L2 port of the Service in each family. */
 export const portsAnnotation = 'causeway.dev/gateway-ports';
 
-/** What ch-k8s-lbaas reads and writes; read always, written while the way back is to stay open. */
+/** Annotations of ch-k8s-lbaas. Always read; written only with `keepWayBack`. */
 export const legacyManagedAnnotation = 'cah-loadbalancer.k8s.cloudandheat.com/managed';
 export const legacyPortAnnotation = 'cah-loadbalancer.k8s.cloudandheat.com/inbound-port';
 
@@ -31,8 +31,8 @@ const portsSchema = z.object({
 });
 
 /**
- * The ports that the Service has by its annotations. One that can't be read counts as none: the
- * Service is then placed anew, as the design asks for conflicts.
+ * The ports of the Service, by its annotations. An unreadable annotation counts as none: the Service is
+ * placed again, as in a conflict.
  */
 export function readPortIds(service: Service): PortIds {
   const annotations = service.metadata?.annotations ?? {};
@@ -61,20 +61,20 @@ function parsePorts(text: string): z.output<typeof portsSchema> | undefined {
   return portsSchema.safeParse(fromLegacyPorts(value)).data;
 }
 
-/** What was written down with the ports: what the Service holds there, and in which sharing group it was placed. */
+/** The placement in the annotation: the ports that the Service holds, and its sharing group at that time. */
 export interface WrittenPlace {
   readonly held: readonly L4Port[] | undefined;
   readonly sharingGroup: string | undefined;
 }
 
-/** Both are unknown for Services that come from ch-k8s-lbaas. */
+/** Both are unknown for Services of ch-k8s-lbaas. */
 export function readPlace(service: Service): WrittenPlace {
   const text = service.metadata?.annotations?.[portsAnnotation];
   const { held, sharingGroup } = (text === undefined ? undefined : parsePorts(text)) ?? {};
   return { held: held === undefined ? undefined : parseHeld(held), sharingGroup };
 }
 
-/** Unknown as a whole where one part can't be read: half of it would free what is held. */
+/** Undefined if one part is unreadable: a partial list would free ports that are in use. */
 function parseHeld(held: readonly string[]): readonly L4Port[] | undefined {
   try {
     return held.map((text) => {
@@ -90,7 +90,10 @@ function formatHeld(held: readonly L4Port[]): string[] {
   return held.map(({ port, protocol }) => `${port}/${protocol}`).sort();
 }
 
-/** The annotations that say which ports a Service has, and what it holds on them; an empty map removes them. */
+/**
+ * The annotations for the ports of a Service and the L4 ports that it holds on them. An empty map removes
+ * them.
+ */
 export function portAnnotations(
   ids: PortIds,
   { held = [], sharingGroup }: WrittenPlace,
@@ -109,19 +112,19 @@ export function portAnnotations(
         });
   return {
     [portsAnnotation]: text,
-    // While the way back is closed, a port that has changed since would be a false lead.
+    // Without `keepWayBack`, a port that changes later would make this annotation wrong.
     [legacyPortAnnotation]: keepWayBack ? (ipv4 ?? null) : null,
-    // A user's "false" opts out, and must never be taken away; then there are no ports.
+    // A user's "false" opts out and must never be removed. Such a Service has no ports.
     ...(keepWayBack && ids.size > 0 ? { [legacyManagedAnnotation]: 'true' } : {}),
   };
 }
 
-/** Tells the nodes' proxies what the gateways lead to, while they lead there. */
+/** The annotation for node proxies that names the backend layer, while the gateways serve the Service. */
 export function layerAnnotations(ids: PortIds, layer: BackendLayer): Annotations {
   return { [gatewayLayerAnnotation]: ids.size > 0 && layer === 'Pod' ? layer : null };
 }
 
-/** Whether the Service says so already. */
+/** Whether the Service already has this annotation. */
 export function saysLayer(service: Service, layer: BackendLayer): boolean {
   const said = service.metadata?.annotations?.[gatewayLayerAnnotation];
   return said === (layer === 'Pod' ? layer : undefined);

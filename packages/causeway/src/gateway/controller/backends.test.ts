@@ -62,7 +62,7 @@ function input(
   return { service, addresses, slices, nodes, layer, masquerade: 'needed', routable };
 }
 
-/** Each endpoint in a line, as `192.0.2.1:80 -> …`. */
+/** Each endpoint as a line such as `192.0.2.1:80 -> …`. */
 function describeBackends(of: BackendInput): string[] {
   const { endpoints, problems } = backendsOf(of);
   return [
@@ -85,50 +85,54 @@ const twoPods = [slice(pod(1, 'n1'), pod(2, 'n2'))];
 describe('backendsOf', () => {
   test.each<[string, BackendInput, string[]]>([
     [
-      'node ports, on every node',
+      'sends to node ports on every node',
       input('NodePort', {}, twoPods),
       ['192.0.2.1:80 -> every node:30080'],
     ],
     [
-      'node ports with policy Local, only where a pod is',
+      'sends to node ports only on nodes with a pod for the policy Local',
       input('NodePort', { externalTrafficPolicy: 'Local' }, [slice(pod(1, 'n2'))]),
       ['192.0.2.1:80 -> 10.0.0.2:30080'],
     ],
-    ['the cluster address', input('ClusterIP', {}, twoPods), ['192.0.2.1:80 -> 10.96.0.7:80']],
-    ['pods', input('Pod', {}, twoPods), ['192.0.2.1:80 -> 10.1.0.1:8080 10.1.0.2:8080']],
     [
-      'pods of several slices',
+      'sends to the cluster address',
+      input('ClusterIP', {}, twoPods),
+      ['192.0.2.1:80 -> 10.96.0.7:80'],
+    ],
+    ['sends to pods', input('Pod', {}, twoPods), ['192.0.2.1:80 -> 10.1.0.1:8080 10.1.0.2:8080']],
+    [
+      'sends to pods of several slices',
       input('Pod', {}, [slice(pod(1, 'n1')), slice(pod(2, 'n2'), pod(1, 'n1'))]),
       ['192.0.2.1:80 -> 10.1.0.1:8080 10.1.0.2:8080'],
     ],
     [
-      'unready pods are left out',
+      'skips unready pods',
       input('Pod', {}, [slice(pod(1, 'n1', { ready: false }), pod(2, 'n2'))]),
       ['192.0.2.1:80 -> 10.1.0.2:8080'],
     ],
     [
-      'ending pods serve while nobody else does',
+      'sends to terminating pods if no other is ready',
       input('Pod', {}, [slice(pod(1, 'n1', { ready: false, serving: true, terminating: true }))]),
       ['192.0.2.1:80 -> 10.1.0.1:8080'],
     ],
     [
-      'unready pods where the Service publishes them',
+      'sends to unready pods that the Service publishes',
       input('Pod', { publishNotReadyAddresses: true }, [slice(pod(1, 'n1', { ready: false }))]),
       ['192.0.2.1:80 -> 10.1.0.1:8080'],
     ],
-    ['no pods: served, with nowhere to go', input('Pod'), ['192.0.2.1:80 -> ']],
+    ['serves a Service without pods and without backends', input('Pod'), ['192.0.2.1:80 -> ']],
     [
-      'an idle Service, to every node',
+      'sends an idle Service to every node',
       input('Pod', {}, [], idled),
       ['192.0.2.1:80 -> every node:30080'],
     ],
     [
-      'an idle Service with policy Local too',
+      'sends an idle Service with the policy Local to every node',
       input('NodePort', { externalTrafficPolicy: 'Local' }, [], idled),
       ['192.0.2.1:80 -> every node:30080'],
     ],
     [
-      'an idle Service whose pods still end: nodes hold already',
+      'sends an idle Service with terminating pods to every node',
       input(
         'Pod',
         {},
@@ -138,39 +142,39 @@ describe('backendsOf', () => {
       ['192.0.2.1:80 -> every node:30080'],
     ],
     [
-      'one with policy Local that has pods again, where they are',
+      'sends a woken Service with the policy Local to nodes with pods',
       input('NodePort', { externalTrafficPolicy: 'Local' }, [slice(pod(1, 'n2'))], idled),
       ['192.0.2.1:80 -> 10.0.0.2:30080'],
     ],
     [
-      'one that was idle and has pods again',
+      'sends a woken Service to its pods',
       input('Pod', {}, twoPods, idled),
       ['192.0.2.1:80 -> 10.1.0.1:8080 10.1.0.2:8080'],
     ],
     [
-      'without a node port, to a node as it is',
+      'routes unchanged to a node without a node port',
       input('NodePort', { ports: portless }),
       ['192.0.2.1:80 ~> nodes'],
     ],
     [
-      'without one and with policy Local, to the nodes that have pods',
+      'routes unchanged to nodes with pods for the policy Local',
       input('NodePort', { ports: portless, externalTrafficPolicy: 'Local' }, twoPods),
       ['192.0.2.1:80 ~> 10.0.0.1,10.0.0.2'],
     ],
     [
-      'an idle Service without one, whatever the layer',
+      'routes an idle Service without a node port on every layer',
       input('ClusterIP', { ports: portless }, [], idled),
       ['192.0.2.1:80 ~> nodes'],
     ],
     [
-      'without one, behind a floating IP',
+      'rejects a Service without a node port behind a floating IP',
       { ...input('NodePort', { ports: portless }), routable: new Set() },
       [
         'problem: TCP/80: it has no node port, and can not be sent to a node unchanged: nodes know its floating IP, not the address behind it. Remove allocateLoadBalancerNodePorts: false, or serve it on the layer Pod.',
       ],
     ],
     [
-      'without one, where sources are rewritten',
+      'rejects a Service without a node port if sources are rewritten',
       { ...input('NodePort', { ports: portless }), masquerade: 'always' },
       [
         'problem: TCP/80: it has no node port, and can not be sent to a node unchanged: the gateways rewrite every source (gateway.masquerade). Remove allocateLoadBalancerNodePorts: false, or serve it on the layer Pod.',
@@ -180,7 +184,7 @@ describe('backendsOf', () => {
     expect(describeBackends(of)).toEqual(expected);
   });
 
-  test('ranges and affinity are carried; ranges of the other family keep everybody out', () => {
+  test('copies source ranges and affinity; ranges of the other family block all clients', () => {
     const spec: ServiceSpec = {
       sessionAffinity: 'ClientIP',
       loadBalancerSourceRanges: ['198.51.100.7/24', '2001:db8::/32'],
@@ -190,7 +194,7 @@ describe('backendsOf', () => {
       affinity: 'client',
       sourceRanges: [{ address: '198.51.100.0', length: 24 }],
     });
-    // As Kubernetes reads it: in decimal.
+    // Decimal, as Kubernetes reads it.
     const zeros = input('ClusterIP', { loadBalancerSourceRanges: ['010.0.08.0/24'] });
     expect(backendsOf(zeros).endpoints[0]).toMatchObject({
       sourceRanges: [{ address: '10.0.8.0', length: 24 }],
@@ -199,7 +203,7 @@ describe('backendsOf', () => {
     expect(backendsOf(other).endpoints).toEqual([]);
   });
 
-  test.each([0, 70_000])('a slice with the port %i that nobody can have is passed over', (port) => {
+  test.each([0, 70_000])('skips a slice with the invalid port %i', (port) => {
     const bad: EndpointSlice = { ...slice(pod(2, 'n2')), ports: [{ name: 'http', port }] };
     expect(describeBackends(input('Pod', {}, [slice(pod(1, 'n1')), bad]))).toEqual([
       '192.0.2.1:80 -> 10.1.0.1:8080',
@@ -210,15 +214,19 @@ describe('backendsOf', () => {
 describe('nodes', () => {
   const ready = { conditions: [{ type: 'Ready', status: 'True' as const }] };
   test.each<[string, Node, boolean]>([
-    ['a ready one', makeNode('a', 1), true],
+    ['a ready node is eligible', makeNode('a', 1), true],
     [
-      'one that is not ready',
+      'an unready node is not eligible',
       makeNode('a', 1, { status: { conditions: [{ type: 'Ready', status: 'False' }] } }),
       false,
     ],
-    ['one that says nothing', makeNode('a', 1, { status: { conditions: [] } }), false],
     [
-      'one with the label',
+      'a node without conditions is not eligible',
+      makeNode('a', 1, { status: { conditions: [] } }),
+      false,
+    ],
+    [
+      'a node with the exclusion label is not eligible',
       makeNode('a', 1, {
         metadata: { labels: { 'node.kubernetes.io/exclude-from-external-load-balancers': '' } },
         status: ready,
@@ -226,12 +234,12 @@ describe('nodes', () => {
       false,
     ],
     [
-      'one that goes',
+      'a node that is being deleted is not eligible',
       makeNode('a', 1, { metadata: { deletionTimestamp: 'now' }, status: ready }),
       false,
     ],
     [
-      'one to be scaled down',
+      'a node to be scaled down is not eligible',
       makeNode('a', 1, {
         spec: { taints: [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }] },
       }),
@@ -241,7 +249,7 @@ describe('nodes', () => {
     expect(isEligibleNode(node)).toBe(expected);
   });
 
-  test('have addresses in both families', () => {
+  test('returns addresses in both families', () => {
     expect(eligibleAddresses(nodes.values())).toEqual([
       '10.0.0.1',
       'fd00::1',

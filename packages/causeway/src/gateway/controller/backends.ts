@@ -18,33 +18,33 @@ import type {
 import { budgetExcess, type BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
 import { isEligibleNode, nodeAddress, type NodeLookup } from '../../services/nodes.ts';
 
-/** What a gateway sends connections to: the nodes, the cluster's own virtual address, or the pods. */
+/** The kind of backend of a gateway: nodes, the cluster address, or pods. */
 export type BackendLayer = 'NodePort' | 'ClusterIP' | 'Pod';
 
 export interface BackendInput {
   readonly service: Service;
-  /** The address that the gateways serve on, for each family. */
+  /** The address of each family on which the gateways serve. */
   readonly addresses: ReadonlyMap<Family, Address>;
   readonly slices: readonly EndpointSlice[];
   readonly nodes: NodeLookup;
   readonly layer: BackendLayer;
   readonly masquerade: Masquerade;
   /**
-   * The families in which nodes know the address: behind a floating IP they know that one, and not the
-   * address that the gateways see.
+   * The families in which nodes know the served address. Behind a floating IP, nodes know the floating IP and
+   * not the address of the gateways.
    */
   readonly routable: ReadonlySet<Family>;
-  /** Whether a pod's address may be used yet, in the layer Pod; all may where left out. */
+  /** Whether the address of a pod may be used already, in the layer Pod. If missing, all may. */
   readonly isPodKnown?: (address: Address) => boolean;
-  /** Why the network policies of its namespace are too large for gateways, in the layer Pod. */
+  /** Why the network policies of the namespace are too large for gateways, in the layer Pod. */
   readonly policyExcess?: BudgetExcess | undefined;
 }
 
 export interface Backends {
-  /** Why nothing of the Service is served: it is larger than a Service may be. */
+  /** Set if the Service exceeds the budget for one Service. Nothing of it is served. */
   readonly excess?: BudgetExcess;
   readonly endpoints: readonly Endpoint[];
-  /** What can't be served, in words for the user. */
+  /** The parts that can't be served, described for the user. */
   readonly problems: readonly string[];
   /** Whether pods were left out because they are not known yet. */
   readonly isIncomplete: boolean;
@@ -52,10 +52,10 @@ export interface Backends {
 
 const idledAnnotation = 'idling.alpha.openshift.io/idled-at';
 
-/** What the gateways are to serve for a Service: one endpoint for each family and port. */
+/** The endpoints that the gateways serve for a Service: one for each family and port. */
 export function backendsOf(input: BackendInput): Backends {
   const excess = budgetExcess(input.service, input.slices);
-  // Closed, and not as before: what was served before may let in sources that are no longer asked for.
+  // Closed rather than kept: the former endpoints may admit sources that the spec no longer allows.
   if (excess !== undefined) return { excess, endpoints: [], problems: [], isIncomplete: false };
   if (input.policyExcess !== undefined) {
     return { excess: input.policyExcess, endpoints: [], problems: [], isIncomplete: true };
@@ -73,7 +73,7 @@ export function backendsOf(input: BackendInput): Backends {
         problems.push(`${port.protocol ?? 'TCP'}/${port.port}: ${target}`);
         continue;
       }
-      // Ranges of the other family only: nobody of this family may connect.
+      // Ranges of the other family only: no client of this family may connect.
       if (ranges.length > 0 && familyRanges.length === 0) continue;
       endpoints.push(
         makeEndpoint({
@@ -111,8 +111,8 @@ type Target =
 
 function targetOf(input: BackendInput, family: Family, port: ServicePort): Target | string {
   const ready = readyEndpoints(input, family, port);
-  // An idle Service is woken by the nodes, whatever layer it is served on when awake. They hold as soon
-  // as nothing is ready, so pods that still end are not sent to, and can end in peace.
+  // Nodes wake an idle Service, on every backend layer. They hold connections as soon as no endpoint is
+  // ready, so terminating pods get no new connections.
   if (isIdle(input.service) && reallyReady(input, family, port).length === 0) {
     return nodesTarget(input, family, port);
   }
@@ -130,7 +130,7 @@ function targetOf(input: BackendInput, family: Family, port: ServicePort): Targe
   }
 }
 
-/** Every node; with policy Local only those that have endpoints, where there are any. */
+/** Every node; with the policy Local only nodes with endpoints, if there are any. */
 function nodesTarget(
   input: BackendInput,
   family: Family,
@@ -145,7 +145,7 @@ function nodesTarget(
   return { destinations: local.map((address) => at(address, nodePort)) };
 }
 
-/** Without a node port the nodes get the packets as they are, and know the address themselves. */
+/** Without a node port, nodes get the packets unchanged and must know the address themselves. */
 function routedTarget(
   input: BackendInput,
   family: Family,
@@ -162,7 +162,7 @@ function routedTarget(
   return { routedTo: local ?? 'nodes' };
 }
 
-/** The nodes that have endpoints of the Service, and that traffic from outside may be sent to. */
+/** The eligible nodes with endpoints of the Service. */
 function nodesWith(
   input: BackendInput,
   family: Family,
@@ -196,7 +196,7 @@ interface ReadyEndpoint {
   readonly isPod: boolean;
 }
 
-/** Ready ones; where there are none, those that end but still serve, as kube-proxy does it. */
+/** Ready endpoints; if there are none, terminating ones that still serve, like kube-proxy. */
 function readyEndpoints(input: BackendInput, family: Family, port: ServicePort): ReadyEndpoint[] {
   const ready = reallyReady(input, family, port);
   if (ready.length > 0) return ready;
@@ -232,7 +232,7 @@ function endpointsWhere(
     for (const endpoint of slice.endpoints ?? []) {
       const address = tryParseAddress(endpoint.addresses[0] ?? '');
       if (address === undefined || familyOf(address) !== family || !isWanted(endpoint)) continue;
-      // An endpoint may stand in two slices while it moves from one to the other.
+      // An endpoint can be in two slices while it moves between them.
       found.set(`${address} ${number}`, {
         address,
         port: number,
@@ -244,13 +244,13 @@ function endpointsWhere(
   return [...found.values()];
 }
 
-/** Kubernetes pairs the ports of Services and endpoints by name. */
+/** Kubernetes matches the ports of Services and endpoints by name. */
 function slicePort(slice: EndpointSlice, port: ServicePort): Port | undefined {
   const match = (slice.ports ?? []).find(
     ({ name, protocol }) =>
       (name ?? '') === (port.name ?? '') && (protocol ?? 'TCP') === (port.protocol ?? 'TCP'),
   );
-  // The API server takes any number in a slice that somebody wrote by hand.
+  // The API server accepts any number in a slice that is written by hand.
   return match?.port === undefined || match.port < 1 || match.port > 65_535
     ? undefined
     : parsePort(match.port);
@@ -260,7 +260,7 @@ export function isIdle(service: Service): boolean {
   return service.metadata?.annotations?.[idledAnnotation] !== undefined;
 }
 
-/** The API server has checked them; it takes host bits, which mean nothing, and zeros before a number. */
+/** The API server has validated them. It accepts host bits, which have no effect, and leading zeros. */
 function sourceRanges(service: Service): Prefix[] {
   return (service.spec?.loadBalancerSourceRanges ?? []).map((text) => {
     const { address, length } = parseInterface(withoutLeadingZeros(text.trim()));

@@ -12,11 +12,11 @@ export interface BookPlace {
   readonly clock: Clock;
 }
 
-/** How the entries of a book become keys of a ConfigMap, which may have no colons. */
+/** How the entries of a record become keys of a ConfigMap, which can't contain colons. */
 export interface BookFormat<Entry extends string> {
   readonly name: string;
   readonly value: string;
-  /** Undefined: the key is no entry of this book. */
+  /** Undefined if the key is not an entry of this record. */
   readonly parse: (key: string) => Entry | undefined;
   readonly format: (entry: Entry) => string;
 }
@@ -31,8 +31,8 @@ interface Batch<Entry> {
 }
 
 /**
- * A set that is kept in a ConfigMap, one key for each entry. Writes go one after the other, and what comes while
- * one is under way goes with the next, so that a thousand Services at once are a handful of writes.
+ * A set in a ConfigMap, one key for each entry. Writes run one after the other and are batched: entries that
+ * arrive during a write go into the next, so a thousand Services at once need few writes.
  */
 export class ConfigMapBook<Entry extends string> {
   readonly #place: BookPlace;
@@ -45,7 +45,7 @@ export class ConfigMapBook<Entry extends string> {
     this.#format = format;
   }
 
-  /** A book that can't be read stops everything: an entry that is missed is worse. */
+  /** An unreadable record stops the provider: a missed entry is worse. */
   async read(signal: AbortSignal): Promise<ReadonlySet<Entry>> {
     const { client, namespace } = this.#place;
     const { name, parse } = this.#format;
@@ -89,7 +89,7 @@ export class ConfigMapBook<Entry extends string> {
     const { name, value, format } = this.#format;
     const data: Record<string, string | null> = { [versionKey]: version };
     for (const [entry, isEntered] of changes) data[format(entry)] = isEntered ? value : null;
-    // No caller's signal: what one of them gives up the others still wait for.
+    // Without a caller's signal: other callers wait for the same write.
     return withDeadline(clock, limitMs, undefined, `writing ${name}`, (signal) =>
       patchOrCreate(client, configMaps, { metadata: { namespace, name } }, { data }, signal),
     );
@@ -97,7 +97,7 @@ export class ConfigMapBook<Entry extends string> {
 
   #unreadable(what: string): CausewayError {
     return new CausewayError('invalid', `the ConfigMap ${this.#format.name} has ${what}`, {
-      hint: 'A newer Causeway may have written it. It holds one key for each address or port that is given out.',
+      hint: 'A newer Causeway may have written it. It has one key for each assigned address or port.',
     });
   }
 }

@@ -15,7 +15,7 @@ function endpoint(service: string, port: number, pod = 1): Endpoint {
   });
 }
 
-test('the same again changes nothing, and says since when it has been so', () => {
+test('keeps the generation if nothing changes', () => {
   const state = new DesiredState(10);
   const first = state.setService('a', [endpoint('a', 80)]);
   expect(first).toBe(11);
@@ -24,7 +24,7 @@ test('the same again changes nothing, and says since when it has been so', () =>
   expect(state.generation).toBe(12);
 });
 
-test('a difference holds just what has changed since', () => {
+test('puts only later changes into a delta', () => {
   const state = new DesiredState(0);
   state.setService('a', [endpoint('a', 80)]);
   const base = state.setService('b', [endpoint('b', 81)]);
@@ -39,7 +39,7 @@ test('a difference holds just what has changed since', () => {
   expect([...delta.nodes]).toEqual([{ address: '10.9.0.1' }]);
 });
 
-test('an endpoint that moved to another Service is not removed by the first', () => {
+test('does not remove an endpoint that moved to another Service', () => {
   const state = new DesiredState(0);
   state.setService('a', [endpoint('a', 80)]);
   state.setService('b', [endpoint('b', 80)]);
@@ -47,7 +47,7 @@ test('an endpoint that moved to another Service is not removed by the first', ()
   expect([...state.all().endpoints].map(({ service }) => service)).toEqual(['b']);
 });
 
-test('once what was removed is forgotten, an older gateway needs all', () => {
+test('requires the full state for a gateway older than the dropped removals', () => {
   const state = new DesiredState(0);
   const old = state.setService('a', [endpoint('a', 80)]);
   const removed = state.setService('a', []);
@@ -58,7 +58,7 @@ test('once what was removed is forgotten, an older gateway needs all', () => {
   expect(state.canStartFrom(removed + 1)).toBe(false);
 });
 
-test('whatever changes in whatever order, differences lead every gateway to the whole', () => {
+test('brings every gateway to the full state by deltas, for any sequence of changes', () => {
   const step = fc.oneof(
     fc.record({
       kind: fc.constant('set' as const),
@@ -90,7 +90,7 @@ test('whatever changes in whatever order, differences lead every gateway to the 
       for (const action of steps) {
         if (action.kind === 'push') push(action.gateway);
         else {
-          // Services never share a port: each has a range of its own.
+          // Services never share a port: each has its own range.
           const offset = { a: 0, b: 100, c: 200 }[action.service];
           state.setService(
             action.service,
@@ -107,10 +107,10 @@ test('whatever changes in whatever order, differences lead every gateway to the 
   );
 });
 
-test('of two that want the same endpoint, the one that stays has it when the other goes', () => {
+test('gives an endpoint with two claimants to the remaining one', () => {
   const state = new DesiredState(0);
   state.setService('new', [endpoint('new', 80)]);
-  // It still believes to have an address that the cloud has given to the other meanwhile.
+  // This Service's address is outdated: the cloud has assigned it to the other Service.
   state.setService('stale', [endpoint('stale', 80)]);
   state.setService('stale', [endpoint('stale', 81)]);
   expect([...state.all().endpoints].map(({ service, port }) => `${service} ${port}`)).toEqual([

@@ -25,26 +25,28 @@ export interface NamespacePolicies {
 }
 
 /**
- * What all gateways are to serve, each part with the generation in which it last changed. What a
- * gateway lacks that has confirmed generation B is then everything stamped later than B, so a push
- * costs what has changed and no history is kept for anybody.
+ * The desired state of all gateways, each part with the generation of its last change. A gateway that has
+ * confirmed generation B lacks exactly the parts changed after B. So a push costs only the changes, and no
+ * history is kept for a gateway.
  */
 export class DesiredState {
   readonly #endpoints = new StampedMap<EndpointKey, Endpoint>(sameEndpoint);
   readonly #nodes = new StampedMap<Address, Address>(() => true);
   readonly #policies = new StampedMap<PolicyKey, Policy>(sameText(formatPolicy));
   readonly #assignments = new StampedMap<Address, Assignment>(sameText(formatAssignment));
-  /** A Service has few: a list of them takes a quarter of the memory of a map. */
+  /** A Service has few endpoints: a list takes a quarter of the memory of a map. */
   readonly #byService = new Map<string, readonly Endpoint[]>();
-  /** The Services that want an endpoint. Two may for a moment, when a cloud gives a lost port's address anew. */
+  /**
+   * The Services that want an endpoint. Two can for a moment, if a cloud assigns a lost port's address again.
+   */
   readonly #claimants = new SmallSets<EndpointKey, string>();
-  /** What each namespace has, so that what it no longer has is found. */
+  /** The records of each namespace, to find removed ones. */
   readonly #byNamespace = new Map<string, NamespacePolicies>();
   #generation: number;
-  /** What was removed up to here may be forgotten already: a gateway that is older needs all. */
+  /** Removals up to this generation may be dropped: an older gateway needs the full state. */
   #forgottenUpTo: number;
 
-  /** Starts beyond every generation that a gateway may have seen. */
+  /** Starts above every generation that a gateway may have seen. */
   constructor(firstGeneration: number) {
     this.#generation = firstGeneration;
     this.#forgottenUpTo = firstGeneration;
@@ -55,8 +57,7 @@ export class DesiredState {
   }
 
   /**
-   * Makes these the endpoints of a Service. Answers with the generation that has them, which is an
-   * older one when nothing is different.
+   * Sets the endpoints of a Service. Returns the generation that has them, an older one if nothing changes.
    */
   setService(service: string, endpoints: readonly Endpoint[]): number {
     const before = this.#byService.get(service) ?? [];
@@ -73,7 +74,7 @@ export class DesiredState {
     for (const [key, endpoint] of after) {
       this.#claimants.add(key, service);
       changed = this.#endpoints.set(key, endpoint, next) || changed;
-      // Where it is the same as before, that one stays, and the new one need not be kept beside it.
+      // An unchanged endpoint keeps its object, so the new one can be freed.
       held.push(this.#endpoints.get(key) ?? endpoint);
     }
     if (held.length === 0) this.#byService.delete(service);
@@ -93,7 +94,7 @@ export class DesiredState {
     if (changed) this.#generation = next;
   }
 
-  /** Makes these the policies of a namespace and the pods that they apply to. */
+  /** Sets the policies of a namespace and the pods that they apply to. */
   setPolicies(namespace: string, wanted: NamespacePolicies): void {
     const before = this.#byNamespace.get(namespace);
     const next = this.#generation + 1;
@@ -104,7 +105,7 @@ export class DesiredState {
       if (!keys.has(key)) changed = this.#policies.set(key, undefined, next) || changed;
     }
     for (const { address } of before?.assignments ?? []) {
-      // The address may be that of a pod of another namespace by now.
+      // The address may belong to a pod of another namespace now.
       const isOurs = this.#assignments.get(address)?.policies[0]?.startsWith(`${namespace}/`);
       if (addresses.has(address) || isOurs !== true) continue;
       changed = this.#assignments.set(address, undefined, next) || changed;
@@ -119,12 +120,12 @@ export class DesiredState {
     if (changed) this.#generation = next;
   }
 
-  /** A gateway has this generation from somebody else: what it is sent next must be newer. */
+  /** A gateway has this generation from another source: the next update must be newer. */
   goBeyond(generation: number): void {
     this.#generation = Math.max(this.#generation, generation + 1);
   }
 
-  /** Whether a gateway that has confirmed this generation can be sent the difference. */
+  /** Whether a gateway that has confirmed this generation can get a delta. */
   canStartFrom(generation: number): boolean {
     return generation >= this.#forgottenUpTo && generation <= this.#generation;
   }
@@ -155,13 +156,13 @@ export class DesiredState {
     };
   }
 
-  /** The endpoints that a gateway is told about which has confirmed this generation. */
+  /** The endpoints in a delta from this generation. */
   endpointsSince(base: number): ReadonlySet<EndpointKey> {
     const { values, removed } = this.#endpoints.since(base);
     return new Set([...values.map(endpointKey), ...removed]);
   }
 
-  /** The Service that the endpoint is served for, as `namespace/name`. */
+  /** The Service of the endpoint, as `namespace/name`. */
   serviceOf(key: EndpointKey): string | undefined {
     return this.#endpoints.get(key)?.service;
   }
@@ -170,7 +171,7 @@ export class DesiredState {
     return this.#endpoints.get(key) !== undefined;
   }
 
-  /** Every gateway has confirmed this generation: what was removed by then needs no mention any more. */
+  /** Drops removals up to this generation, which every gateway has confirmed. */
   forgetRemoved(upTo: number): void {
     if (upTo <= this.#forgottenUpTo) return;
     for (const map of [this.#endpoints, this.#nodes, this.#policies, this.#assignments]) {
@@ -179,12 +180,12 @@ export class DesiredState {
     this.#forgottenUpTo = upTo;
   }
 
-  /** Another Service may have taken over the endpoint since. */
+  /** Another Service may have taken the endpoint since. */
   #isOf(key: EndpointKey, service: string): boolean {
     return this.#endpoints.get(key)?.service === service;
   }
 
-  /** The Service wants the endpoint no longer. Answers with what another one wants there, if any does. */
+  /** Removes the Service's claim on the endpoint. Returns the endpoint of another claimant, if any. */
   #leave(key: EndpointKey, service: string): Endpoint | undefined {
     this.#claimants.delete(key, service);
     const [heir] = this.#claimants.of(key);

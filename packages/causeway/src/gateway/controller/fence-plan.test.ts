@@ -17,29 +17,53 @@ const dead = { ...fine, downForMs: 90_000, isCurrent: false, blocks: new Set([ad
 const master = { ...fine, name: 'g2', isMaster: true };
 const fence = (because: string): FenceAction => ({ kind: 'fence', gateway: 'g1', because });
 const tooLong = fence('it has not answered for 90 s');
-const asked = fence('an operator asked for it');
+const asked = fence('an operator requested it');
 
 test.each<[string, FenceStanding[], FenceAction[], ('address' | 'gateway')?]>([
-  ['all is well', [fine, master], []],
-  ['dead, and an address waits', [dead, master], [tooLong]],
-  ['dead, but nothing waits for it', [{ ...dead, blocks: new Set() }, master], []],
-  ['not for long', [{ ...dead, downForMs: 59_999 }, master], []],
-  ['nobody else carries the traffic', [dead, { ...master, isMaster: false }], []],
-  ['who says so is not heard any more', [dead, { ...master, downForMs: 1 }], []],
-  ['it can not be shut from here', [{ ...dead, canBeShut: false }, master], []],
+  ['does nothing if all gateways answer', [fine, master], []],
+  ['fences a dead gateway if an address waits for it', [dead, master], [tooLong]],
+  ['keeps a dead gateway if no address waits for it', [{ ...dead, blocks: new Set() }, master], []],
+  ['keeps a gateway that is down for a short time', [{ ...dead, downForMs: 59_999 }, master], []],
+  ['keeps a dead gateway if no other is active', [dead, { ...master, isMaster: false }], []],
   [
-    'single addresses can be taken from it, whoever carries the traffic',
+    'keeps a dead gateway if the active one does not answer',
+    [dead, { ...master, downForMs: 1 }],
+    [],
+  ],
+  [
+    'keeps a dead gateway that the network can not block',
+    [{ ...dead, canBeShut: false }, master],
+    [],
+  ],
+  [
+    'blocks single addresses even if no other gateway is active',
     [dead],
     [{ kind: 'take', gateway: 'g1', addresses: new Set([address]) }],
     'address',
   ],
-  ['an operator asks for it', [{ ...fine, isAskedFor: true }], [asked]],
-  ['also where it can not be shut', [{ ...fine, isAskedFor: true, canBeShut: false }], [asked]],
-  ['it is in force', [{ ...dead, isFenced: true, isAskedFor: true }], []],
-  ['it answers again, but an operator asked', [{ ...fine, isFenced: true, isAskedFor: true }], []],
-  ['it does not know yet what it lost', [{ ...fine, isFenced: true, isCurrent: false }], []],
-  ['it is back and knows', [{ ...fine, isFenced: true }], [{ kind: 'lift', gateway: 'g1' }]],
-  ['it is still away', [{ ...dead, isFenced: true }], []],
+  ['fences a gateway on request of an operator', [{ ...fine, isAskedFor: true }], [asked]],
+  [
+    'fences on request even if the network can not block it',
+    [{ ...fine, isAskedFor: true, canBeShut: false }],
+    [asked],
+  ],
+  ['does nothing for an existing fence', [{ ...dead, isFenced: true, isAskedFor: true }], []],
+  [
+    'keeps a requested fence of an answering gateway',
+    [{ ...fine, isFenced: true, isAskedFor: true }],
+    [],
+  ],
+  [
+    'keeps the fence until the gateway is up to date',
+    [{ ...fine, isFenced: true, isCurrent: false }],
+    [],
+  ],
+  [
+    'lifts the fence of a gateway that is up to date',
+    [{ ...fine, isFenced: true }],
+    [{ kind: 'lift', gateway: 'g1' }],
+  ],
+  ['keeps the fence of a dead gateway', [{ ...dead, isFenced: true }], []],
 ])('%s', (_name, standings, actions, grain = 'gateway') => {
   expect(planFences(standings, grain, 60_000)).toEqual(actions);
 });

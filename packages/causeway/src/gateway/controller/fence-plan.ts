@@ -1,34 +1,34 @@
 import type { Address } from '@causeway/base/address/address';
 
-/** How a gateway stands, as far as fencing is concerned. */
+/** The state of a gateway for fencing. */
 export interface FenceStanding {
   readonly name: string;
-  /** How long it has not answered, or not taken what it was sent; undefined while it does. */
+  /** How long the gateway has not answered, or not accepted an update; undefined while it does. */
   readonly downForMs: number | undefined;
-  /** Whether it has confirmed the newest state. */
+  /** Whether the gateway has confirmed the newest state. */
   readonly isCurrent: boolean;
-  /** Whether it says that it carries the traffic. */
+  /** Whether the gateway reports that it carries the traffic. */
   readonly isMaster: boolean;
   readonly isFenced: boolean;
-  /** Whether an operator has asked for the fence. */
+  /** Whether an operator has requested the fence. */
   readonly isAskedFor: boolean;
-  /** Whether the network can keep our addresses from it. */
+  /** Whether the network can block the gateway's addresses. */
   readonly canBeShut: boolean;
-  /** The addresses that nobody else can have because it may still announce them. */
+  /** The addresses that can't be reused because the gateway may still announce them. */
   readonly blocks: ReadonlySet<Address>;
 }
 
 export type FenceAction =
   | { readonly kind: 'fence'; readonly gateway: string; readonly because: string }
-  /** Takes single addresses from it and leaves it the others. */
+  /** Blocks single addresses on the gateway; the others stay. */
   | { readonly kind: 'take'; readonly gateway: string; readonly addresses: ReadonlySet<Address> }
   | { readonly kind: 'lift'; readonly gateway: string };
 
 /**
- * Which gateways are to be fenced, and which fences can be lifted. Nobody is fenced without need: only
- * one that has not answered for long while an address waits for it. Where all its addresses would go at
- * once, another gateway must say that it carries the traffic, or a broken line between us and the only
- * one that works would become an outage.
+ * Decides which gateways to fence and which fences to lift. A gateway is fenced only if it has not answered
+ * for long while an address waits for it. If all its addresses would be blocked at once, another gateway must
+ * report that it carries the traffic. Otherwise a network failure between the controller and the only working
+ * gateway would cause an outage.
  */
 export function planFences(
   standings: readonly FenceStanding[],
@@ -40,12 +40,12 @@ export function planFences(
     const { name, downForMs, isFenced, isAskedFor, isCurrent, canBeShut, blocks } = gateway;
     if (isFenced) {
       const isWanted = isAskedFor || downForMs !== undefined;
-      // It must know what it lost before it may use anything again.
+      // The gateway must have confirmed its removals before it may use addresses again.
       if (!isWanted && isCurrent) actions.push({ kind: 'lift', gateway: name });
       continue;
     }
     if (isAskedFor) {
-      actions.push({ kind: 'fence', gateway: name, because: 'an operator asked for it' });
+      actions.push({ kind: 'fence', gateway: name, because: 'an operator requested it' });
       continue;
     }
     const isOverdue = blocks.size > 0 && downForMs !== undefined && downForMs >= fenceAfterMs;

@@ -111,7 +111,7 @@ async function start(grain: 'address' | 'gateway') {
   return { clock, agents, asked, keeper, pairWriter, fleet, fencing };
 }
 
-test('an address is let through to every gateway before it counts as served', async () => {
+test('opens an address on every gateway before it counts as served', async () => {
   const { fencing, pairWriter, clock } = await start('gateway');
   expect(fencing.notLetThrough([address])).toEqual([]);
   pairWriter.through.delete('g2');
@@ -120,12 +120,12 @@ test('an address is let through to every gateway before it counts as served', as
   expect(fencing.notLetThrough([address])).toEqual([]);
 });
 
-test('the ways are looked at again when that is asked for, and opened where somebody shut them', async () => {
+test('checks the address pairs again on request, and restores removed ones', async () => {
   const { fencing, pairWriter, clock } = await start('address');
   let checks = 0;
   pairWriter.inspect = () => {
     checks += 1;
-    // Only a look tells that somebody took the pair off.
+    // Only a check detects that the pair was removed.
     pairWriter.through.delete('g1');
     return Promise.resolve([]);
   };
@@ -135,7 +135,7 @@ test('the ways are looked at again when that is asked for, and opened where some
   expect(fencing.notLetThrough([address])).toEqual([]);
 });
 
-test('a gateway that is fenced stays so when somebody lets it use the address again', async () => {
+test('keeps a fenced gateway blocked after its address was opened from outside', async () => {
   const { fencing, pairWriter, asked, clock } = await start('gateway');
   asked.add('g2');
   fencing.request();
@@ -156,7 +156,7 @@ const another = {
   needs: [{ protocol: 'TCP' as const, port }],
 };
 
-test('where there is no room for all addresses, some are let through and the others say why', async () => {
+test('opens as many addresses as fit, and gives the reason for the others', async () => {
   const { fencing, pairWriter, keeper, clock } = await start('address');
   pairWriter.limit = 1;
   await keeper.reserve(another, stop.signal);
@@ -170,7 +170,7 @@ test('where there is no room for all addresses, some are let through and the oth
   expect(fencing.whyNot(['g1'])).toBeUndefined();
 });
 
-test('a gateway whose way can not be shut keeps no other waiting, and a fence goes although there is no room for all', async () => {
+test("does not wait for a gateway that can't be blocked, and lifts a fence even if not all addresses fit", async () => {
   const { fencing, pairWriter, asked, keeper, fleet, clock } = await start('address');
   const shut = pairWriter.shut.bind(pairWriter);
   pairWriter.shut = () => Promise.reject(new Error('Neutron is away'));
@@ -188,7 +188,7 @@ test('a gateway whose way can not be shut keeps no other waiting, and a fence go
   expect(fencing.whyNot(['g1'])).toBe('no room');
 });
 
-test('the address of a port that somebody else deleted is taken from the gateways', async () => {
+test('blocks the address of a port that another program deleted', async () => {
   const { fencing, pairWriter, keeper, clock } = await start('address');
   const reservation = await keeper.reserve(another, stop.signal);
   if (reservation.kind !== 'port') throw new Error('it is to have a port');
@@ -201,22 +201,22 @@ test('the address of a port that somebody else deleted is taken from the gateway
   expect([...pairWriter.through.values()].map((each) => [...each])).toEqual([[address], [address]]);
 });
 
-test('a dead gateway is fenced once another carries the traffic, and the address rests', async () => {
+test('fences a dead gateway when another is active, and quarantines the address', async () => {
   const { clock, agents, fleet, keeper, fencing, pairWriter } = await start('gateway');
   agents[1].mode = 'fails';
-  agents[1].tell();
+  agents[1].sendStatus();
   fleet.setService('default/a', []);
   keeper.release('a');
   await clock.advance(100_000);
   expect(fencing.mayGo(address)).toBe(false);
   agents[0].vrrp = 'MASTER';
-  agents[0].tell();
+  agents[0].sendStatus();
   await clock.advance(15_000);
   expect(pairWriter.through.has('g2')).toBe(false);
   expect(fencing.mayGo(address)).toBe(false);
   await clock.advance(30_000);
   expect(fencing.mayGo(address)).toBe(true);
-  // Back again, it gets its way back only after it has confirmed what it lost.
+  // The returning gateway is opened only after it has confirmed its removals.
   await keeper.reserve(
     {
       owner: 'b',
@@ -234,7 +234,7 @@ test('a dead gateway is fenced once another carries the traffic, and the address
   expect(agents[1].holds.size).toBe(0);
 });
 
-test('where single addresses can be taken, only the one that waits is', async () => {
+test('blocks only the waiting address if single addresses can be blocked', async () => {
   const { clock, agents, fleet, keeper, fencing, pairWriter } = await start('address');
   const needs = [{ protocol: 'TCP' as const, port }];
   await keeper.reserve(
@@ -245,7 +245,7 @@ test('where single addresses can be taken, only the one that waits is', async ()
   await clock.advance(15_000);
   expect(pairWriter.isOpen('g2', other)).toBe(true);
   agents[1].mode = 'fails';
-  agents[1].tell();
+  agents[1].sendStatus();
   fleet.setService('default/a', []);
   keeper.release('a');
   await clock.advance(90_000);
@@ -257,7 +257,7 @@ test('where single addresses can be taken, only the one that waits is', async ()
   expect(pairWriter.isOpen('g1', address)).toBe(false);
 });
 
-test('an operator fences one that answers, and it stays so until the fence is taken back', async () => {
+test('fences an answering gateway for an operator until the fence is removed', async () => {
   const { clock, asked, fleet, pairWriter } = await start('gateway');
   asked.add('g1');
   await clock.advance(15_000);
@@ -270,14 +270,14 @@ test('an operator fences one that answers, and it stays so until the fence is ta
 });
 
 test.each(['gateway', 'address'] as const)(
-  'a fence that something else leaves open is none until that is gone: by %s',
+  'does not count a fence while something else leaves the address open: by %s',
   async (grain) => {
     const { clock, agents, fleet, keeper, fencing, pairWriter } = await start(grain);
     pairWriter.hole = "an operator's pair";
     agents[0].vrrp = 'MASTER';
-    agents[0].tell();
+    agents[0].sendStatus();
     agents[1].mode = 'fails';
-    agents[1].tell();
+    agents[1].sendStatus();
     fleet.setService('default/a', []);
     keeper.release('a');
     await clock.advance(200_000);
@@ -290,7 +290,7 @@ test.each(['gateway', 'address'] as const)(
   },
 );
 
-test("an operator's fence that something else leaves open stays shut, and is none until that is gone", async () => {
+test("keeps an operator's fence blocked while something else leaves the address open, without counting it", async () => {
   const { clock, asked, fleet, pairWriter } = await start('gateway');
   pairWriter.hole = 'an old pair';
   asked.add('g1');
@@ -302,7 +302,7 @@ test("an operator's fence that something else leaves open stays shut, and is non
   expect(fleet.standings()[0]).toMatchObject({ isFenced: true });
 });
 
-test("where nothing can be shut, an operator's fence is a promise", async () => {
+test("trusts an operator's fence if nothing can be blocked", async () => {
   const { clock, asked, fleet, pairWriter } = await start('gateway');
   pairWriter.hole = 'port security is off';
   pairWriter.canShut = () => false;

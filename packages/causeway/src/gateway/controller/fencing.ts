@@ -14,33 +14,33 @@ export interface FencingOptions {
   readonly fleet: AgentFleet;
   /** The gateways that an operator wants fenced. */
   readonly askedFor: () => ReadonlySet<string>;
-  /** A gateway that has not answered for so long while an address waits for it is fenced. */
+  /** A gateway is fenced if it has not answered for this long while an address waits for it. */
   readonly fenceAfterMs: number;
-  /** An address that a fenced gateway may still believe to have is given to nobody for so long. */
+  /** How long an address is not reused if a fenced gateway may still believe to have it. */
   readonly restMs: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Something that was waited for has happened. */
+  /** Called when an awaited change has happened. */
   readonly onChange: () => void;
 }
 
 /**
- * Opens the way for addresses that gateways are to use, and shuts it for gateways that can't be asked
- * to let go: a dead gateway must not block every deletion for ever, and a partitioned one must never
- * announce what belongs to somebody else.
+ * Opens addresses for the gateways that serve them, and blocks them on gateways that can't be asked to remove
+ * them. A dead gateway must not block every deletion forever, and a partitioned gateway must never announce
+ * another owner's address.
  */
 export class Fencing {
   readonly #options: FencingOptions;
   readonly #runner: BoundedFrequencyRunner;
-  /** Addresses that only fenced gateways may still believe to have, and since when. */
+  /** Addresses that only fenced gateways may still believe to have, with the start of their quarantine. */
   readonly #resting = new Map<Address, number>();
-  /** How each gateway's way stood when we last said so. */
+  /** The last logged state of each gateway's port. */
   readonly #said = new Map<string, string>();
-  /** Why the gateway's way can't be opened to all that it is to serve, as far as it can't. */
+  /** Why some addresses of a gateway can't be opened. */
   readonly #refusals = new Map<string, string>();
-  /** The addresses of our ports, so that it is noticed when others delete one. */
+  /** The addresses of Causeway's ports, to detect deletions by other programs. */
   readonly #known = new Set<Address>();
-  /** What keeps a fence from being one, by gateway, so that it is told once. */
+  /** What makes a fence ineffective, by gateway. Logged once. */
   readonly #holes = new Map<string, string>();
 
   constructor(options: FencingOptions) {
@@ -59,8 +59,8 @@ export class Fencing {
   }
 
   /**
-   * Looks how the gateways' ways stand: before anything is decided, and again now and then, because
-   * nobody tells when they are changed. What was taken from them is given back.
+   * Reads the state of the gateways' ports: before any decision, and at intervals, because changes cause no
+   * notification. Restores what was removed.
    */
   async check(signal: AbortSignal): Promise<void> {
     const { pairWriter, log } = this.#options;
@@ -72,7 +72,7 @@ export class Fencing {
     this.#runner.request();
   }
 
-  /** Something has changed that fences may depend on. */
+  /** Called after a change that can affect fences. */
   request(): void {
     this.#runner.request();
   }
@@ -81,7 +81,7 @@ export class Fencing {
     return this.#runner.loop(signal);
   }
 
-  /** The gateways that answer, and that the network does not let use one of these addresses yet. */
+  /** The answering gateways that the network does not let use one of these addresses yet. */
   notLetThrough(addresses: Iterable<Address>): readonly string[] {
     const { pairWriter, fleet } = this.#options;
     const all = [...addresses];
@@ -92,12 +92,12 @@ export class Fencing {
       .map(({ name }) => name);
   }
 
-  /** Why the network does not let these gateways use what they are to serve, where that is known. */
+  /** Why the network does not let these gateways use their addresses, if known. */
   whyNot(gateways: readonly string[]): string | undefined {
     return gateways.map((name) => this.#refusals.get(name)).find((why) => why !== undefined);
   }
 
-  /** Whether an address that nobody uses can go: no gateway can announce it, and it has rested. */
+  /** Whether an unused address can be released: no gateway can announce it, and its quarantine has ended. */
   mayGo(address: Address): boolean {
     const { fleet, clock, restMs } = this.#options;
     if (fleet.mayAnnounce(address).length > 0) {
@@ -112,7 +112,7 @@ export class Fencing {
     return true;
   }
 
-  /** Takes the address from every gateway, right before it goes. */
+  /** Blocks the address on every gateway, right before its release. */
   async letGo(address: Address, signal: AbortSignal): Promise<void> {
     const { pairWriter, fleet } = this.#options;
     if (pairWriter.grain === 'address') {
@@ -122,7 +122,7 @@ export class Fencing {
     this.#known.delete(address);
   }
 
-  /** A port that others deleted was let go by nobody, and its address may be anybody's by now. */
+  /** Handles ports that other programs deleted: their addresses may already belong to another owner. */
   async #letGoOfLost(signal: AbortSignal): Promise<void> {
     const present = new Set(this.#options.keeper.addresses());
     for (const address of this.#known) {
@@ -134,7 +134,7 @@ export class Fencing {
   async #tend(signal: AbortSignal): Promise<void> {
     const { pairWriter, fleet, fenceAfterMs, askedFor } = this.#options;
     const failures: CausewayError[] = [];
-    // What can't be done for one gateway must not keep the others waiting.
+    // A failure for one gateway must not delay the others.
     const attempt = async (work: Promise<unknown>) => {
       const known = await work.then(
         () => undefined,
@@ -156,7 +156,7 @@ export class Fencing {
     if (first !== undefined) throw first;
   }
 
-  /** Somebody may have let a gateway use addresses again that is still fenced. */
+  /** Another program may have opened addresses of a gateway that is still fenced. */
   async #keepShut(gateway: string, signal: AbortSignal): Promise<void> {
     const { pairWriter, keeper } = this.#options;
     const all = keeper.addresses();
@@ -194,10 +194,10 @@ export class Fencing {
       case 'take':
         if (!(await this.#shut(gateway, [...action.addresses], signal))) return;
         fleet.fence(gateway, action.addresses);
-        log.warn({ gateway, addresses: [...action.addresses] }, 'took addresses from the gateway');
+        log.warn({ gateway, addresses: [...action.addresses] }, 'blocked addresses of the gateway');
         break;
       case 'lift':
-        // As far as there is room; those who get none wait and say why.
+        // Opens as many as fit. Services of the others wait and show the reason.
         if (!(await this.#open(gateway, signal))) return;
         fleet.unfence(gateway);
         log.info({ gateway }, 'lifted the fence');
@@ -207,8 +207,8 @@ export class Fencing {
   }
 
   /**
-   * Whether the gateway can't use these addresses now. Where nothing can be shut, an operator's fence is
-   * the promise that the gateway is off.
+   * Whether the gateway can't use these addresses now. If nothing can be blocked, an operator's fence is the
+   * promise that the gateway is off.
    */
   async #shut(gateway: string, addresses: readonly Address[], signal: AbortSignal) {
     const { pairWriter, log, askedFor } = this.#options;
@@ -220,16 +220,13 @@ export class Fencing {
       return true;
     }
     if (this.#holes.get(gateway) !== because) {
-      log.warn({ gateway, because }, 'the gateway can not be fenced');
+      log.warn({ gateway, because }, 'could not fence the gateway');
     }
     this.#holes.set(gateway, because);
     return false;
   }
 
-  /**
-   * One that can't be opened is told in the log; the Services that wait for it say so themselves. Answers
-   * whether it is as open as there is room.
-   */
+  /** Logs a failure; the waiting Services show it too. Returns whether as many addresses as fit are open. */
   async #open(gateway: string, signal: AbortSignal): Promise<boolean> {
     const { pairWriter, keeper, fleet, log, onChange } = this.#options;
     const missing = [...keeper.addressesInUse()].filter(
@@ -246,7 +243,7 @@ export class Fencing {
     if (failure === undefined) this.#refusals.delete(gateway);
     else {
       if (this.#refusals.get(gateway) !== failure.message) {
-        log.warn({ gateway, error: failure }, "the gateway's port can't be opened");
+        log.warn({ gateway, error: failure }, "could not open the gateway's port");
       }
       this.#refusals.set(gateway, failure.message);
     }

@@ -9,15 +9,15 @@ import { fleetMetrics } from './fleet-metrics.ts';
 
 export interface FleetHealthOptions
   extends Omit<AgentWatchOptions, 'name' | 'agent' | 'onStatus' | 'onChange'> {
-  /** Called when the status of a gateway has changed, or can't be followed any more. */
+  /** Called when the status of a gateway has changed, or its stream has ended. */
   readonly onChange: (gateway: string) => void;
-  /** Called with what a gateway says about itself. */
+  /** Called with a gateway's status. */
   readonly onStatus: (gateway: string, status: AgentStatus) => void;
   readonly agents: ReadonlyMap<string, AgentClient>;
   readonly metrics: Metrics;
 }
 
-/** Gathers from every gateway who answers it, and hands the same answer to all of them. */
+/** Collects the probe results of all gateways, and sends the same result to all of them. */
 export class FleetHealth {
   readonly #options: FleetHealthOptions;
   readonly #watches: ReadonlyMap<string, AgentWatch>;
@@ -38,7 +38,7 @@ export class FleetHealth {
     );
   }
 
-  /** What the gateway says about itself, while it can be followed. */
+  /** The status of the gateway, while its stream is open. */
   statusOf(name: string) {
     return this.#watches.get(name)?.status;
   }
@@ -59,7 +59,10 @@ export class FleetHealth {
     if (agreed.symmetricDifference(this.#unhealthy).size > 0) {
       this.#unhealthy = agreed;
       this.#unhealthyGauge.set({}, agreed.size);
-      log.info({ unhealthy: [...agreed].slice(0, 20), count: agreed.size }, 'who is silent');
+      log.info(
+        { unhealthy: [...agreed].slice(0, 20), count: agreed.size },
+        'unhealthy backends changed',
+      );
       for (const watch of this.#watches.values()) watch.hand(agreed);
     }
     onChange(name);

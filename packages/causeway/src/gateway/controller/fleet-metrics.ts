@@ -4,7 +4,7 @@ export const fleetMetrics = {
   reachable: {
     kind: 'gauge',
     name: 'causeway_gateway_reachable',
-    help: '1 while the gateway answers and takes what it is sent.',
+    help: '1 while the gateway answers and accepts updates.',
     labels: ['gateway'],
   },
   behind: {
@@ -22,19 +22,19 @@ export const fleetMetrics = {
   wantedGeneration: {
     kind: 'gauge',
     name: 'causeway_gateway_wanted_generation',
-    help: 'The newest generation that gateways are to have.',
+    help: 'The newest generation of the desired state.',
     labels: [],
   },
   refused: {
     kind: 'gauge',
     name: 'causeway_gateway_refused_endpoints',
-    help: 'How many endpoints (address, protocol, port) the gateway found something wrong with.',
+    help: 'The number of endpoints (address, protocol, port) that the gateway rejects.',
     labels: ['gateway'],
   },
   withheld: {
     kind: 'gauge',
     name: 'causeway_gateway_withheld_removals',
-    help: 'How many frontends the gateway still serves because their removal is not verified.',
+    help: 'The number of frontends that the gateway still serves because their removal is not verified.',
     labels: ['gateway'],
   },
   fenced: {
@@ -46,7 +46,7 @@ export const fleetMetrics = {
   followed: {
     kind: 'gauge',
     name: 'causeway_gateway_followed',
-    help: "1 while the gateway's status is followed, so that it has a say in who is silent.",
+    help: "1 while the gateway's status stream is open, so that its probe results count.",
     labels: ['gateway'],
   },
   pushes: {
@@ -58,7 +58,7 @@ export const fleetMetrics = {
   unhealthy: {
     kind: 'gauge',
     name: 'causeway_gateway_unhealthy_backends',
-    help: 'Destinations and nodes that all gateways are told to send nothing to.',
+    help: 'Unhealthy backends and nodes that all gateways exclude.',
     labels: [],
   },
 } as const satisfies Record<string, MetricDefinition>;

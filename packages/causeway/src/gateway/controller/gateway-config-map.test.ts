@@ -28,16 +28,16 @@ function configMap(...states: Written[]) {
 
 const active = { master: true, vrrp: 'MASTER' };
 const standby = { vrrp: 'BACKUP' };
-const ill = { vrrp: 'FAULT', problems: ['bad-health: ext lost the route default'] };
+const broken = { vrrp: 'FAULT', problems: ['bad-health: ext lost the route default'] };
 const cutOffAlarm = 'cut-off: no backend answers this gateway over IPv4';
 const noneCan = 'no gateway can serve clients';
 
-describe('gateways on the board', () => {
+describe('whyNoneServes', () => {
   test.each<[string, Written[], string | undefined]>([
     ['one active', [active, standby], undefined],
-    ['one active beside one that is ill', [active, ill], undefined],
-    ['one that is ill and keeps the addresses', [{ ...ill, ...active }, ill], noneCan],
-    ['one with its link down', [{ ...ill }, { problems: ['link-down: ext is down'] }], noneCan],
+    ['one active beside a broken one', [active, broken], undefined],
+    ['a broken one that keeps the addresses', [{ ...broken, ...active }, broken], noneCan],
+    ['one with its link down', [{ ...broken }, { problems: ['link-down: ext is down'] }], noneCan],
     ['none that answers', [{ reachable: false }, { reachable: false }], noneCan],
     [
       'an active gateway without a route to IPv4 backends',
@@ -50,9 +50,9 @@ describe('gateways on the board', () => {
       undefined,
     ],
     ['none active', [standby, standby], 'no gateway is active: clients get no answer'],
-    ['addresses that another program moves', [{ vrrp: 'foreign' }], undefined],
-    ['a board of an older version', [{}, {}], undefined],
-    ['none at all', [], undefined],
+    ['addresses that another program manages', [{ vrrp: 'foreign' }], undefined],
+    ['a ConfigMap of an older version', [{}, {}], undefined],
+    ['no gateway', [], undefined],
   ])('%s', (_, states, why) => {
     expect(whyNoneServes(configMap(...states))).toBe(why);
   });

@@ -23,11 +23,11 @@ const statePrefix = 'state.';
 const fenceSchema = z.object({ reason: z.string(), since: z.string() });
 const stateSchema = z.object({
   reachable: z.boolean(),
-  /** The newest that it has confirmed. Not written by older versions. */
+  /** The newest confirmed generation. Older versions don't write it. */
   generation: z.number().optional(),
   current: z.boolean(),
   master: z.boolean(),
-  /** Its VRRP state, where it has one. Not written by older versions. */
+  /** The VRRP state, if any. Older versions don't write it. */
   vrrp: z.string().optional(),
   fenced: z.boolean(),
   refusedEndpoints: z.number(),
@@ -37,14 +37,14 @@ const stateSchema = z.object({
 type Fence = z.output<typeof fenceSchema>;
 type State = z.output<typeof stateSchema>;
 
-/** What is written about one gateway. */
+/** The entry of one gateway. */
 export interface GatewayEntry {
   readonly name: string;
   readonly fence: Fence | undefined;
   readonly state: State | undefined;
 }
 
-/** Reads the board: every gateway that anything is written about, by name. */
+/** Reads all gateways in the ConfigMap, by name. */
 export function readGatewayConfigMap({ data = {} }: ConfigMap): GatewayEntry[] {
   const names = new Set<string>();
   for (const key of Object.keys(data)) {
@@ -62,8 +62,8 @@ export function readGatewayConfigMap({ data = {} }: ConfigMap): GatewayEntry[] {
 const vrrpStates: ReadonlySet<string | undefined> = new Set(['MASTER', 'BACKUP', 'FAULT', 'STOP']);
 
 /**
- * Why no gateway of the board can serve clients, if so. A gateway can't when it does not answer, or when
- * an alarm says so. With VRRP one gateway has to be active, too.
+ * Why no gateway can serve clients, if so. A gateway can't if it does not answer, or if an alarm says so.
+ * With VRRP, one gateway must also be active.
  */
 export function whyNoneServes(gateways: readonly GatewayEntry[]): string | undefined {
   const states = gateways.map(({ state }) => state);
@@ -79,7 +79,7 @@ export function whyNoneServes(gateways: readonly GatewayEntry[]): string | undef
   return isReaching ? undefined : `the active gateway reaches no backend: ${cutOff[0]}`;
 }
 
-/** The change of the board's data that fences a gateway, or takes the fence back. */
+/** The change of the ConfigMap's data that fences a gateway, or removes the fence. */
 export function fenceChange(name: string, fence: Fence | undefined): object {
   const text = fence === undefined ? null : JSON.stringify(fence);
   return { data: { [`${fencePrefix}${name}`]: text } };
@@ -93,7 +93,9 @@ export interface GatewayConfigMapOptions {
   readonly metrics: Metrics;
 }
 
-/** The controller's side of the board: follows which fences are asked for, and writes how gateways are. */
+/**
+ * The controller's side of the ConfigMap: watches for requested fences, and writes the state of the gateways.
+ */
 export class GatewayConfigMap {
   readonly #options: GatewayConfigMapOptions;
   readonly #store: Store<ConfigMap>;
@@ -114,7 +116,7 @@ export class GatewayConfigMap {
       selection: { namespace, fieldSelector: `metadata.name=${gatewayConfigMapName}` },
     });
     this.#writer = new BoundedFrequencyRunner({
-      name: 'gateway board',
+      name: 'gateway ConfigMap',
       run: (signal) => this.#write(signal),
       minIntervalMs: 2_000,
       burst: 2,
@@ -125,12 +127,12 @@ export class GatewayConfigMap {
     });
   }
 
-  /** Resolves when the fences that are asked for are known. */
+  /** Resolves when the requested fences are known. */
   get synced(): Promise<void> {
     return this.#store.synced;
   }
 
-  /** The gateways that an operator wants fenced. A fence whose text can't be read is one, too. */
+  /** The gateways that an operator wants fenced. A fence with unreadable content counts too. */
   askedFor(): ReadonlySet<string> {
     const keys = Object.keys(this.#configMap?.data ?? {});
     return new Set(
@@ -142,7 +144,7 @@ export class GatewayConfigMap {
     return this.#store.onChange(callback);
   }
 
-  /** How the gateways are now. It is written when it differs, and not too often. */
+  /** Takes the state of the gateways. It is written after a change, at a limited rate. */
   show(standings: readonly GatewayStanding[]): void {
     this.#states = new Map(standings.map((standing) => [standing.name, stateOf(standing)]));
     if (this.#text() !== this.#written) this.#writer.request();
@@ -176,7 +178,7 @@ export class GatewayConfigMap {
   }
 }
 
-/** Changes the board, which is made if it is not there. */
+/** Changes the ConfigMap, or creates it. */
 export async function writeGatewayConfigMap(
   client: KubeClient,
   namespace: string,

@@ -30,7 +30,7 @@ export const gatewayEvents = {
     reason: 'AddressLost',
     type: 'Warning',
     meaning: 'The port of the Service was lost, and the cloud refuses a replacement for now.',
-    remedy: 'Check the quota and the network in the cloud. The controller tries again by itself.',
+    remedy: 'Check the quota and the network in the cloud. The controller retries automatically.',
   }),
   FloatingIpLost: defineEvent({
     reason: 'FloatingIpLost',
@@ -38,7 +38,7 @@ export const gatewayEvents = {
     meaning:
       'The floating IP of the Service was lost, and the cloud refuses a replacement for now.',
     remedy:
-      'Check the quota and the external network in the cloud. The controller tries again by itself.',
+      'Check the quota and the external network in the cloud. The controller retries automatically.',
   }),
   AffinityNotKept: defineEvent({
     reason: 'AffinityNotKept',

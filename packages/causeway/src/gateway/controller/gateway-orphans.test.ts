@@ -56,7 +56,7 @@ afterEach(async () => {
   await openstack.stop();
 });
 
-/** A cluster with gateways of its own and with the clusterId `prod`. */
+/** A cluster with its own gateways and the clusterId `prod`. */
 async function openCluster(): Promise<ProviderLab> {
   const opened = await ProviderLab.start();
   const cluster: ClusterIdentity = await readClusterIdentity('prod', opened.client, signal);
@@ -87,7 +87,7 @@ function inCloud() {
   };
 }
 
-/** Waits for several looks for drift: each lists the ports. */
+/** Waits for several drift checks: each lists the ports. */
 async function untilChecked(count: number): Promise<void> {
   let checks = 0;
   const end = openstack.onRequest(({ method, path }) => {
@@ -102,7 +102,7 @@ async function serve(name: string, port = 80, annotations = {}): Promise<void> {
   await lab.untilServed(name);
 }
 
-/** As if etcd had been restored from a backup that is older than these Services and their ports. */
+/** Simulates a restore of etcd from a backup that is older than these Services and their ports. */
 async function restoreWithout(...names: readonly string[]): Promise<void> {
   for (const name of names) {
     await lab.patch(name, { metadata: { finalizers: null } });
@@ -111,7 +111,7 @@ async function restoreWithout(...names: readonly string[]): Promise<void> {
   await lab.client.delete(configMaps, { namespace: 'kube-system', name: portBookName });
 }
 
-/** The marks become those that 0.1.0 wrote: with the clusterId, without the UID of the cluster. */
+/** Changes the marks to the format of 0.1.0: with the clusterId, without the UID of the cluster. */
 function markAsBefore(): void {
   const { ports, floatingIps } = openstack.neutron;
   const without = (text: string) => text.replace(/, UID [^ ]+$/, '');
@@ -124,7 +124,7 @@ function markAsBefore(): void {
   }
 }
 
-test('a second, empty cluster with the same clusterId deletes nothing and reports the conflict', async () => {
+test('deletes nothing in a second, empty cluster with the same clusterId, and reports the conflict', async () => {
   lab.startController();
   await serve('web');
   const before = inCloud();
@@ -133,7 +133,7 @@ test('a second, empty cluster with the same clusterId deletes nothing and report
   const metrics = new PrometheusMetrics();
   second.metrics = metrics;
   second.startController();
-  await second.untilTold('ClusterIdShared');
+  await second.untilEvent('ClusterIdShared');
   await untilChecked(6);
   expect(inCloud()).toEqual(before);
   expect(await second.orphans()).toMatchObject({
@@ -143,7 +143,7 @@ test('a second, empty cluster with the same clusterId deletes nothing and report
   expect(await metrics.render()).toContain('causeway_cluster_id_conflicts{provider="gateway"} 1');
 });
 
-test('marks of 0.1.0: the owner adopts its ports in place, another cluster holds them', async () => {
+test("with marks of 0.1.0, adopts the owner's ports in place, and keeps them in another cluster", async () => {
   lab.startController();
   await serve('web');
   const [before, address] = [inCloud(), await lab.addressOf('web')];
@@ -152,7 +152,7 @@ test('marks of 0.1.0: the owner adopts its ports in place, another cluster holds
   await lab.client.delete(configMaps, { namespace: 'kube-system', name: portBookName });
   second = await openCluster();
   second.startController();
-  await second.untilTold('OrphansHeld');
+  await second.untilEvent('OrphansHeld');
   await untilChecked(6);
   expect(inCloud().ports.map(({ id }) => id)).toEqual(before.ports.map(({ id }) => id));
   expect((await second.orphans())?.orphans).toMatchObject([{ kind: 'port', mark: 'old' }]);
@@ -162,7 +162,7 @@ test('marks of 0.1.0: the owner adopts its ports in place, another cluster holds
   await until(async () => expect((await second?.orphans())?.orphans).toEqual([]));
 });
 
-test('a port whose Service a restore has lost is held; a Service that asks for its address gets it', async () => {
+test('keeps a port without a Service after a restore, and gives it to a Service that requests its address', async () => {
   const metrics = new PrometheusMetrics();
   lab.metrics = metrics;
   lab.startController();
@@ -171,7 +171,7 @@ test('a port whose Service a restore has lost is held; a Service that asks for i
   await lab.stopController();
   await restoreWithout('web');
   lab.startController();
-  await lab.untilTold('OrphansHeld');
+  await lab.untilEvent('OrphansHeld');
   await untilChecked(6);
   expect(inCloud()).toEqual(before);
   expect((await lab.orphans())?.orphans).toMatchObject([{ kind: 'port', address, mark: 'own' }]);
@@ -180,12 +180,12 @@ test('a port whose Service a restore has lost is held; a Service that asks for i
   expect(await lab.addressOf('web')).toBe(address);
   expect(inCloud().ports.map(({ id }) => id)).toEqual(before.ports.map(({ id }) => id));
   await until(async () => expect(await lab.orphans()).toBeUndefined());
-  // It is the Service's own again, and goes with it.
+  // The port belongs to the Service again, and is deleted with it.
   await lab.client.delete(services, named('web'));
   await until(() => expect(inCloud()).toEqual({ ports: [], floatingIps: [] }));
 });
 
-test('an operator confirms the deletion of one orphan, and the others stay', async () => {
+test("deletes one orphan after an operator's confirmation, and keeps the others", async () => {
   lab.startController();
   await serve('web');
   await serve('mail');
@@ -197,7 +197,7 @@ test('an operator confirms the deletion of one orphan, and the others stay', asy
   const metadata = { namespace: 'kube-system', name: orphanRegisterName };
   const change = confirmation('gateway', [first?.id ?? ''], 'by hand');
   await patchOrCreate(lab.client, configMaps, { metadata }, change, signal);
-  await lab.untilTold('OrphanDeleted');
+  await lab.untilEvent('OrphanDeleted');
   await until(() => expect(inCloud().ports.map(({ id }) => id)).toEqual([other?.id]));
   await until(async () => expect((await lab.orphans())?.orphans).toHaveLength(1));
   expect(inCloud().floatingIps).toHaveLength(1);

@@ -15,7 +15,10 @@ export interface GatewayOrphansOptions {
   readonly log: Log;
 }
 
-/** Neutron ports and floating IPs that no Service uses: shows them, and deletes those that an operator confirms. */
+/**
+ * Neutron ports and floating IPs that no Service uses: lists them, and deletes them after an operator's
+ * confirmation.
+ */
 export class GatewayOrphans {
   readonly #options: GatewayOrphansOptions;
 
@@ -46,7 +49,7 @@ export class GatewayOrphans {
         await fencing.letGo(port.address, signal);
         await keeper.retire(port, signal);
       }
-      log.warn({ kind, id, address }, 'deleted an orphan, as an operator has confirmed');
+      log.warn({ kind, id, address }, "deleted an orphan after an operator's confirmation");
       return true;
     } catch (error) {
       if (signal.aborted) throw error;

@@ -14,6 +14,7 @@ import {
   readGatewayConfigMap,
   writeGatewayConfigMap,
 } from './gateway-config-map.ts';
+import { legacySharingGroupKey } from './legacy.ts';
 import { named, newService, ProviderLab, until } from './simulated-provider.testing.ts';
 
 const signal = new AbortController().signal;
@@ -25,7 +26,7 @@ beforeEach(async () => {
 
 afterEach(() => lab.close());
 
-test('a Service gets an address, every gateway serves it, and its pods follow', async () => {
+test('gives a Service an address, serves it on every gateway, and follows its pods', async () => {
   lab.startController();
   await lab.client.create(services, newService('web'));
   await until(async () => expect(await lab.addressOf('web')).toBe('192.0.2.1'));
@@ -47,7 +48,7 @@ test('a Service gets an address, every gateway serves it, and its pods follow', 
   );
 });
 
-test('a port that no node can take is not served, with an Event', async () => {
+test('does not serve a port that no node can handle, and records an Event', async () => {
   lab.masquerade = 'always';
   lab.startController();
   const { metadata, spec } = newService('web', 80, {
@@ -57,10 +58,10 @@ test('a port that no node can take is not served, with an Event', async () => {
     metadata: metadata ?? {},
     spec: { ...spec, allocateLoadBalancerNodePorts: false },
   });
-  await lab.untilTold('Warning PortNotServed: TCP/80: it has no node port');
+  await lab.untilEvent('Warning PortNotServed: TCP/80: it has no node port');
 });
 
-test('a Service beyond the budget is closed with an Event, others stay, and it comes back', async () => {
+test('closes a Service beyond the budget with an Event, keeps others, and serves it again later', async () => {
   lab.startController();
   await lab.client.create(services, newService('bystander', 443));
   await lab.client.create(services, newService('web', 80));
@@ -89,12 +90,12 @@ test('a Service beyond the budget is closed with an Event, others stay, and it c
   }
   const condition = (await lab.read('web'))?.status?.conditions?.[0];
   expect(condition).toMatchObject({ status: 'False', reason: 'OverBudget' });
-  // Another controller finds the same, and opens nothing.
-  const told = () => lab.events.filter((event) => event.includes('OverBudget')).length;
+  // Another controller decides the same and opens nothing.
+  const recorded = () => lab.events.filter((event) => event.includes('OverBudget')).length;
   await lab.stopController();
-  const toldBefore = told();
+  const recordedBefore = recorded();
   lab.startController();
-  await until(() => expect(told()).toBeGreaterThan(toldBefore));
+  await until(() => expect(recorded()).toBeGreaterThan(recordedBefore));
   expect(served()).toEqual(['default/bystander']);
   await restrict(2, 2000);
   await until(() => expect(served()).toHaveLength(3));
@@ -103,7 +104,7 @@ test('a Service beyond the budget is closed with an Event, others stay, and it c
   expect(await lab.addressOf('web')).toBe('192.0.2.1');
 });
 
-test('Services of one namespace share an address; a clash takes the next; none left is said', async () => {
+test('shares an address in a namespace, uses the next address for a conflict, and reports when none is left', async () => {
   lab.startController();
   for (const [name, port] of [
     ['a', 80],
@@ -124,7 +125,7 @@ test('Services of one namespace share an address; a clash takes the next; none l
   );
 });
 
-test('a deleted Service gives its address back once every gateway has let go of it', async () => {
+test('releases the address of a deleted Service after every gateway has confirmed', async () => {
   lab.startController();
   await lab.client.create(services, newService('web'));
   await until(async () =>
@@ -134,9 +135,9 @@ test('a deleted Service gives its address back once every gateway has let go of 
   second.mode = 'fails';
   await lab.client.delete(services, named('web'));
   await until(async () => expect(await lab.read('web')).toBeUndefined());
-  await lab.untilTold('Normal DeletedLoadBalancer');
+  await lab.untilEvent('Normal DeletedLoadBalancer');
   await until(() => expect(lab.agents[0].holds.size).toBe(0));
-  // The second gateway may still announce it: nobody else gets it yet.
+  // The second gateway may still announce it, so no other Service gets it yet.
   await lab.client.create(services, newService('early'));
   await until(async () => expect(await lab.addressOf('early')).toBe('192.0.2.2'));
   await lab.client.create(
@@ -151,7 +152,7 @@ test('a deleted Service gives its address back once every gateway has let go of 
   await until(async () => expect(await lab.addressOf('late')).toBe('192.0.2.1'));
 });
 
-test('a requested address that another Service has is refused, with who has it', async () => {
+test('rejects a requested address of another Service, and names that Service', async () => {
   lab.startController();
   await lab.client.create(
     services,
@@ -172,7 +173,7 @@ test('a requested address that another Service has is refused, with who has it',
   );
 });
 
-test('after a restart everything is as before, and the gateways were never told otherwise', async () => {
+test('restores everything after a restart without a change on the gateways', async () => {
   lab.startController();
   for (const name of ['a', 'b'])
     await lab.client.create(services, newService(name, name === 'a' ? 80 : 81));
@@ -201,13 +202,13 @@ test('after a restart everything is as before, and the gateways were never told 
   );
 });
 
-test('an annotation of 0.1.0 keeps its meaning and is rewritten', async () => {
+test('reads an annotation of 0.1.0 and rewrites it', async () => {
   lab.startController();
   await lab.client.create(services, newService('a', 80));
   await until(async () => expect(await lab.addressOf('a')).toBe('192.0.2.1'));
   await lab.stopController();
   const written = (await lab.read('a'))?.metadata?.annotations?.[portsAnnotation];
-  const legacy = written?.replace('sharingGroup', 'circle');
+  const legacy = written?.replace('sharingGroup', legacySharingGroupKey);
   const patch = { metadata: { annotations: { [portsAnnotation]: legacy } } };
   await lab.client.patchMerge(services, named('a'), patch);
   lab.startController();
@@ -217,14 +218,14 @@ test('an annotation of 0.1.0 keeps its meaning and is rewritten', async () => {
   expect(await lab.addressOf('a')).toBe('192.0.2.1');
 });
 
-test('what a gateway refuses is an Event on that Service, and over when it is mended', async () => {
+test("records a gateway's rejection as an Event on its Service, until it is fixed", async () => {
   const [, second] = lab.agents;
   second.dislikes.add('192.0.2.1:80/TCP');
   lab.startController();
   await lab.client.create(services, newService('good', 81));
   await lab.client.create(services, newService('bad', 80));
   await until(() =>
-    expect(lab.events).toContain('Warning GatewayRefused: TCP/80: g2: not to my taste'),
+    expect(lab.events).toContain('Warning GatewayRefused: TCP/80: g2: rejected by the test'),
   );
   await until(async () =>
     expect((await lab.read('good'))?.status?.conditions?.[0]?.status).toBe('True'),
@@ -236,7 +237,7 @@ test('what a gateway refuses is an Event on that Service, and over when it is me
   );
 });
 
-test('a pod is not sent to before its policies are known, and the gateways keep them', async () => {
+test('sends to a pod only after its policies are known, and pushes the policies to the gateways', async () => {
   const { addresses, ...slice } = {
     addresses: ['10.1.0.7'],
     metadata: { ...named('web-1'), labels: { 'kubernetes.io/service-name': 'web' } },
@@ -276,7 +277,7 @@ test('a pod is not sent to before its policies are known, and the gateways keep 
       { address: '10.1.0.7' },
     ]),
   );
-  // In no push was the pod there without its policies.
+  // No push had the pod without its policies.
   for (const { endpoints, assignments } of agent?.pushes ?? []) {
     if ([...endpoints.values()].some(({ destinations }) => destinations.length > 0)) {
       expect([...assignments.values()]).toMatchObject([
@@ -290,7 +291,7 @@ test('a pod is not sent to before its policies are known, and the gateways keep 
   await until(() => expect(agent?.policies.size).toBe(0));
 });
 
-test('an operator fences a dead gateway on the board, which frees what it holds up', async () => {
+test("frees a dead gateway's addresses after an operator fences it in the ConfigMap", async () => {
   lab.startController();
   await lab.client.create(services, newService('web'));
   await until(async () => expect(await lab.addressOf('web')).toBe('192.0.2.1'));
@@ -318,7 +319,7 @@ test('an operator fences a dead gateway on the board, which frees what it holds 
       { name: 'g2', fence, state: { reachable: false, fenced: true, problems: ['no route'] } },
     ]),
   );
-  // Back again and told what it lost, it is let in.
+  // Back again and updated, the gateway is opened.
   second.mode = 'works';
   await writeGatewayConfigMap(lab.client, 'kube-system', fenceChange('g2', undefined), signal);
   await until(async () =>
@@ -326,7 +327,7 @@ test('an operator fences a dead gateway on the board, which frees what it holds 
   );
 });
 
-test('who changed its ports while nobody looked moves for the one that has them, and is told', async () => {
+test('moves a Service after a port conflict from a time without a controller, with an Event', async () => {
   lab.startController();
   for (const [name, port] of [
     ['holder', 80],
@@ -345,7 +346,7 @@ test('who changed its ports while nobody looked moves for the one that has them,
   );
 });
 
-test('an address that somebody else put into the status stays as it is, across restarts', async () => {
+test('keeps a foreign address in the status across restarts', async () => {
   lab.startController();
   const foreign = { ip: '203.0.113.9', ipMode: 'VIP' as const };
   await lab.client.create(services, newService('web'));
@@ -358,7 +359,7 @@ test('an address that somebody else put into the status stays as it is, across r
     await lab.restartController();
     await until(async () => expect(await statusOf()).toEqual([foreign, ours]));
   }
-  // It is never announced, and stays when ours goes.
+  // The foreign address is never announced, and stays after the Service's own address is removed.
   for (const agent of lab.agents) {
     for (const { endpoints } of agent.pushes) {
       expect([...endpoints.values()].map(({ address }) => address)).not.toContain(foreign.ip);
@@ -367,11 +368,11 @@ test('an address that somebody else put into the status stays as it is, across r
   const optOut = { 'cah-loadbalancer.k8s.cloudandheat.com/managed': 'false' };
   await lab.client.patchMerge(services, named('web'), { metadata: { annotations: optOut } });
   await until(async () => expect(await statusOf()).toEqual([foreign]));
-  // The record goes last.
+  // The record is removed last.
   await until(async () => expect((await lab.read('web'))?.metadata?.annotations).toEqual(optOut));
 });
 
-test('a family that a Service no longer asks for is given back', async () => {
+test('releases the address of a family that the Service no longer uses', async () => {
   lab.addresses = ['192.0.2.1', '2001:db8::1'];
   lab.startController();
   const both = {
@@ -390,7 +391,7 @@ test('a family that a Service no longer asks for is given back', async () => {
   for (const agent of lab.agents) await until(() => expect(agent.holds.size).toBe(1));
 });
 
-test('who wants session affinity is told where gateways know none, and is served', async () => {
+test('warns a Service about gateways without session affinity, and serves it', async () => {
   lab.withoutAffinity = ['g2'];
   lab.startController();
   const service = newService('web');
@@ -398,6 +399,6 @@ test('who wants session affinity is told where gateways know none, and is served
   await lab.client.create(services, { ...service, spec });
   await lab.untilServed('web');
   expect(lab.events.filter((event) => event.includes('AffinityNotKept'))).toEqual([
-    "Warning AffinityNotKept: It is served without session affinity: ch-k8s-lbaas's agent on g2 knows none",
+    'Warning AffinityNotKept: The Service has no session affinity on g2: the agent of ch-k8s-lbaas does not support it',
   ]);
 });

@@ -21,7 +21,6 @@ import {
   layerAnnotations,
   legacyManagedAnnotation,
   portAnnotations,
-  readPlace,
   readPortIds,
   saysLayer,
   type PortIds,
@@ -37,6 +36,7 @@ import {
   notPlaced,
   waitMs,
 } from './placement-outcomes.ts';
+import { hasNewSharingGroup, whyMoved } from './address-change.ts';
 import type { PortKeeper } from './port-keeper.ts';
 import { priorAllocations } from './prior-allocations.ts';
 import type { ServedPolicies } from './served-policies.ts';
@@ -57,7 +57,7 @@ export const gatewayClass = 'causeway.dev/gateway';
 export interface GatewaySettings {
   readonly layer: BackendLayer;
   readonly masquerade: Masquerade;
-  /** Also writes ch-k8s-lbaas's annotations, so that it can take the Services back. */
+  /** Also writes the annotations of ch-k8s-lbaas, so that it can take the Services back. */
   readonly keepWayBack: boolean;
   readonly families: readonly Family[];
 }
@@ -69,19 +69,19 @@ export interface GatewayProviderOptions {
   readonly view: ClusterView;
   readonly housekeeping: GatewayHousekeeping;
   readonly fencing: Fencing;
-  /** In the layer Pod, where gateways keep the network policies. */
+  /** Set in the layer Pod, in which gateways enforce network policies. */
   readonly policies?: ServedPolicies | undefined;
   readonly affinityNotes: AffinityEvents;
 }
 
 const nowhere = { held: undefined, sharingGroup: undefined };
 
-/** Services on plain gateway nodes: an address from the port manager, served by every agent. */
+/** Serves Services on plain gateway nodes: an address from the port manager, served by every agent. */
 export class GatewayProvider implements LoadBalancerProvider {
   readonly name = 'gateway';
   readonly #options: GatewayProviderOptions;
   readonly #owners = new OwnerIndex();
-  /** Services on their way out, with the first generation that is without them. */
+  /** Services that are being removed, with the first generation without them. */
   readonly #leaving = new Map<string, number>();
   readonly #synced = Promise.withResolvers<void>();
 
@@ -128,7 +128,7 @@ export class GatewayProvider implements LoadBalancerProvider {
 
   async ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
     const { keeper, housekeeping, settings } = this.#options;
-    this.#tellNote(service, context);
+    this.#recordNotes(service, context);
     const reading = readLoadBalancerSpec(service, settings.families);
     if (reading.kind === 'refused') return this.#asBefore(service, reading);
     const { needs } = reading;
@@ -144,13 +144,14 @@ export class GatewayProvider implements LoadBalancerProvider {
     const ports = inFamilies(keeper.portsOf(uid), needs.families);
     if (!sameIds(placed.ids, idsOf(ports))) return this.#asBefore(service, lostDuringPlacement);
     const outcome = this.#serve(service, ports, context);
-    // Written down and told to the gateways: only now others may have what it gave up.
+    // The placement is written and in the gateways' state. Only now other Services may use what the Service
+    // gave up.
     const isFreed = keeper.settle(uid, needs.families);
     if (isFreed || hasNewSharingGroup(service, needs)) housekeeping.freed();
     return outcome;
   }
 
-  /** Has the Service on its ports and writes that down, or says what stands in the way. */
+  /** Reserves the ports of the Service and writes the placement, or returns the obstacle. */
   async #place(
     service: Service,
     needs: LoadBalancerSpec,
@@ -172,7 +173,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       ...layerAnnotations(idsOf(ports), settings.layer),
     };
     await context.annotate(annotations, { ingress: ingressOf(ports) });
-    // Without the annotation it stays as it is: what somebody once wanted kept is not given up silently.
+    // Without the annotation, the mark stays unchanged: a floating IP to keep is not released unnoticed.
     const kept = service.metadata?.annotations?.[keepFloatingIpAnnotation];
     if (kept === 'true' || kept === 'false') {
       await keeper.keepPublic(owner.uid, kept === 'true', context.signal);
@@ -186,19 +187,19 @@ export class GatewayProvider implements LoadBalancerProvider {
 
   update(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
     const ports = this.#options.keeper.portsOf(service.metadata?.uid ?? '');
-    // A port that was lost and made again has another id, which must be written down.
+    // A lost and recreated port has another ID, which must be written.
     const isWritten =
       sameIds(idsOf(ports), readPortIds(service)) &&
       saysLayer(service, this.#options.settings.layer);
     if (ports.size === 0 || !isWritten) return this.ensure(service, context);
-    this.#tellNote(service, context);
+    this.#recordNotes(service, context);
     return Promise.resolve(this.#serve(service, ports, context));
   }
 
   async ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
     const { keeper, housekeeping, settings } = this.#options;
     const key = `${owner.namespace}/${owner.name}`;
-    // Without the annotation the port is nobody's after a restart, and is cleaned up.
+    // Without the annotation, the port has no owner after a restart and is cleaned up.
     await context.annotate({
       ...portAnnotations(new Map(), nowhere, settings.keepWayBack),
       ...layerAnnotations(new Map(), settings.layer),
@@ -209,7 +210,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     return this.#left(owner, key);
   }
 
-  /** Whoever deletes a Service finds it unserved afterwards. A gateway that is down is not waited for. */
+  /** A Service is deleted only when it is no longer served. Gateways that are down are not waited for. */
   #left(owner: Owner, key: string): DeleteOutcome {
     const { fleet, housekeeping } = this.#options;
     const since = this.#leaving.get(owner.uid) ?? fleet.generation;
@@ -220,7 +221,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       this.#leaving.set(owner.uid, since);
       const isOver = () => fleet.behind(since).length === 0 && withholding().length === 0;
       housekeeping.waiting(key, isOver);
-      const why = behind.length > 0 ? '' : '; the removal has to be verified first';
+      const why = behind.length > 0 ? '' : '; the removal must be verified first';
       const message = `Waiting until ${serving.join(', ')} no longer serve it${why}`;
       return { kind: 'pending', message, retryAfterMs: waitMs };
     }
@@ -252,7 +253,9 @@ export class GatewayProvider implements LoadBalancerProvider {
     });
   }
 
-  /** One Service that can't be read must not keep the others from being served: it is told why in its turn. */
+  /**
+   * An unreadable Service must not prevent the others from being served. Its own reconcile reports the error.
+   */
   #resume(service: Service, host: ProviderHost): void {
     try {
       this.#followHeld(service);
@@ -261,7 +264,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     }
   }
 
-  /** The ports that it had: one that lost its own at a restart has them in its annotation only. */
+  /** The former ports. A Service that lost its ports at a restart has them only in its annotation. */
   #idsBefore(service: Service): PortIds {
     const held = this.#options.keeper.heldBy(service.metadata?.uid ?? '');
     if (held.size > 0) return new Map([...held].map(([family, { port }]) => [family, port.id]));
@@ -291,7 +294,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     }
   }
 
-  /** Tells the gateways, and says how far they are. */
+  /** Updates the gateways' state, and returns how far they are. */
   #serve(service: Service, ports: ServicePorts, context: ProviderContext): EnsureOutcome {
     const { fleet, housekeeping, fencing } = this.#options;
     const { generation, endpoints, problems, excess } = this.#push(service, ports);
@@ -321,7 +324,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     }
   }
 
-  /** `isOn` says which of its ports it has on each address; all of them where left out. */
+  /** `isOn` selects the endpoints to serve; by default all. */
   #push(
     service: Service,
     ports: ServicePorts,
@@ -342,19 +345,19 @@ export class GatewayProvider implements LoadBalancerProvider {
       policyExcess: policies?.excess(namespace),
     });
     const endpoints = backends.endpoints.filter(isOn);
-    // Before the endpoints: a pod never stands open because its policies come later.
+    // Policies go before the endpoints, so that a pod is never reachable without its policies.
     policies?.serve(key, endpoints, isIncomplete);
     const generation = fleet.setService(key, endpoints);
     return { generation, endpoints, problems, excess };
   }
 
-  /** It can't have what it asks for now, and stays as it is: served on what it holds. */
+  /** The spec can't be satisfied now: the Service stays served as it is. */
   #asBefore(service: Service, outcome: EnsureOutcome): EnsureOutcome {
     this.#followHeld(service);
     return outcome;
   }
 
-  /** The gateways serve what the Service holds by what is written on it, with the backends of now. */
+  /** The gateways serve the placement that is written on the Service, with the current backends. */
   #followHeld(service: Service): void {
     const all = this.#options.keeper.heldBy(service.metadata?.uid ?? '');
     if (all.size === 0) return this.#stopServing(keyOf(service));
@@ -373,8 +376,8 @@ export class GatewayProvider implements LoadBalancerProvider {
     this.#options.policies?.serve(key, [], false);
   }
 
-  /** What became of its port while nobody asked, and what its gateways can't do. */
-  #tellNote(service: Service, context: ProviderContext): void {
+  /** Records Events about changes of the port since the last reconcile, and about unsupported affinity. */
+  #recordNotes(service: Service, context: ProviderContext): void {
     const { keeper, affinityNotes } = this.#options;
     const note = keeper.takeNote(service.metadata?.uid ?? '');
     if (note !== undefined) context.tell('Warning', note.reason, note.message);
@@ -392,16 +395,3 @@ export class GatewayProvider implements LoadBalancerProvider {
 }
 
 type Placed = { readonly kind: 'placed'; readonly ids: PortIds };
-
-/** Whether it has moved from one circle to another since its place was written down. */
-function hasNewSharingGroup(service: Service, { sharingGroup }: LoadBalancerSpec): boolean {
-  const written = readPlace(service).sharingGroup;
-  return written !== undefined && written !== sharingGroup;
-}
-
-function whyMoved(service: Service, needs: LoadBalancerSpec): string {
-  if (needs.requested.size > 0) return 'as it asks for';
-  if (hasNewSharingGroup(service, needs))
-    return 'because its sharing key is another one than before';
-  return 'because another Service has one of its ports on the address it had';
-}

@@ -23,7 +23,7 @@ const service = (annotations: Record<string, string>, more: Partial<Service> = {
 const marks = { [legacyManagedAnnotation]: 'true', [legacyPortAnnotation]: 'port-1' };
 const ours = { [recordAnnotation]: record('gateway'), [portsAnnotation]: '{}' };
 
-test('takes off what is ours and leaves the rest', () => {
+test("removes Causeway's marks and leaves the rest", () => {
   expect(handBackToLbaas(service({ ...marks, ...ours, mine: 'x' }))).toEqual({
     kind: 'patch',
     patch: {
@@ -41,16 +41,20 @@ test('takes off what is ours and leaves the rest', () => {
 });
 
 test.each<[string, Service, object]>([
-  ['nobody has it', service(marks), { kind: 'none' }],
-  ['another provider has it', service({ [recordAnnotation]: record('pool') }), { kind: 'none' }],
-  ['without its marks', service(ours), { kind: 'keep' }],
+  ['ignores a Service without a record', service(marks), { kind: 'none' }],
   [
-    'of our class',
+    'ignores a Service of another provider',
+    service({ [recordAnnotation]: record('pool') }),
+    { kind: 'none' },
+  ],
+  ['keeps a Service without the marks of ch-k8s-lbaas', service(ours), { kind: 'keep' }],
+  [
+    'keeps a Service with a class',
     service({ ...marks, ...ours }, { spec: { loadBalancerClass: 'c' } }),
     { kind: 'keep' },
   ],
   [
-    'deleted',
+    'keeps a deleted Service',
     service({ ...marks, ...ours }, { metadata: { deletionTimestamp: 'x', uid: 'u' } }),
     {},
   ],

@@ -5,8 +5,8 @@ import { readRecord } from '../../services/record.ts';
 import { legacyManagedAnnotation, legacyPortAnnotation, portsAnnotation } from './annotations.ts';
 
 /**
- * Gives a Service back to ch-k8s-lbaas, whose marks stay: by them it finds its port. Only for Services that
- * carry them.
+ * Returns a Service to ch-k8s-lbaas. The marks of ch-k8s-lbaas stay, because it finds its port by them. Only
+ * for Services with these marks.
  */
 export function handBackToLbaas(service: Service): HandBack {
   const reading = readRecord(service);
@@ -14,7 +14,7 @@ export function handBackToLbaas(service: Service): HandBack {
   if (service.spec?.loadBalancerClass !== undefined) {
     return {
       kind: 'keep',
-      because: `its class ${service.spec.loadBalancerClass} can't be changed, and ch-k8s-lbaas knows none`,
+      because: `its class ${service.spec.loadBalancerClass} can't be changed, and ch-k8s-lbaas does not support classes`,
     };
   }
   const { annotations = {} } = service.metadata ?? {};

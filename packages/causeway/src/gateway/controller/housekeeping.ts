@@ -25,20 +25,20 @@ export interface HousekeepingOptions {
   readonly orphans: GatewayOrphans;
   readonly clock: Clock;
   readonly log: Log;
-  /** How often the ports are compared with what the manager has: at the least, and at the most. */
+  /** The limits of the interval of drift checks. */
   readonly driftEveryMs: number;
   readonly resyncEveryMs: number;
 }
 
 /**
- * What goes on beside the Services: following endpoints and nodes, waking those that wait for a
- * gateway, deleting ports once no gateway can announce them, and looking for drift.
+ * The work beside the reconciles: follows endpoints and nodes, wakes Services that wait for a gateway,
+ * deletes unused ports, and detects drift.
  */
 export class GatewayHousekeeping {
   readonly #options: HousekeepingOptions;
-  /** The Services that wait for gateways, each with a question: whether its wait is over. */
+  /** The Services that wait for gateways, each with a check whether its wait is over. */
   readonly #waiting = new Map<string, () => boolean>();
-  /** Services that were refused because another one has what they ask for. */
+  /** Services that were rejected because another Service has the requested address. */
   readonly #refused = new Set<string>();
   readonly #cleaner: BoundedFrequencyRunner;
   #host: ProviderHost | undefined;
@@ -58,22 +58,24 @@ export class GatewayHousekeeping {
     });
   }
 
-  /** The Service is to be reconciled again when a gateway answered or failed and the wait is over by that. */
+  /** Reconciles the Service again when a gateway has answered or failed and the wait is over. */
   waiting(key: string, isOver: () => boolean): void {
     this.#waiting.set(key, isOver);
   }
 
-  /** Something about the Service has changed that only we know. */
+  /** Called after a change that affects the Service and that no watch reports. */
   requestReconcile(key: string): void {
     this.#host?.enqueue(key);
   }
 
-  /** The Service asks for an address that another one has: it is looked at again when something is free. */
+  /**
+   * The Service requests an address of another Service. It is reconciled again when something is released.
+   */
   wantsAddress(key: string): void {
     this.#refused.add(key);
   }
 
-  /** Some addresses or ports may be nobody's now. */
+  /** Called when addresses or ports may have become free. */
   freed(): void {
     this.#cleaner.request();
     const refused = [...this.#refused];
@@ -81,7 +83,7 @@ export class GatewayHousekeeping {
     for (const key of refused) this.#host?.enqueue(key);
   }
 
-  /** A gateway answered or failed: the Services whose wait is over by that are reconciled again. */
+  /** Called when a gateway has answered or failed: reconciles the Services that no longer wait. */
   changed(): void {
     this.#cleaner.request();
     this.#options.fencing.request();
@@ -147,7 +149,7 @@ export class GatewayHousekeeping {
     const { keeper, fencing, fleet, log } = this.#options;
     const unused = keeper.unused();
     const held = keeper.held().filter((port) => !keeper.isOffered(port));
-    // What a gateway confirmed may have been replaced by somebody who led before and does not know better.
+    // An earlier leader with outdated knowledge may have replaced the state that a gateway confirmed.
     if (unused.length + held.length > 0) await fleet.check(signal);
     for (const port of held) if (fencing.mayGo(port.address)) keeper.offer(port);
     for (const port of unused) {
@@ -158,7 +160,7 @@ export class GatewayHousekeeping {
       }
       await fencing.letGo(port.address, signal);
       await keeper.retire(port, signal);
-      log.info({ address: port.address, port: port.id }, 'deleted a port that nobody uses');
+      log.info({ address: port.address, port: port.id }, 'deleted an unused port');
     }
   }
 
@@ -172,14 +174,14 @@ export class GatewayHousekeeping {
         const isOnHold = (uid: string) => isHeld(host, uid);
         const orphaned = new Set(await keeper.findDrift(advertised(host), signal, isOnHold));
         if (orphaned.size > 0)
-          log.warn({ services: orphaned.size }, 'ports or floating IPs were lost and made again');
+          log.warn({ services: orphaned.size }, 'recreated lost ports or floating IPs');
         await this.#options.orphans.check(signal);
         this.#cleaner.request();
         await fencing.check(signal);
       } catch (error) {
         const known = CausewayError.from(error);
         if (signal.aborted) throw known;
-        log.warn({ error: known }, 'could not look for drift');
+        log.warn({ error: known }, 'could not check for drift');
       }
       tookMs = clock.monotonic() - started;
     }
@@ -187,20 +189,20 @@ export class GatewayHousekeeping {
 }
 
 /**
- * How long to wait after a look that took so long. Nobody tells when something is lost in the cloud, so it
- * is looked for as often as that is cheap: at most a twentieth of the time, between the two limits.
+ * The pause after a drift check of this duration. The cloud sends no notification of a loss, so checks run as
+ * often as is cheap: at most a twentieth of the time, between the two limits.
  */
 export function pauseAfterResync(tookMs: number, soonestMs: number, latestMs: number): number {
   return Math.min(latestMs, Math.max(soonestMs, tookMs * 19));
 }
 
-/** Whether nothing is done for the Service, because its record can't be read. */
+/** Whether the Service is on hold because its record is unreadable. */
 function isHeld(host: ProviderHost, uid: string): boolean {
   const service = [...host.services.values()].find(({ metadata }) => metadata?.uid === uid);
   return service !== undefined && readRecord(service).kind === 'unreadable';
 }
 
-/** Every address that any Service tells its users. */
+/** All addresses in the status of any Service. */
 function advertised(host: ProviderHost): Set<Address> {
   const addresses = new Set<Address>();
   for (const { status } of host.services.values()) {

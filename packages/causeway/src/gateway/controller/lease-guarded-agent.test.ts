@@ -13,15 +13,15 @@ import { doubtsAll } from './removal-verifiers.testing.ts';
 
 const signal = new AbortController().signal;
 
-test('who no longer leads tells a gateway nothing, also not by asking it', async () => {
-  const told: string[] = [];
+test('sends nothing to a gateway after losing the lease, not even a query', async () => {
+  const sent: string[] = [];
   const memory = new MemoryAgent();
   const agent: AgentClient = {
     status: (inner) => memory.status(inner),
     events: (inner) => memory.events(inner),
-    push: () => Promise.reject(new Error('it was told')),
+    push: () => Promise.reject(new Error('it was called')),
     sendUnhealthy: (unhealthy) => {
-      told.push(...unhealthy);
+      sent.push(...unhealthy);
       return Promise.resolve();
     },
   };
@@ -31,7 +31,7 @@ test('who no longer leads tells a gateway nothing, also not by asking it', async
     throw new CausewayError('aborted', 'the lease is lost');
   };
   const fenced = leaseGuardedAgent(agent, { remainingMs }, new SimulatedClock());
-  await expect(fenced.push([], signal)).rejects.toThrow('it was told');
+  await expect(fenced.push([], signal)).rejects.toThrow('it was called');
   await fenced.sendUnhealthy([], signal);
   expect((await fenced.status(signal)).generation).toBe(0);
   isLeader = false;
@@ -40,7 +40,7 @@ test('who no longer leads tells a gateway nothing, also not by asking it', async
   await expect(fenced.status(signal)).rejects.toThrow('the lease is lost');
 });
 
-test('what an agent can be asked besides it can be asked under the lease, too', async () => {
+test('sends the optional requests under the lease, too', async () => {
   const remainingMs = () => 1_000;
   const memory = new MemoryAgent();
   const fenced = leaseGuardedAgent(memory, { remainingMs }, new SimulatedClock());
@@ -56,7 +56,7 @@ test('what an agent can be asked besides it can be asked under the lease, too', 
   );
 });
 
-test('a lease that is lost is no reason to try all the time', async () => {
+test('retries with a delay after losing the lease', async () => {
   const clock = new SimulatedClock();
   let tries = 0;
   const remainingMs = (): number => {
@@ -87,7 +87,7 @@ test('a lease that is lost is no reason to try all the time', async () => {
 });
 
 test.each(['stale', 'base-mismatch'] as const)(
-  'who is refused as %s asks whether it still leads before it goes beyond that',
+  'after a rejection as %s, confirms its lease before it uses a higher generation',
   async (reason) => {
     const agent = new MemoryAgent();
     agent.push = () =>

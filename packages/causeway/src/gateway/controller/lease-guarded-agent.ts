@@ -5,9 +5,9 @@ import { withinLease, type LeaseGuard } from '@causeway/base/work/lease-guard';
 import { reasonOf, type AgentClient } from './agent-client-contract.ts';
 
 /**
- * The agent for as long as we lead. A leader that was paused and wakes up would otherwise tell the
- * gateway what was true before its successor took over. It does not ask, either: ch-k8s-lbaas's agent
- * can only be asked by telling it everything again.
+ * An agent client that works only under the lease. Without it, a paused leader could send an outdated state
+ * after its successor took over. Queries are covered too: the agent of ch-k8s-lbaas can only be queried by
+ * resending the full state.
  */
 export function leaseGuardedAgent(
   agent: AgentClient,
@@ -15,12 +15,13 @@ export function leaseGuardedAgent(
   clock: Clock,
 ): AgentClient {
   const limited = <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) =>
-    withinLease(clock, fence, signal, 'speaking with the agent', work);
+    withinLease(clock, fence, signal, 'calling the agent', work);
   const confirmed = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
-      // Somebody was faster. Before we go beyond what they said: are we still the one to say something?
+      // Another controller was faster. Before this one uses a higher generation, it confirms that it still
+      // leads.
       if (isOvertaken(error)) await fence.confirm?.(signal);
       throw error;
     }
@@ -39,7 +40,7 @@ export function leaseGuardedAgent(
 type Limited = <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 type Confirmed = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
-/** The requests that not every agent knows. */
+/** The requests that not every agent supports. */
 function optional(
   agent: AgentClient,
   limited: Limited,

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 
-const legacyPorts = z.looseObject({ circle: z.string() });
+/** 0.1.0 stored the sharing group of the annotation `causeway.dev/gateway-ports` under this key. */
+export const legacySharingGroupKey = 'circle';
 
-/** 0.1.0 stored the sharing group of the annotation `causeway.dev/gateway-ports` under `circle`. */
+const legacyPorts = z.looseObject({ [legacySharingGroupKey]: z.string() });
+
 export function fromLegacyPorts(stored: unknown): unknown {
   const legacy = legacyPorts.safeParse(stored);
   if (!legacy.success) return stored;
-  const { circle, ...others } = legacy.data;
-  return { sharingGroup: circle, ...others };
+  const { [legacySharingGroupKey]: sharingGroup, ...others } = legacy.data;
+  return { sharingGroup, ...others };
 }

@@ -28,23 +28,23 @@ export interface GatewayParts {
   readonly client: KubeClient;
   readonly manager: PortManager;
   readonly agents: ReadonlyMap<string, AgentClient>;
-  /** Those of them that know no session affinity. */
+  /** The gateways without session affinity. */
   readonly withoutAffinity?: readonly string[];
   readonly layer: BackendLayer;
   readonly masquerade: Masquerade;
   readonly keepWayBack: boolean;
   readonly driftEveryMs: number;
-  /** How soon the cloud is looked at again where that is quick; `driftEveryMs` where left out. */
+  /** The shortest interval of drift checks, used if they are quick; `driftEveryMs` by default. */
   readonly resyncEveryMs?: number;
-  /** What the network lets gateways use; nothing stands in their way where left out. */
+  /** The addresses that the network lets gateways use; by default, the network has no restrictions. */
   readonly pairWriter?: AddressPairWriter;
-  /** Where operators ask for fences, and read how the gateways are. */
+  /** The ConfigMap in which operators request fences and read the state of the gateways. */
   readonly configMap?: GatewayConfigMap;
-  /** Shows the orphans that the provider holds; without it they are held all the same. */
+  /** Lists the orphans of the provider. Without it, they are kept but not listed. */
   readonly orphans?: Pick<OrphanRegister, 'report' | 'deleted'>;
   readonly fenceAfterMs?: number;
   readonly restMs?: number;
-  /** The UID of the cluster, by which gateways tell it from another one; unknown where left out. */
+  /** The UID by which gateways distinguish this cluster from others, if known. */
   readonly cluster?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -55,7 +55,7 @@ export interface GatewayParts {
 const agentLimitMs = 10_000;
 const agentCheckMs = 300_000;
 
-/** Puts the gateway provider together. */
+/** Creates the gateway provider from its parts. */
 export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
   const { client, clock, log, metrics, manager, random = systemRandom } = parts;
   const keeper = new PortKeeper(manager, randomUUID);

@@ -1,7 +1,7 @@
 import type { Address } from '@causeway/base/address/address';
 import type { AddressBook } from './address-book.ts';
 
-/** A book that lasts as long as its object does: for tests. */
+/** An address book in memory, for tests. */
 export class MemoryAddressBook implements AddressBook {
   readonly #addresses = new Set<Address>();
 

@@ -1,6 +1,6 @@
 import type { PortBook } from './port-book.ts';
 
-/** A book that lasts as long as its object does: for tests. */
+/** A port book in memory, for tests. */
 export class MemoryPortBook implements PortBook {
   readonly entries = new Set<string>();
 

@@ -48,7 +48,7 @@ let directory = '';
 let subnet: Subnet;
 let floatingNetwork = '';
 let original: http.Server;
-/** What the original agent was last told to serve: address and port. */
+/** The addresses and ports in the last configuration of the original agent. */
 let serves: string[] = [];
 let stop: (() => Promise<void>) | undefined;
 const addresses = new Map<string, string>();
@@ -113,7 +113,7 @@ const newService = (name: string, port: number): Service => ({
   spec: { type: 'LoadBalancer', ports: [{ port }] },
 });
 
-/** A Service as ch-k8s-lbaas leaves it: a port with a floating IP, annotations, a status. */
+/** Creates a Service in the state of ch-k8s-lbaas: a port with a floating IP, annotations, a status. */
 async function makeAsOriginal(name: string, port: number): Promise<void> {
   const l2Port = await neutron.ports.create(
     {
@@ -188,7 +188,7 @@ async function expectServed(name: string): Promise<void> {
   });
 }
 
-/** The ports that ch-k8s-lbaas would find by its tag, and those that Services name for it. */
+/** The ports that ch-k8s-lbaas finds by its tag, and those in the annotations of Services. */
 async function seenByOriginal(): Promise<{ tagged: string[]; named: string[] }> {
   const tagged: string[] = [];
   for await (const port of neutron.ports.list({ tags: [legacyTag] }, { signal })) {
@@ -202,7 +202,7 @@ async function seenByOriginal(): Promise<{ tagged: string[]; named: string[] }> 
   return { tagged: tagged.sort(), named: [...annotated].sort() };
 }
 
-test('before: two Services of ch-k8s-lbaas, and one that opted out', async () => {
+test('before: creates two Services of ch-k8s-lbaas, and one that opted out', async () => {
   await makeAsOriginal('web', 80);
   await makeAsOriginal('mail', 25);
   const optedOut = newService('manual', 99);
@@ -210,7 +210,7 @@ test('before: two Services of ch-k8s-lbaas, and one that opted out', async () =>
   await client.create(services, { ...optedOut, metadata: { ...named('manual'), annotations } });
 });
 
-test('step 1: Causeway takes the Services over, on the old agents, and no address changes', async () => {
+test('step 1: takes over the Services on the old agents without a change of address', async () => {
   const before = await seenByOriginal();
   startController(true, originalAgent());
   for (const name of ['web', 'mail']) await expectServed(name);
@@ -221,7 +221,7 @@ test('step 1: Causeway takes the Services over, on the old agents, and no addres
   expect((await read('manual')).status?.conditions).toBeUndefined();
 });
 
-test('step 1: a Service that is new meanwhile is one that ch-k8s-lbaas would know', async () => {
+test('step 1: creates a new Service in a form that ch-k8s-lbaas recognizes', async () => {
   await client.create(services, newService('fresh', 80));
   await until(async () => {
     const [ingress] = (await read('fresh')).status?.loadBalancer?.ingress ?? [];
@@ -236,7 +236,7 @@ test('step 1: a Service that is new meanwhile is one that ch-k8s-lbaas would kno
   });
 });
 
-test('the way back: handed back, they look as ch-k8s-lbaas left them', async () => {
+test('rollback: hands the Services back in the form of ch-k8s-lbaas', async () => {
   await stop?.();
   for (const name of ['web', 'mail', 'fresh']) {
     const step = handBackToLbaas(await read(name));
@@ -251,7 +251,7 @@ test('the way back: handed back, they look as ch-k8s-lbaas left them', async () 
   }
 });
 
-test('step 2: new agents, and the way back closed: the old marks go, the addresses stay', async () => {
+test('step 2: closes the way back with new agents, removes the old marks and keeps the addresses', async () => {
   const agent = new MemoryAgent();
   startController(false, agent);
   for (const name of ['web', 'mail', 'fresh']) await expectServed(name);
@@ -261,7 +261,7 @@ test('step 2: new agents, and the way back closed: the old marks go, the address
   await until(() => expect(agent.holds.size).toBe(3));
 });
 
-test('afterwards: what is deleted leaves nothing behind, the old ports among it', async () => {
+test('afterwards: leaves nothing behind when Services and their old ports are deleted', async () => {
   for (const name of ['web', 'mail', 'fresh']) await client.delete(services, named(name));
   await until(async () => {
     const left: string[] = [];

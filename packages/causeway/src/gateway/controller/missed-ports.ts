@@ -2,7 +2,7 @@ import type { Family } from '@causeway/base/address/address';
 import type { LostPort } from './port-manager.ts';
 import type { PortSlot } from './port-slot.ts';
 
-/** Ports that were lost and are not made again yet, by the Services that were on them. */
+/** Ports that were lost and not yet recreated, by their Services. */
 export class MissedPorts {
   readonly #missed = new Map<string, LostPort>();
 
@@ -16,7 +16,7 @@ export class MissedPorts {
     for (const family of [4, 6] as const) this.#missed.delete(`${owner} ${family}`);
   }
 
-  /** A port that one of its users had and lost: the new one gets its addresses if they can be had by now. */
+  /** A port that one of the users lost. The new port gets its addresses if they are available now. */
   of({ users, family, requested }: PortSlot): LostPort | undefined {
     if (requested !== undefined) return undefined;
     return [...users.keys()]

@@ -9,11 +9,11 @@ const first = parseAddress('192.0.2.1');
 const second = parseAddress('192.0.2.2');
 const third = parseAddress('192.0.2.3');
 
-/** One gateway's port in a Neutron that takes a change only from who has seen the last one. */
+/** A gateway's port in a Neutron that accepts a change only with the current revision. */
 class GatewayPort {
   revision = 1;
   pairs: string[] = [];
-  /** What somebody else does to the port right before our next change arrives. */
+  /** Simulates a change by another program right before the next change arrives. */
   forestall: (() => void) | undefined;
 
   answer(method: string, ifMatch: string | undefined, body: unknown) {
@@ -50,7 +50,7 @@ async function start(own: GatewayPort, limit = 10) {
   return { pairWriter, [Symbol.asyncDispose]: () => cloud[Symbol.asyncDispose]() };
 }
 
-test('a pair that somebody adds while we change ours is not lost', async () => {
+test('keeps a pair that another program adds at the same time', async () => {
   const own = new GatewayPort();
   await using it = await start(own);
   own.forestall = () => own.set(['198.51.100.7']);
@@ -61,7 +61,7 @@ test('a pair that somebody adds while we change ours is not lost', async () => {
   expect(own.pairs).toEqual(['198.51.100.7', '198.51.100.8']);
 });
 
-test('a pair that somebody took off is missed at the next look', async () => {
+test('detects at the next inspection that a pair was removed', async () => {
   const own = new GatewayPort();
   await using it = await start(own);
   await it.pairWriter.open('g1', [first], signal);
@@ -70,7 +70,7 @@ test('a pair that somebody took off is missed at the next look', async () => {
   expect(it.pairWriter.isOpen('g1', first)).toBe(false);
 });
 
-test('beyond the limit what fits is opened, and the rest is refused with what to do', async () => {
+test('opens as many addresses as fit, and rejects the others with a remedy', async () => {
   const own = new GatewayPort();
   await using it = await start(own, 2);
   await expect(it.pairWriter.open('g1', [first, second, third], signal)).rejects.toMatchObject({

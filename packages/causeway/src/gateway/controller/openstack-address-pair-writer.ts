@@ -15,20 +15,20 @@ import {
 
 export interface OpenStackAddressPairWriterOptions extends PairRules {
   readonly neutron: Neutron;
-  /** The Neutron port of each gateway's own interface; undefined where somebody else takes care of it. */
+  /** The Neutron port of each gateway's own interface; undefined if Causeway does not manage its pairs. */
   readonly ports: ReadonlyMap<string, string | undefined>;
 }
 
-/** How often a change is tried that others' changes forestall. */
+/** The number of attempts if other changes conflict. */
 const attempts = 5;
 
 /**
- * The allowed address pairs of the gateways' own ports. With port security on, Neutron drops whatever a
- * server sends or gets under an address that is neither its own nor in a pair.
+ * The allowed address pairs of the gateways' own ports. With port security, Neutron drops packets of a server
+ * with an address that is neither its own nor in a pair.
  */
 export class OpenStackAddressPairWriter implements AddressPairWriter {
   readonly #options: OpenStackAddressPairWriterOptions;
-  /** The gateways' ports as we last saw them. */
+  /** The gateways' ports at the last read. */
   readonly #seen = new Map<string, Port>();
 
   constructor(options: OpenStackAddressPairWriterOptions) {
@@ -89,14 +89,16 @@ export class OpenStackAddressPairWriter implements AddressPairWriter {
       try {
         return await this.#changePairs(gateway, portId, all, change, signal);
       } catch (error) {
-        // Somebody has changed the port since we looked, or our own answer was lost: look again.
+        // The port has changed since the last read, or an own answer was lost: read it again.
         const isStale = error instanceof OpenStackError && error.status === 412;
         if (!isStale || attempt === attempts) throw error;
       }
     }
   }
 
-  /** The pairs can only be written as a whole, so what others wrote meanwhile must not be lost. */
+  /**
+   * Neutron replaces the list of pairs as a whole, so concurrent changes of other programs must not be lost.
+   */
   async #changePairs(
     gateway: string,
     portId: string,
@@ -110,7 +112,7 @@ export class OpenStackAddressPairWriter implements AddressPairWriter {
     const prefixes = neededPrefixes(this.#options, addresses);
     const pairs = changedPairs(port.allowedAddressPairs, prefixes, change);
     if (pairs === undefined) return;
-    // What is new comes last, so those that fit go through although the others can't.
+    // New pairs are last, so as many as fit are added.
     const fitting = change === 'add' ? pairs.slice(0, limit) : pairs;
     if (change === 'remove' || fitting.length > port.allowedAddressPairs.length) {
       const allowedAddressPairs = fitting;

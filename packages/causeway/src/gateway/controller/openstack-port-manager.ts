@@ -20,27 +20,26 @@ export interface OpenStackPortManagerOptions {
   readonly book: PortBook;
   /** One subnet for each family, all of one network. */
   readonly subnets: ReadonlyMap<Family, Subnet>;
-  /** Marks everything so that ch-k8s-lbaas would know it as its own, too. */
+  /** Adds the marks of ch-k8s-lbaas, so that it also recognizes the objects as its own. */
   readonly keepWayBack?: boolean;
-  /** Where floating IPs come from; without it the fixed addresses are what users reach. */
+  /** The source of floating IPs. Without it, clients use the fixed addresses. */
   readonly floating?: { readonly networkId: string; readonly subnetId?: string } | undefined;
 }
 
 const portId = /^[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i;
 
 /**
- * Neutron ports that belong to no server, with floating IPs where wanted. Neutron takes no tags when
- * it creates, so whose a port is stands in its name and description from the first moment; the tag
- * follows for people to filter by.
+ * Neutron ports without a server, with floating IPs if configured. Neutron accepts no tags at creation, so
+ * the name and description have the ownership mark from the start. The tag follows, for filters of operators.
  */
 export class OpenStackPortManager implements PortManager {
   readonly families: readonly Family[];
   readonly #options: OpenStackPortManagerOptions;
   readonly #marks: OwnershipMarks;
   readonly #record: PortRecord;
-  /** Ports that Services have and whose marks are not yet, or no longer, as they should be. */
+  /** Ports of Services with missing or wrong marks. */
   readonly #mismarked = new Set<string>();
-  /** What the last list found and does not count as ours. */
+  /** Objects of the last list that are not certain to belong to this cluster. */
   #unproven: readonly Orphan[] = [];
   #heldAddresses: readonly Orphan[] = [];
   #otherClusters: readonly string[] = [];
@@ -107,7 +106,7 @@ export class OpenStackPortManager implements PortManager {
 
   async deleteOrphan({ kind, id }: Orphan, signal: AbortSignal): Promise<void> {
     const { neutron } = this.#options;
-    // The list is a while old: the object may have an owner by now.
+    // The list may be outdated: the object can have an owner now.
     try {
       if (kind === 'floating-ip') {
         const floating = await neutron.floatingIps.get(id, { signal });
@@ -123,7 +122,7 @@ export class OpenStackPortManager implements PortManager {
 
   async find(id: string, signal: AbortSignal): Promise<L2Port | undefined> {
     const { neutron } = this.#options;
-    // It may come from an annotation, which users can write.
+    // The ID can come from an annotation, which users can write.
     if (!portId.test(id)) return undefined;
     const port = await neutron.ports.get(id, { signal }).catch((error: unknown) => {
       if (isErrorCode(error, 'not-found')) return undefined;
@@ -152,7 +151,7 @@ export class OpenStackPortManager implements PortManager {
       if (made !== undefined) return made;
       throw new CausewayError('internal', `the new port ${port.id} has no address of its subnet`);
     } catch (error) {
-      // Half of it helps nobody, and each new attempt would leave another one.
+      // A partial result is useless, and each attempt would leave another one.
       if (!signal.aborted) await this.#deletePort(port.id, signal).catch(() => undefined);
       throw error;
     }
@@ -194,7 +193,7 @@ export class OpenStackPortManager implements PortManager {
   async #deletePort(id: string, signal: AbortSignal): Promise<void> {
     const { neutron } = this.#options;
     for await (const floating of neutron.floatingIps.list({ portId: id }, { signal })) {
-      // One that is to be kept loses its port with the port, and nothing else.
+      // A floating IP to keep is only detached from the port.
       if (this.#marks.isKept(floating) || !this.#marks.isOurFloating(floating)) continue;
       await neutron.floatingIps.delete(floating.id, { signal });
     }
@@ -211,7 +210,7 @@ export class OpenStackPortManager implements PortManager {
     const removed: string[] = [];
     const held: Orphan[] = [];
     for await (const floating of neutron.floatingIps.list({}, { signal })) {
-      // Those of ch-k8s-lbaas name no cluster: another one in the project may still use them.
+      // Floating IPs of ch-k8s-lbaas name no cluster: another cluster in the project may use them.
       if (!this.#marks.isMadeByUs(floating) || floating.portId !== undefined) continue;
       const { id, address } = floating;
       const portId = this.#marks.portOf(floating);
@@ -226,7 +225,9 @@ export class OpenStackPortManager implements PortManager {
     return removed;
   }
 
-  /** With the address that was asked for, else with that of the port it replaces, else with any. */
+  /**
+   * Creates a port with the requested address, else with the address of the port it replaces, else with any.
+   */
   async #makePort(request: PortRequest, signal: AbortSignal): Promise<Port> {
     const subnet = this.#subnet(request.family);
     const { requested, instead } = request;
@@ -264,7 +265,7 @@ export class OpenStackPortManager implements PortManager {
     );
   }
 
-  /** The floating IP of a new port, where it is to have one. */
+  /** The floating IP of a new port, if configured. */
   async #floatNew(
     port: Port,
     { family, requested, instead }: PortRequest,
@@ -280,7 +281,10 @@ export class OpenStackPortManager implements PortManager {
     return this.#floatAnew(port.id, undefined, signal);
   }
 
-  /** The requested floating IP, if the project has it and it is free and no other cluster's, or can have it. */
+  /**
+   * The requested floating IP, if the project has it and it is free and of no other cluster, or if it can be
+   * created.
+   */
   async #floatAt(portId: string, requested: Address, signal: AbortSignal): Promise<FloatingIp> {
     const { neutron } = this.#options;
     for await (const present of neutron.floatingIps.list({ address: requested }, { signal })) {
@@ -297,7 +301,7 @@ export class OpenStackPortManager implements PortManager {
     return this.#floatAnew(portId, requested, signal);
   }
 
-  /** The floating IP that the lost port had, if it is still there; else the same address anew; else any. */
+  /** The floating IP of the lost port if it still exists, else a new one with the same address, else any. */
   async #refloat(portId: string, lost: LostPort, signal: AbortSignal): Promise<FloatingIp> {
     const { neutron } = this.#options;
     const description = this.#marks.floatingDescription(portId);
@@ -316,7 +320,7 @@ export class OpenStackPortManager implements PortManager {
       try {
         return await this.#floatAnew(portId, lost.publicAddress, signal);
       } catch (error) {
-        // Most clouds let only administrators choose, and somebody else may have it by now.
+        // Most clouds let only administrators choose an address, and it may be in use now.
         const { code } = CausewayError.from(error);
         if (!['forbidden', 'conflict', 'invalid'].includes(code)) throw error;
       }
@@ -359,7 +363,7 @@ export class OpenStackPortManager implements PortManager {
     return describePort(port, floating, this.#options.subnets, this.#marks);
   }
 
-  /** Makes a port that ch-k8s-lbaas made ours, and its own again, as far as that is wanted. */
+  /** Adds Causeway's marks to a port of ch-k8s-lbaas, and restores missing marks, as configured. */
   async #mark(portId: string, signal: AbortSignal): Promise<void> {
     const { neutron, keepWayBack } = this.#options;
     await neutron.ports.replaceTags(portId, this.#marks.tags, { signal });
@@ -370,7 +374,7 @@ export class OpenStackPortManager implements PortManager {
       const description = this.#marks.floatingDescription(portId);
       await neutron.floatingIps.update(floating.id, { description }, { signal });
     }
-    // Last, so that what was cut off is done again.
+    // Last, so that an interrupted change is repeated.
     if (keepWayBack !== true) {
       await neutron.ports.update(portId, { description: this.#marks.portDescription }, { signal });
     }

@@ -2,18 +2,18 @@ import type { FloatingIp, Port } from '@causeway/openstack/neutron/resources';
 import type { ClusterIdentity } from '../../services/cluster-identity.ts';
 import { isInherited, legacyTag } from './legacy-marks.ts';
 
-/** The mark of any Causeway on a floating IP. Octavia's provider has marks of its own. */
+/** The mark of any Causeway on a floating IP. The Octavia provider has its own marks. */
 const clusterMark =
   /^(?:(?:Managed|Kept) by Causeway for the cluster |causeway\.dev\/cluster=|Causeway, (?:kept for the )?cluster )([^ ,:]+)/;
 
 const uidTagPrefix = 'causeway.dev/uid=';
 
 /**
- * Whose mark an object carries:
+ * The mark on an object:
  *
  * - `own`: it has the UID of this cluster;
  * - `old`: it has the `clusterId` only, as Causeway 0.1.0 wrote it;
- * - `same-id`: it has our `clusterId` and the UID of another cluster;
+ * - `same-id`: it has this `clusterId` and the UID of another cluster;
  * - `none`: it has none of these.
  */
 type Standing = 'own' | 'old' | 'same-id' | 'none';
@@ -21,8 +21,9 @@ type Standing = 'own' | 'old' | 'same-id' | 'none';
 type Marked = Pick<Port | FloatingIp, 'description' | 'tags'>;
 
 /**
- * The ownership marks on Neutron ports and floating IPs. Neutron takes no tags when it creates, so the description
- * has the mark from the first moment. Causeway 0.1.0 reads these marks, too, so a rollback keeps everything.
+ * The ownership marks on Neutron ports and floating IPs. Neutron accepts no tags at creation, so the
+ * description has the mark from the start. Causeway 0.1.0 also reads these marks, so a rollback keeps
+ * everything.
  */
 export class OwnershipMarks {
   readonly #cluster: ClusterIdentity;
@@ -82,13 +83,13 @@ export class OwnershipMarks {
     return uids.length === 0 ? 'old' : 'same-id';
   }
 
-  /** The UID of another cluster that marks its objects with our `clusterId`. */
+  /** The UID of another cluster that marks its objects with this `clusterId`. */
   otherClusterOf(object: Marked): string | undefined {
     if (this.standing(object) !== 'same-id') return undefined;
     return uidIn(object.description) ?? object.tags.map(uidInTag).find((uid) => uid !== undefined);
   }
 
-  /** Whether all marks of a port are as they are to be. */
+  /** Whether a port has all its marks. */
   isComplete({ description, tags }: Port): boolean {
     const wanted = this.tags.filter((tag) => tag !== 'causeway.dev/managed');
     if (!wanted.every((tag) => tags.includes(tag))) return false;
@@ -100,20 +101,23 @@ export class OwnershipMarks {
     return isMark(floating.description, this.#kept) && this.isOurs(floating);
   }
 
-  /** On a port of ours it is ours, whichever of the two made it. */
+  /** A floating IP on a port of this cluster belongs to the cluster, even if ch-k8s-lbaas created it. */
   isOurFloating(floating: FloatingIp): boolean {
     return isInherited(floating) || this.isMadeByUs(floating);
   }
 
-  /** By its description from the first moment, by its tag if somebody has described it anew. */
+  /**
+   * Checked by the description, which is present from the start, and by the tag if the description was
+   * edited.
+   */
   isMadeByUs(floating: FloatingIp): boolean {
     const isDescribed = floating.description.startsWith(`${this.#managed}, port `);
     return (isDescribed || floating.tags.includes(this.#clusterTag)) && this.isOurs(floating);
   }
 
   /**
-   * Who else a floating IP belongs to, by what was written on it. What ch-k8s-lbaas made names no cluster
-   * and may be another one's. One without marks is the project's, and free to be asked for.
+   * Another owner of a floating IP, by its marks. A floating IP of ch-k8s-lbaas names no cluster and may
+   * belong to another one. Without marks it belongs to the project, and Services may request it.
    */
   otherOwnerOf(floating: FloatingIp): string | undefined {
     if (this.isMadeByUs(floating) || this.isKept(floating)) return undefined;
@@ -126,12 +130,12 @@ export class OwnershipMarks {
     return isInherited(floating) ? 'ch-k8s-lbaas' : undefined;
   }
 
-  /** Nothing says that it is another cluster's. */
+  /** Whether no mark names another cluster. */
   isOurs(object: Marked): boolean {
     return ['own', 'old'].includes(this.standing(object));
   }
 
-  /** Undefined where the ID is the UID already. */
+  /** Undefined if the ID is the UID already. */
   get #uid(): string | undefined {
     return this.#cluster.id === this.#cluster.uid ? undefined : this.#cluster.uid;
   }

@@ -4,56 +4,56 @@ import type { EnsureOutcome, Owner } from '../../services/provider.ts';
 import type { Reservation } from './port-keeper.ts';
 import type { ServicePorts } from './service-ports.ts';
 
-/** How soon a Service that waits for something is looked at again. */
+/** The delay before a waiting Service is reconciled again. */
 export const waitMs = 2_000;
 const conflictRetryMs = 60_000;
 
-/** Others may have its address by now: what it is served on must be looked up anew. */
+/** Another Service may have the address now, so the served ports must be read again. */
 export const lostDuringPlacement: EnsureOutcome = {
   kind: 'pending',
-  message: 'Its port was lost; it gets another one',
+  message: 'The port was lost; the Service gets another one',
   retryAfterMs: 100,
 };
 
-/** Why the requested address can't be had, in words that its user can act on. */
+/** Why the requested address is not available, with a remedy for the user. */
 export function notPlaced(
   reservation: Exclude<Reservation, { kind: 'port' }>,
   requested: Address | undefined,
   by: Owner | undefined,
 ): EnsureOutcome {
   if (reservation.kind === 'leaving') {
-    const message = `Waiting until no gateway announces ${requested} for its last owner`;
+    const message = `Waiting until no gateway announces ${requested} for its former owner`;
     return { kind: 'pending', message, retryAfterMs: waitMs };
   }
-  const who = by === undefined ? 'another Service' : `${by.namespace}/${by.name}`;
+  const holder = by === undefined ? 'another Service' : `${by.namespace}/${by.name}`;
   const message =
     reservation.reason === 'taken'
-      ? `${requested} is taken by ${who} on one of its ports. Choose another address or other ports.`
-      : `${requested} belongs to ${who}. To share it, give both the same annotation causeway.dev/sharing-key.`;
+      ? `${requested} is taken by ${holder} on one of the ports. Choose another address or other ports.`
+      : `${requested} belongs to ${holder}. To share it, give both the same annotation causeway.dev/sharing-key.`;
   return { kind: 'refused', reason: 'AddressTaken', message };
 }
 
-/** What the port manager's failure means for the Service; thrown again where it is to be retried as one. */
+/** The outcome for a failure of the port manager. Throws the error again if the reconcile must be retried. */
 export function notMade(error: unknown): EnsureOutcome {
   const { code, message, hint } = CausewayError.from(error);
   if (code === 'invalid') return { kind: 'refused', reason: 'AddressRefused', message };
   if (code === 'conflict') {
-    // Whoever has it outside of the cluster tells nobody when it is free again.
+    // No notification arrives when the address becomes free outside of the cluster.
     const retryAfterMs = conflictRetryMs;
     return { kind: 'refused', reason: 'AddressRefused', message, retryAfterMs };
   }
   if (code !== 'exhausted' || hint !== undefined) throw error;
   throw new CausewayError('exhausted', message, {
     cause: error,
-    hint: "Raise the project's quota of ports and floating IPs, enlarge the subnet, or delete Services. It is tried again by itself.",
+    hint: "Raise the project's quota of ports and floating IPs, enlarge the subnet, or delete Services. The controller retries automatically.",
   });
 }
 
-/** A floating IP of the Service that is gone and can't be had again yet. */
+/** The outcome if a floating IP of the Service was lost and can't be recreated yet. */
 export function lostAddress(ports: ServicePorts): EnsureOutcome | undefined {
   for (const { publicAddress, missing } of ports.values()) {
     if (missing === undefined) continue;
-    const message = `The floating IP ${publicAddress} is lost and can't be had now: ${missing}. It is tried again by itself.`;
+    const message = `The floating IP ${publicAddress} was lost and can't be recreated now: ${missing}. The controller retries automatically.`;
     return { kind: 'refused', reason: 'FloatingIpLost', message };
   }
   return undefined;

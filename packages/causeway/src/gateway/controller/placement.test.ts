@@ -16,7 +16,7 @@ afterEach(() => lab.close());
 const asking = (address: string) => ({ 'causeway.dev/address': address });
 const sharing = { 'causeway.dev/sharing-key': 'edge' };
 
-test('who asks for more than can be had keeps its place, and nobody else gets it', async () => {
+test("keeps the placement of a Service if its new spec can't be satisfied", async () => {
   lab.addresses = ['192.0.2.1'];
   lab.startController();
   await lab.create(newService('a', 80), '192.0.2.1');
@@ -24,18 +24,18 @@ test('who asks for more than can be had keeps its place, and nobody else gets it
   await lab.untilServed('b');
   const ports = [80, 81].map((port) => ({ name: `p${port}`, port }));
   await lab.patch('b', { spec: { ports } });
-  await lab.untilTold('SyncLoadBalancerFailed: no IPv4 address is left');
+  await lab.untilEvent('SyncLoadBalancerFailed: no IPv4 address is left');
   await lab.client.create(services, newService('c', 81));
   await lab.untilItSays('c', 'no IPv4 address is left');
   const served = ['192.0.2.1:80/TCP default/a', '192.0.2.1:81/TCP default/b'];
   for (const gateway of [0, 1]) expect(lab.served(gateway).sort()).toEqual(served);
-  // A restart finds the same, and takes nothing away meanwhile.
+  // A restart keeps the same state and removes nothing.
   for (const agent of lab.agents) agent.pushes.length = 0;
   await lab.restartController();
   for (const agent of lab.agents) await until(() => expect(agent.pushes).not.toEqual([]));
   for (const gateway of [0, 1]) expect(lab.served(gateway).sort()).toEqual(served);
   expect(await lab.addressOf('b')).toBe('192.0.2.1');
-  // It has what it asks for as soon as that can be had.
+  // The Service gets the requested ports as soon as they are free.
   await lab.client.delete(services, named('a'));
   await until(() =>
     expect(lab.served(0).sort()).toEqual([
@@ -46,9 +46,9 @@ test('who asks for more than can be had keeps its place, and nobody else gets it
 });
 
 test.each([
-  ['an address that is none', { metadata: { annotations: asking('nonsense') } }],
-  ['a family that the gateways have not', { metadata: { annotations: asking('2001:db8::9') } }],
-])('who asks for %s while nobody looks is served as before', async (_what, change) => {
+  ['an invalid address', { metadata: { annotations: asking('nonsense') } }],
+  ['an address of an unsupported family', { metadata: { annotations: asking('2001:db8::9') } }],
+])('keeps serving a Service that requests %s while no controller runs', async (_what, change) => {
   lab.startController();
   await lab.create(newService('web'), '192.0.2.1');
   await lab.untilServed('web');
@@ -66,7 +66,7 @@ test.each([
   }
 });
 
-test('a Service without a class is nothing to gateways that are not the default, whatever it carries', async () => {
+test('ignores a Service without a class if the gateways are not the default, regardless of annotations', async () => {
   lab.defaultProvider = undefined;
   const old = { [legacyManagedAnnotation]: 'true', [legacyPortAnnotation]: '192.0.2.1' };
   await lab.client.create(services, newService('foreign', 80, old));
@@ -85,16 +85,16 @@ test('a Service without a class is nothing to gateways that are not the default,
   expect((await lab.read('foreign'))?.metadata?.annotations).toEqual(old);
 });
 
-test('a requested address is had when the one who has it gives it up', async () => {
+test('assigns a requested address when its holder releases it', async () => {
   lab.startController();
   await lab.create(newService('first', 80, asking('192.0.2.2')), '192.0.2.2');
   await lab.client.create(services, newService('second', 80, asking('192.0.2.2')));
-  await lab.untilTold('AddressTaken: 192.0.2.2 is taken by default/first');
+  await lab.untilEvent('AddressTaken: 192.0.2.2 is taken by default/first');
   await lab.patch('first', { spec: { ports: [{ port: 81 }] } });
   await until(async () => expect(await lab.addressOf('second')).toBe('192.0.2.2'));
 });
 
-test('who takes its sharing key away moves, and who names it gets in', async () => {
+test('moves a Service that drops its sharing key, and admits one that adds it', async () => {
   await lab.client.create(namespaces, { metadata: { name: 'other' } });
   lab.startController();
   await lab.create(newService('web', 80, sharing), '192.0.2.1');
@@ -103,10 +103,10 @@ test('who takes its sharing key away moves, and who names it gets in', async () 
   await until(() => expect(lab.served(0)).toContain('192.0.2.1:25/TCP other/mail'));
   await lab.patch('web', { metadata: { annotations: { 'causeway.dev/sharing-key': null } } });
   await until(async () => expect(await lab.addressOf('web')).toBe('192.0.2.2'));
-  await lab.untilTold('Remapped: Now on 192.0.2.2, because its sharing key is another one');
-  // It may not even ask for the address by name, until it has the key again.
+  await lab.untilEvent('Remapped: Now on 192.0.2.2, because its sharing key has changed');
+  // Without the key, the Service can't even request the address.
   await lab.patch('web', { metadata: { annotations: asking('192.0.2.1') } });
-  await lab.untilTold('AddressTaken: 192.0.2.1 belongs to other/mail');
+  await lab.untilEvent('AddressTaken: 192.0.2.1 belongs to other/mail');
   await lab.patch('web', { metadata: { annotations: sharing } });
   await until(async () => expect(await lab.addressOf('web')).toBe('192.0.2.1'));
 });

@@ -59,8 +59,8 @@ export class PodPolicies {
   }
 
   /**
-   * Whether a pod's address can be given to the gateways: not before it is known which policies apply
-   * to it. Endpoints and pods come by different ways, and the pod may come last.
+   * Whether the gateways may get a pod's address: only after its policies are known. Endpoints and pods
+   * arrive by different watches, and the pod may arrive last.
    */
   isKnown(namespace: string, address: Address): boolean {
     return this.#limiting(namespace).length === 0 || this.#podAt(namespace, address) !== undefined;
@@ -71,27 +71,27 @@ export class PodPolicies {
     return policyExcess(this.#limiting(namespace));
   }
 
-  /** What the gateways must know to keep the policies of a namespace at these pods' addresses. */
+  /** The records for gateways to enforce the policies of a namespace at these pods' addresses. */
   of(namespace: string, addresses: Iterable<Address>): NamespacePolicies {
     const limiting = this.#limiting(namespace);
     if (limiting.length === 0) return { policies: [], assignments: [] };
     const assignments = [...addresses].flatMap((address) => {
       const pod = this.#podAt(namespace, address);
-      // A pod on its node's network is not subject to policies.
+      // Policies don't apply to a pod on its node's network.
       if (pod === undefined || pod.spec?.hostNetwork === true) return [];
       return assignmentFor(address, pod, limiting) ?? [];
     });
     const used = new Set<string>(assignments.flatMap(({ policies }) => policies));
     const isOver = policyExcess(limiting) !== undefined;
     const policies = limiting
-      // Policies beyond the budget let nothing in until the Services of the namespace are closed.
+      // Policies beyond the budget admit nothing until the Services of the namespace are closed.
       .map((policy) => (isOver ? withoutRules(policy) : policy))
       .map((policy) => policyFrom(policy, (problem) => this.#complain(policy, problem)))
       .filter(({ name }) => used.has(`${namespace}/${name}`));
     return { policies, assignments };
   }
 
-  /** Calls back with the namespace whose policies or pods have changed. */
+  /** Calls back with the namespace of changed policies or pods. */
   onChange(callback: (namespace: string) => void): () => void {
     const stops = [
       this.#policies.onChange((change) => {
@@ -128,7 +128,7 @@ export class PodPolicies {
 
   #complain({ metadata }: NetworkPolicy, problem: string): void {
     const policy = `${metadata?.namespace}/${metadata?.name}`;
-    this.#log.warn({ policy, problem }, 'a part of the network policy lets nothing in');
+    this.#log.warn({ policy, problem }, 'a part of the network policy admits nothing');
   }
 }
 
@@ -139,7 +139,7 @@ function withoutRules({ metadata, spec }: NetworkPolicy): NetworkPolicy {
   };
 }
 
-/** A pod's status changes far more often than what policies look at. */
+/** A pod's status changes far more often than the fields that policies use. */
 function isSameToPolicies(before: Pod, after: Pod): boolean {
   return (
     before.metadata?.uid === after.metadata?.uid &&
@@ -148,7 +148,7 @@ function isSameToPolicies(before: Pod, after: Pod): boolean {
   );
 }
 
-/** A pod that has ended has no address any more: another one may have it. */
+/** A pod that has ended no longer has its address: another pod may have it. */
 function addressesOf({ status }: Pod): Address[] {
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return [];
   return (status?.podIPs ?? []).flatMap(({ ip }) => tryParseAddress(ip) ?? []);

@@ -10,12 +10,16 @@ const block = { ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] } };
 const { rules, blocks, ports } = policyBudget;
 
 test.each<[string, NetworkPolicy[], string | undefined]>([
-  ['nothing', [], undefined],
-  ['as many rules as fit', [policy(times(rules, {}))], undefined],
+  ['no policies', [], undefined],
+  ['the maximum of rules', [policy(times(rules, {}))], undefined],
   ['too many rules in two policies', [policy(times(rules, {})), policy([{}])], '501 rules'],
-  ['as many blocks as fit', [policy([{ from: times(blocks / 2, block) }])], undefined],
-  ['exceptions count', [policy([{ from: times(blocks / 2 + 1, block) }])], '5002 address blocks'],
-  ['peers inside of the cluster do not', [policy([{ from: times(9_000, {}) }])], undefined],
+  ['the maximum of blocks', [policy([{ from: times(blocks / 2, block) }])], undefined],
+  [
+    'too many blocks with exceptions',
+    [policy([{ from: times(blocks / 2 + 1, block) }])],
+    '5002 address blocks',
+  ],
+  ['many peers inside of the cluster', [policy([{ from: times(9_000, {}) }])], undefined],
   ['too many ports', [policy([{ ports: times(ports + 1, { port: 80 }) }])], '5001 ports'],
 ])('%s', (_name, policies, message) => {
   const excess = policyExcess(policies);

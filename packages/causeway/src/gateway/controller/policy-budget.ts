@@ -2,21 +2,21 @@ import type { NetworkPolicy } from '@causeway/kubernetes/objects/network-objects
 import type { BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
 
 /**
- * How much the network policies of one namespace may have for connections to its pods. The API server
- * accepts more than a gateway can load in time. docs/limits.md has these figures for users.
+ * The limits for the network policies of one namespace, for connections to its pods. The API server accepts
+ * more than a gateway can load in time. docs/limits.md has these figures for users.
  */
 export const policyBudget = {
   rules: 500,
-  /** Exceptions of a block count as well. */
+  /** Exceptions of a block count too. */
   blocks: 5_000,
   ports: 5_000,
 } as const;
 
-const remedy = 'Have fewer of them, or split the namespace.';
+const remedy = 'Reduce them, or split the namespace.';
 
 /**
- * What makes the network policies of a namespace larger than the budget; undefined where they fit. Counts
- * only and parses nothing.
+ * Why the network policies of a namespace exceed the budget; undefined if they fit. Counts only, without
+ * parsing.
  */
 export function policyExcess(policies: readonly NetworkPolicy[]): BudgetExcess | undefined {
   const rules = policies.flatMap(({ spec }) => spec?.ingress ?? []);
@@ -33,6 +33,6 @@ export function policyExcess(policies: readonly NetworkPolicy[]): BudgetExcess |
   const [what, count, most] = over;
   return {
     reason: 'OverBudget',
-    message: `The NetworkPolicies of the namespace have ${count} ${what}; gateways take up to ${most}. ${remedy}`,
+    message: `The NetworkPolicies of the namespace have ${count} ${what}; gateways accept up to ${most}. ${remedy}`,
   };
 }

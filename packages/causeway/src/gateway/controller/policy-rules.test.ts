@@ -24,9 +24,9 @@ const block = (cidr: string, except?: string[]) => ({
 });
 
 test.each<[string, NonNullable<Spec['ingress']>, unknown[]]>([
-  ['no rule lets nobody in', [], []],
-  ['an empty rule lets everybody in', [{}], [{}]],
-  ['an empty list of sources is everybody', [{ from: [] }], [{}]],
+  ['no rule admits no client', [], []],
+  ['an empty rule admits all clients', [{}], [{}]],
+  ['an empty list of sources admits all clients', [{ from: [] }], [{}]],
   [
     'a block with exceptions',
     [{ from: [block('10.0.0.0/8', ['10.1.0.0/16', '10.2.0.0/16'])] }],
@@ -42,13 +42,17 @@ test.each<[string, NonNullable<Spec['ingress']>, unknown[]]>([
     ],
   ],
   [
-    'host bits mean nothing',
+    'host bits have no effect',
     [{ from: [block('10.1.2.3/8')] }],
     [{ from: [{ cidr: '10.0.0.0/8' }] }],
   ],
-  ['peers inside of the cluster are not outside', [{ from: [{ podSelector: {} }] }], []],
   [
-    'beside a block they count for nothing',
+    'peers inside of the cluster admit no client from outside',
+    [{ from: [{ podSelector: {} }] }],
+    [],
+  ],
+  [
+    'peers inside of the cluster beside a block have no effect',
     [{ from: [{ namespaceSelector: {} }, block('10.0.0.0/8')] }],
     [{ from: [{ cidr: '10.0.0.0/8' }] }],
   ],
@@ -79,7 +83,7 @@ test.each<[string, NonNullable<Spec['ingress']>, unknown[]]>([
   expect(read(ingress)).toEqual({ rules, problems: [] });
 });
 
-test('what can not be read lets nothing in, and is told', () => {
+test('admits nothing for an unreadable part, and reports it', () => {
   const { rules, problems } = read([
     { from: [block('10.0.0.0/8', ['11.0.0.0/16'])] },
     { from: [block('nonsense'), block('192.0.2.0/24')] },
@@ -89,13 +93,13 @@ test('what can not be read lets nothing in, and is told', () => {
   expect(problems).toHaveLength(3);
 });
 
-test('a policy for egress only says nothing about connections to pods', () => {
+test('ignores a policy for egress only', () => {
   expect(limitsIngress(policy({ policyTypes: ['Egress'] }))).toBe(false);
   expect(limitsIngress(policy({ policyTypes: ['Egress', 'Ingress'] }))).toBe(true);
   expect(limitsIngress(policy({}))).toBe(true);
 });
 
-test('a pod has the policies that choose it, under namespace and name, and its own port names', () => {
+test('assigns the policies that select a pod, by namespace and name, with its port names', () => {
   const pod: Pod = {
     metadata: { namespace: 'shop', name: 'web-1', labels: { app: 'web' } },
     spec: {

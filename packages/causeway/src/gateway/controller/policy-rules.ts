@@ -19,15 +19,15 @@ import type { NetworkPolicy } from '@causeway/kubernetes/objects/network-objects
 
 type Rule = NonNullable<NonNullable<NetworkPolicy['spec']>['ingress']>[number];
 
-/** Whether the policy says anything about connections to pods. */
+/** Whether the policy applies to connections to pods. */
 export function limitsIngress({ spec }: NetworkPolicy): boolean {
   return spec?.policyTypes === undefined || spec.policyTypes.includes('Ingress');
 }
 
 /**
- * What the policy lets in from outside of the cluster: rules without a source, and address blocks.
- * Peers that are chosen by labels are inside of the cluster and never come through a gateway. What
- * can't be read lets nothing in; `onProblem` is told.
+ * The connections from outside of the cluster that the policy admits: rules without a source, and address
+ * blocks. Peers selected by labels are inside of the cluster and never connect through a gateway. An
+ * unreadable part admits nothing; `onProblem` receives the reason.
  */
 export function policyFrom(policy: NetworkPolicy, onProblem: (problem: string) => void): Policy {
   const ingress: IngressRule[] = [];
@@ -66,7 +66,7 @@ function filtersOf(rule: Rule, onProblem: (problem: string) => void): PortFilter
   return filters;
 }
 
-/** The policies of the pod's namespace that apply to it, at one of its addresses; undefined if none do. */
+/** The policies of the pod's namespace that apply to one of its addresses; undefined if none do. */
 export function assignmentFor(
   address: Address,
   pod: Pod,
@@ -86,7 +86,7 @@ function namedPorts(pod: Pod): NamedPort[] {
   for (const container of pod.spec?.containers ?? []) {
     for (const { name, protocol = 'TCP', containerPort } of container.ports ?? []) {
       if (name === undefined || name === '') continue;
-      // Kubernetes takes the first of a name, too.
+      // Kubernetes also uses the first port of a name.
       const key = `${name} ${protocol}`;
       if (!named.has(key)) named.set(key, { name, protocol, port: parsePort(containerPort) });
     }
@@ -94,7 +94,7 @@ function namedPorts(pod: Pod): NamedPort[] {
   return [...named.values()];
 }
 
-/** Older API servers take host bits in a network; they mean nothing. */
+/** Older API servers accept host bits in a network; they have no effect. */
 function network(text: string): Prefix {
   const { address, length } = parseInterface(text);
   return prefixOf(address, length);

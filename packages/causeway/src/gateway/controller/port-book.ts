@@ -1,10 +1,10 @@
 import { ConfigMapBook, type BookFormat, type BookPlace } from './config-map-record.ts';
 
 /**
- * The cluster's own record of the Neutron ports that it has: the marker of each port, written before the port is
- * created, or the ID of a port that another tool created. A port that is in the book and that no Service uses was
- * released, or its creation was cut off: it may be deleted. A port that is not in the book is an orphan. After etcd
- * was restored from a backup, ports that are newer than the backup are not in the book.
+ * The cluster's own record of its Neutron ports: the marker of each port, written before the port is created,
+ * or the ID of a port that another tool created. A recorded port that no Service uses was released, or its
+ * creation was interrupted: it may be deleted. A port without a record is an orphan. After a restore of etcd
+ * from a backup, ports newer than the backup are not in the record.
  */
 export interface PortBook {
   read(signal: AbortSignal): Promise<ReadonlySet<string>>;

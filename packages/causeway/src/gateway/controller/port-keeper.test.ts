@@ -11,22 +11,22 @@ import { StaticPortManager } from './static-port-manager.ts';
 const signal = new AbortController().signal;
 const none: ReadonlySet<Address> = new Set();
 
-/** Addresses that can be lost, and whose public side can be. */
+/** A manager that can lose ports and floating IPs. */
 class FragileManager extends StaticPortManager {
   readonly ports = new Map<string, L2Port>();
-  readonly wishes: PortRequest[] = [];
+  readonly requests: PortRequest[] = [];
   isFull = false;
-  /** How often anything was changed in the cloud. */
+  /** The number of changes in the cloud. */
   changes = 0;
 
-  /** Ports that are there, and that the listing misses. */
+  /** Existing ports that the list misses. */
   readonly hidden = new Set<string>();
-  /** What happens while a listing is on its way. */
-  meanwhile: () => Promise<void> = () => Promise.resolve();
+  /** Runs during a list request. */
+  duringList: () => Promise<void> = () => Promise.resolve();
 
   override async list(): Promise<readonly L2Port[]> {
     const seen = [...this.ports.values()].filter(({ id }) => !this.hidden.has(id));
-    await this.meanwhile();
+    await this.duringList();
     return seen;
   }
 
@@ -39,11 +39,11 @@ class FragileManager extends StaticPortManager {
     this.ports.delete(port.id);
   }
 
-  override async create(wish: PortRequest): Promise<L2Port> {
-    this.wishes.push(wish);
+  override async create(wanted: PortRequest): Promise<L2Port> {
+    this.requests.push(wanted);
     if (this.isFull) throw new Error('quota');
     this.changes += 1;
-    const made = { ...(await super.create(wish, signal)), id: `port-${this.wishes.length}` };
+    const made = { ...(await super.create(wanted, signal)), id: `port-${this.requests.length}` };
     this.ports.set(made.id, made);
     return made;
   }
@@ -96,7 +96,7 @@ const claim = (owner: string, portId: string, port = 80) => ({
   advertised: [],
 });
 
-test('a port that is lost is made again for all who were on it, with the address it had', async () => {
+test('recreates a lost port with its address for all its users', async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
   await keeper.reserve(request('a'), signal);
@@ -107,7 +107,7 @@ test('a port that is lost is made again for all who were on it, with the address
   expect(keeper.portsOf('a').get(4)).toEqual({ ...before, id: 'port-2' });
   expect(keeper.portsOf('b').get(4)?.id).toBe('port-2');
   expect(await keeper.findDrift(none, signal)).toEqual([]);
-  // One that nobody uses is not missed.
+  // A lost port without users is not recreated.
   keeper.release('a');
   keeper.release('b');
   await manager.lose('port-2');
@@ -115,7 +115,7 @@ test('a port that is lost is made again for all who were on it, with the address
   expect(keeper.unused()).toEqual([]);
 });
 
-test('a port that one listing misses is asked for by its id, and not made again', async () => {
+test('finds a port that a list misses by its ID, and does not recreate it', async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
   await keeper.reserve(request('a'), signal);
@@ -128,13 +128,13 @@ test('a port that one listing misses is asked for by its id, and not made again'
   expect(manager.changes).toBe(1);
 });
 
-test('a listing from before a deletion does not bring the port back onto an address that is given anew', async () => {
+test('ignores a deleted port in an outdated list if its address is assigned again', async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
   const reservation = await keeper.reserve(request('a'), signal);
   if (reservation.kind !== 'port') throw new Error('it is to have a port');
   keeper.release('a');
-  manager.meanwhile = async () => {
+  manager.duringList = async () => {
     await keeper.retire(reservation.port, signal);
     await keeper.reserve(request('b'), signal);
   };
@@ -143,19 +143,19 @@ test('a listing from before a deletion does not bring the port back onto an addr
   expect(keeper.unused()).toEqual([]);
 });
 
-test('who was on a port that is made again is told, although a later step fails', async () => {
+test('notifies the users of a recreated port even if a later step fails', async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
-  const told: string[] = [];
-  keeper.onDisplaced((owners) => told.push(...owners));
+  const displaced: string[] = [];
+  keeper.onDisplaced((owners) => displaced.push(...owners));
   await keeper.reserve(request('a'), signal);
   await manager.lose('port-1');
   manager.sweep = () => Promise.reject(new Error('the cloud is away'));
   await expect(keeper.findDrift(none, signal)).rejects.toThrow('the cloud is away');
-  expect(told).toEqual(['a']);
+  expect(displaced).toEqual(['a']);
 });
 
-test('nothing is made for who is on hold; it gets its address back when it is served', async () => {
+test('creates nothing for a Service on hold, which gets its address back later', async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
   await keeper.reserve(request('a'), signal);
@@ -167,7 +167,7 @@ test('nothing is made for who is on hold; it gets its address back when it is se
   expect(keeper.portsOf('a').get(4)?.address).toBe(before);
 });
 
-test('where it can not be made again its users are told, and get its address when that can be had', async () => {
+test("reports a port that can't be recreated, and restores its address later", async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
   await keeper.reserve(request('first'), signal);
@@ -179,7 +179,7 @@ test('where it can not be made again its users are told, and get its address whe
   expect(keeper.portsOf('a').size).toBe(0);
   expect(keeper.takeNote('a')).toEqual({
     reason: 'AddressLost',
-    message: "The port of 192.0.2.2 was lost and can't be made again: quota",
+    message: "The port of 192.0.2.2 was lost and can't be recreated: quota",
   });
   expect(keeper.takeNote('a')).toBeUndefined();
   await expect(keeper.reserve(request('a'), signal)).rejects.toThrow('quota');
@@ -190,7 +190,7 @@ test('where it can not be made again its users are told, and get its address whe
   expect(keeper.takeNote('a')).toBeUndefined();
 });
 
-test('a floating IP that can not be had again is not forgotten, and tried again', async () => {
+test("retries a floating IP that can't be recreated", async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
   await keeper.reserve(request('a'), signal);
@@ -206,7 +206,7 @@ test('a floating IP that can not be had again is not forgotten, and tried again'
   expect(keeper.portsOf('a').get(4)).toEqual(before);
 });
 
-test('a port that can not be marked has its floating IP all the same, and gets one it lost', async () => {
+test("restores the floating IP of a port that can't be marked", async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
   await keeper.reserve(request('a'), signal);
@@ -218,7 +218,7 @@ test('a port that can not be marked has its floating IP all the same, and gets o
   expect(keeper.portsOf('a').get(4)?.publicAddress).toBe('203.0.113.9');
 });
 
-test('nothing is changed for a Service before it is taken over', async () => {
+test('changes nothing for a Service before it is taken over', async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
   await keeper.reserve(request('a'), signal);
@@ -235,7 +235,7 @@ test('nothing is changed for a Service before it is taken over', async () => {
   expect(manager.changes).toBe(2);
 });
 
-test('what a Service loses before it is taken over, or while it is on hold, it gets when it is served', async () => {
+test('restores losses from before the takeover or during a hold when the Service is served', async () => {
   const manager = fragile();
   await keeperOf(manager).reserve(request('a'), signal);
   const keeper = keeperOf(manager);
@@ -252,17 +252,17 @@ test('what a Service loses before it is taken over, or while it is on hold, it g
   expect(keeper.portsOf('a').get(4)?.address).toBe('192.0.2.1');
 });
 
-test('a port that was lost while nobody looked is made again at the start', async () => {
+test('recreates at the start a port that was lost while no controller ran', async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
   const losers = await keeper.restore([claim('a', 'gone'), claim('b', 'gone', 81)], signal);
   expect(losers).toEqual([]);
-  expect(manager.wishes).toHaveLength(1);
+  expect(manager.requests).toHaveLength(1);
   expect(keeper.portsOf('a').get(4)).toMatchObject({ id: 'port-1', address: '192.0.2.4' });
   expect(keeper.portsOf('b').get(4)?.id).toBe('port-1');
 });
 
-test('a lost floating IP is replaced, and its users are told', async () => {
+test('replaces a lost floating IP and reports it', async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
   await keeper.reserve(request('a'), signal);
@@ -273,7 +273,7 @@ test('a lost floating IP is replaced, and its users are told', async () => {
   expect(await keeper.findDrift(none, signal)).toEqual([]);
 });
 
-test('a floating IP is to be kept as long as one of those who share it wants that', async () => {
+test('keeps a floating IP while one of its users wants it', async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
   await keeper.reserve(request('a'), signal);
@@ -283,7 +283,7 @@ test('a floating IP is to be kept as long as one of those who share it wants tha
   expect(keeper.portsOf('b').get(4)?.keepsPublic).toBe(true);
   await keeper.keepPublic('a', false, signal);
   expect(keeper.portsOf('b').get(4)?.keepsPublic).toBe(false);
-  // After a restart the one that does not want it comes first, and changes nothing.
+  // After a restart, the user that does not want it comes first and changes nothing.
   await keeper.keepPublic('a', true, signal);
   const again = keeperOf(manager);
   await again.restore(

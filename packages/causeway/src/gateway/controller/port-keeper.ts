@@ -18,8 +18,8 @@ export type Reservation =
   | { readonly kind: 'leaving' };
 
 /**
- * Joins the mapper, which decides at once, with the manager, which takes its time. A port that is being
- * made for one Service is awaited by all that were placed on it, and nobody takes it for a leftover.
+ * Combines the mapper, which decides immediately, with the manager, which takes time. All Services on a port
+ * wait for its creation, and the port is not treated as unused during this.
  */
 export class PortKeeper {
   readonly #mapper = new PortMapper();
@@ -27,13 +27,13 @@ export class PortKeeper {
   readonly #making = new Map<PortSlot, Promise<L2Port>>();
   readonly #markers = new Set<string>();
   readonly #newMarker: () => string;
-  /** Who wants the floating IP of its port to stay with the project. */
+  /** The Services that want to keep the floating IP of their port. */
   readonly #keepers = new Set<string>();
-  /** Ports of Services that we have not taken over yet: nothing is changed on them before. */
+  /** Ports of Services that are not taken over yet. Nothing is changed on them before. */
   readonly #notTakenOver = new Set<string>();
   readonly #missed = new MissedPorts();
   readonly #notes = new PortNotes();
-  /** Ports that we delete, or have deleted since the last listing began, which may still show them. */
+  /** Ports that are being deleted, or were deleted since the last list began, which may still show them. */
   readonly #retired = new Map<string, 'going' | 'gone'>();
 
   #displaced: (owners: readonly string[]) => void = () => {};
@@ -44,8 +44,8 @@ export class PortKeeper {
   }
 
   /**
-   * Takes in what was there before. What was lost meanwhile is made again for those who had it. Answers
-   * with those who must be placed anew.
+   * Restores the state before a restart. Recreates lost ports for their Services. Returns the Services that
+   * must be placed again.
    */
   async restore(
     claims: readonly PriorAllocation[],
@@ -54,7 +54,8 @@ export class PortKeeper {
     const claimed = new Set(claims.map(({ portId }) => portId));
     const listed = await this.#manager.list(claimed, this.#markers, signal);
     const ports = new Map(listed.map((port) => [port.id, port]));
-    // Who is told to be elsewhere has no say in a port, and needs none made again.
+    // A Service with another port's address in its status does not count for this port, and needs no
+    // recreation.
     const byAddress = new Map(
       listed.flatMap((port) => [port.address, port.publicAddress].map((each) => [each, port])),
     );
@@ -74,7 +75,7 @@ export class PortKeeper {
     return losers;
   }
 
-  /** A port that Services had, as it is or made again. */
+  /** The former port of Services, existing or recreated. */
   async #bringBack(
     present: L2Port | undefined,
     sharers: readonly PriorAllocation[],
@@ -99,12 +100,12 @@ export class PortKeeper {
     return mended;
   }
 
-  /** Calls back with owners whose port turned out to be gone, and who must be looked at. */
+  /** Calls back with owners that lost their port and must be reconciled. */
   onDisplaced(displaced: (owners: readonly string[]) => void): void {
     this.#displaced = displaced;
   }
 
-  /** Reserves before anything is awaited, then waits until the port is there. */
+  /** Reserves before any await, then waits until the port exists. */
   async reserve(request: PlacementRequest, signal: AbortSignal): Promise<Reservation> {
     const placement = this.#mapper.place(request);
     if (placement.kind === 'refused' || placement.kind === 'leaving') return placement;
@@ -135,7 +136,7 @@ export class PortKeeper {
     this.#mapper.release(owner);
   }
 
-  /** What the owner is served on by what is written on it, and with which ports, by family. */
+  /** The ports that the owner holds according to its annotation, by family. */
   heldBy(
     owner: string,
   ): ReadonlyMap<Family, { readonly port: L2Port; readonly held: readonly L4Port[] }> {
@@ -148,15 +149,15 @@ export class PortKeeper {
   }
 
   /**
-   * What the owner was given in these families is written down and told to the gateways; it has nothing
-   * else any more. Answers whether anything became free.
+   * Called when the new placement in these families is written and in the gateways' state. Releases
+   * everything else of the owner. Returns whether anything became free.
    */
   settle(owner: string, families: readonly Family[]): boolean {
     this.#missed.forget(owner);
     return this.#mapper.settle(owner, families);
   }
 
-  /** The owner carries our finalizer now: its ports become ours, and get what they lack. */
+  /** Called when the owner has Causeway's finalizer: marks its ports and restores missing parts. */
   async takeOver(owner: string, signal: AbortSignal): Promise<void> {
     for (const port of this.portsOf(owner).values()) {
       if (!this.#notTakenOver.has(port.id)) continue;
@@ -168,27 +169,27 @@ export class PortKeeper {
     }
   }
 
-  /** What the owner's user is to be told, once. */
+  /** The pending Event for the owner. It is returned once. */
   takeNote(owner: string): PortNote | undefined {
     return this.#notes.take(owner);
   }
 
-  /** Ports that nobody uses, and that are there to be deleted. */
+  /** Unused ports that may be deleted. */
   unused(): readonly L2Port[] {
     return this.#withoutUsers().filter((port) => this.#manager.isRecorded(port));
   }
 
-  /** Orphans: ports that no Service uses and that the cluster's own record does not name. They stay. */
+  /** Orphans: ports that no Service uses and that the cluster's own record does not have. They stay. */
   held(): readonly L2Port[] {
     return this.#withoutUsers().filter((port) => !this.#manager.isRecorded(port));
   }
 
-  /** Whether a Service that asks for the address of an orphan gets it. */
+  /** Whether a Service that requests the address of an orphan gets it. */
   isOffered({ id }: L2Port): boolean {
     return this.#mapper.slotOfPort(id)?.isOffered === true;
   }
 
-  /** No gateway announces the orphan. */
+  /** Called when no gateway announces the orphan. */
   offer({ id }: L2Port): void {
     const slot = this.#mapper.slotOfPort(id);
     if (slot !== undefined) slot.isOffered = true;
@@ -198,17 +199,17 @@ export class PortKeeper {
     return this.#mapper.unused().flatMap(({ port }) => port ?? []);
   }
 
-  /** All ports that are known, used or not. */
+  /** All known ports, used or not. */
   ports(): readonly L2Port[] {
     return this.#mapper.knownPorts();
   }
 
-  /** Whether a Service has this protocol and port on the address, or is about to have it. */
+  /** Whether a Service has this protocol and port on the address, or will have it. */
   isHeld(address: Address, port: L4Port): boolean {
     return this.#mapper.isHeld(address, port);
   }
 
-  /** The addresses of all ports, and of those that somebody uses. */
+  /** The addresses of all ports; `addressesInUse` has only those with users. */
   addresses(): readonly Address[] {
     return this.#mapper.knownPorts().map(({ address }) => address);
   }
@@ -218,8 +219,8 @@ export class PortKeeper {
   }
 
   /**
-   * Whether the owner wants the floating IP of its ports to outlive them. It is marked so at once, since
-   * nobody may be left to say so when the port goes. One that wants it is enough for a shared port.
+   * Sets whether the owner wants to keep the floating IP of its ports after their deletion. It is marked at
+   * once, because no Service may be left when the port is deleted. One such user is enough for a shared port.
    */
   async keepPublic(owner: string, isKept: boolean, signal: AbortSignal): Promise<void> {
     if (isKept) this.#keepers.add(owner);
@@ -233,7 +234,7 @@ export class PortKeeper {
     }
   }
 
-  /** Deletes a port that nobody uses. */
+  /** Deletes an unused port. */
   async retire(port: L2Port, signal: AbortSignal): Promise<void> {
     const slot = this.#mapper.slotOfPort(port.id);
     if (slot === undefined || slot.users.size > 0) return;
@@ -244,17 +245,17 @@ export class PortKeeper {
       this.#retired.set(port.id, 'gone');
     } catch (error) {
       this.#retired.delete(port.id);
-      // Still there, and still nobody's: it is tried again.
+      // The port still exists and is unused: the deletion is retried.
       this.#mapper.restore([port], []);
       throw error;
     }
   }
 
   /**
-   * Compares with what the manager has. Ports that are gone are made again, with the addresses they
-   * had where that can be; ports that nobody knew of become unused ones. Answers with the owners who
-   * must be looked at; they are told at once, too, since a later step may fail. `advertised` are the
-   * addresses that Services tell their users. Nothing new is made for who is on hold.
+   * Compares the known ports with those of the manager. Recreates lost ports, with their former addresses if
+   * possible. Unknown ports become unused ones. Returns the owners that must be reconciled. Also reports them
+   * at once, because a later step may fail. `advertised` has the addresses in the status of Services. Creates
+   * nothing for owners on hold.
    */
   async findDrift(
     advertised: ReadonlySet<Address>,
@@ -283,13 +284,13 @@ export class PortKeeper {
     return concerned;
   }
 
-  /** One listing without it does not make a port that Services use a lost one: it is asked for by its id. */
+  /** A used port that one list misses is not lost yet: it is read by its ID. */
   async #findUsed(id: string, signal: AbortSignal): Promise<L2Port | undefined> {
     const isUsed = (this.#mapper.slotOfPort(id)?.users.size ?? 0) > 0;
     return isUsed ? this.#manager.find(id, signal) : undefined;
   }
 
-  /** Brings one port that we know together with what the manager has of it. */
+  /** Reconciles one known port with the manager's state. */
   async #compare(
     known: L2Port,
     found: L2Port | undefined,
@@ -318,7 +319,7 @@ export class PortKeeper {
     return isSame ? [] : this.#replace(slot, mended, known);
   }
 
-  /** Another port serves the slot from now on. Its users may have left while it was made. */
+  /** Puts another port on the slot. Its users may have left during the creation. */
   #replace(slot: PortSlot, port: L2Port, known: L2Port): readonly string[] {
     const displaced = this.#mapper.made(slot, port);
     const users = [...slot.users.keys()];
@@ -326,7 +327,7 @@ export class PortKeeper {
     return [...users, ...displaced];
   }
 
-  /** A port in place of one that is gone. Undefined where it can't be had: its users are placed anew. */
+  /** A replacement of a lost port. Undefined if it can't be created: its users are placed again. */
   async #recover(
     { id, address, publicAddress }: LostPort,
     family: Family,
@@ -348,7 +349,7 @@ export class PortKeeper {
     }
   }
 
-  /** A floating IP that can't be had now is not forgotten: it is tried again with the next look for drift. */
+  /** A floating IP that is not available now is retried with the next drift check. */
   async #mend(port: L2Port, known: Address | undefined, signal: AbortSignal): Promise<L2Port> {
     await this.#mark(port, signal);
     try {
@@ -360,7 +361,7 @@ export class PortKeeper {
     }
   }
 
-  /** Marks that can't be written now say nothing about the address: they are tried again as well. */
+  /** A failure to write marks does not affect the address. It is retried too. */
   async #mark(port: L2Port, signal: AbortSignal): Promise<void> {
     try {
       await this.#manager.mark(port, signal);

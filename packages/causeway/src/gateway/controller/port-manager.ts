@@ -4,33 +4,33 @@ import type { L2Port } from './port-slot.ts';
 
 export interface PortRequest {
   readonly family: Family;
-  /** This address and no other. */
+  /** Only this address. */
   readonly requested: Address | undefined;
-  /** Unlike any other wish's: by it the port is known as ours from its first moment. */
+  /** Unique for each request. It identifies the port as this cluster's from the start. */
   readonly marker: string;
-  /** A port that was lost: the new one gets its addresses where they can still be had. */
+  /** A lost port. The new port gets its addresses if they are available. */
   readonly instead?: LostPort | undefined;
 }
 
-/** What is known of a port that is gone. */
+/** The known facts about a lost port. */
 export interface LostPort {
   readonly id: string;
-  /** The address that the gateways served on, and the one that users reached. */
+  /** The address on which the gateways served, and the address that clients used. */
   readonly address?: Address | undefined;
   readonly publicAddress?: Address | undefined;
 }
 
 /**
- * Where the addresses come from. Two implementations: Neutron ports with floating IPs, and a list of
- * addresses. Everything may be repeated; what is gone already is gone.
+ * The source of addresses. Two implementations: Neutron ports with floating IPs, and a list of addresses. All
+ * calls can be repeated; deleting a missing object is not an error.
  */
 export interface PortManager {
-  /** The families it has addresses of. */
+  /** The families with addresses. */
   readonly families: readonly Family[];
   /**
-   * The ports that are this cluster's, used or not, and those of `claimed` that exist; but not those
-   * that are being made at this moment, whose markers are in `making` as long as that lasts. A constant
-   * number of requests, however many ports there are.
+   * The ports of this cluster, used or not, and the existing ports of `claimed`. Ports that are being created
+   * are left out: their markers are in `making` during this time. Needs a constant number of requests for any
+   * number of ports.
    */
   list(
     claimed: ReadonlySet<string>,
@@ -38,34 +38,33 @@ export interface PortManager {
     signal: AbortSignal,
   ): Promise<readonly L2Port[]>;
   /**
-   * Asks for one port by its id: a listing may miss what is there. Undefined if it is gone, or is neither
-   * this cluster's nor ch-k8s-lbaas's.
+   * Reads one port by its ID, because a list can miss it. Undefined if it does not exist, or belongs neither
+   * to this cluster nor to ch-k8s-lbaas.
    */
   find(id: string, signal: AbortSignal): Promise<L2Port | undefined>;
-  /** Makes a port. Throws `exhausted` when there is none to be had, `conflict` when the requested one is taken. */
+  /** Creates a port. Throws `exhausted` if no address is left, `conflict` if the requested one is in use. */
   create(request: PortRequest, signal: AbortSignal): Promise<L2Port>;
-  /** Writes on the port whose it is, where that is not there yet, or no longer. */
+  /** Writes missing ownership marks on the port. */
   mark(port: L2Port, signal: AbortSignal): Promise<void>;
-  /**
-   * Gives a port back what it lost, its floating IP, and answers with the port as it is then. Prefers
-   * the address that users knew.
-   */
+  /** Restores a lost floating IP, and returns the port with it. Prefers the address that clients used. */
   mend(port: L2Port, known: Address | undefined, signal: AbortSignal): Promise<L2Port>;
-  /** Marks the port's floating IP to be kept, or not any more. The mark outlives us. */
+  /** Sets or removes the mark to keep the port's floating IP. The mark survives the controller. */
   keepPublic(port: L2Port, isKept: boolean, signal: AbortSignal): Promise<L2Port>;
-  /** Deletes the port, and its floating IP unless that is to be kept. */
+  /** Deletes the port, and its floating IP unless it is marked to keep. */
   delete(port: L2Port, signal: AbortSignal): Promise<void>;
-  /** Whether the cluster's own record names the port. Only such a port is deleted without a confirmation. */
+  /** Whether the cluster's own record has the port. Only such a port is deleted without a confirmation. */
   isRecorded(port: L2Port): boolean;
-  /** Services use these ports: they go into the cluster's own record. */
+  /** Adds these used ports to the cluster's own record. */
   record(ports: readonly L2Port[]): Promise<void>;
-  /** What the last list and the last sweep found with a mark of this cluster, and what is not certain to be ours. */
+  /**
+   * Objects of the last list and the last sweep with a mark of this cluster, but uncertain ownership.
+   */
   orphans(): OrphanReport;
-  /** Deletes an orphan, as an operator has confirmed, if it is still one. */
+  /** Deletes an orphan after an operator's confirmation, if it still is one. */
   deleteOrphan(orphan: Orphan, signal: AbortSignal): Promise<void>;
   /**
-   * Removes what a crash left that is no port: floating IPs that nothing uses and that were made for a port of the
-   * cluster's record, unless the port is one of these or a Service advertises the address. Says what it removed.
+   * Removes floating IPs that a crash left: unused, and created for a port of the cluster's record. Keeps
+   * those of these ports, and addresses in the status of a Service. Returns what it removed.
    */
   sweep(
     portIds: ReadonlySet<string>,

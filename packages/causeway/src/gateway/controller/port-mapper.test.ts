@@ -19,7 +19,7 @@ function l2Port(host: number): L2Port {
   return { id: `port-${host}`, family: 4, address, publicAddress: address };
 }
 
-/** Places and, where one must be made, makes a port. Answers with the port's id. */
+/** Places a Service and creates a port if necessary. Returns the port's ID. */
 function place(mapper: PortMapper, wanted: PlacementRequest): string {
   const placement = mapper.place(wanted);
   if (placement.kind === 'leaving') return 'leaving';
@@ -28,7 +28,7 @@ function place(mapper: PortMapper, wanted: PlacementRequest): string {
   return placement.slot.port?.id ?? 'pending';
 }
 
-/** The same for a Service that is written down and served afterwards. */
+/** The same, and commits the placement as written and served. */
 function serve(mapper: PortMapper, wanted: PlacementRequest): string {
   const id = place(mapper, wanted);
   mapper.settle(wanted.owner, [wanted.family]);
@@ -36,20 +36,20 @@ function serve(mapper: PortMapper, wanted: PlacementRequest): string {
 }
 
 describe('PortMapper', () => {
-  test('Services of one namespace share an address as long as their ports differ', () => {
+  test('shares an address in one namespace while the ports differ', () => {
     const mapper = new PortMapper();
     expect(place(mapper, request('a', [tcp(80)]))).toBe('port-1');
     expect(place(mapper, request('b', [tcp(443)]))).toBe('port-1');
     expect(place(mapper, request('c', [tcp(80)]))).toBe('port-2');
   });
 
-  test('the protocol is part of what is shared: TCP/53 and UDP/53 go together', () => {
+  test('shares an address between TCP/53 and UDP/53', () => {
     const mapper = new PortMapper();
     expect(place(mapper, request('a', [tcp(53)]))).toBe('port-1');
     expect(place(mapper, request('b', [udp(53)]))).toBe('port-1');
   });
 
-  test('namespaces share only where both name the same key', () => {
+  test('shares across namespaces only with the same key', () => {
     const mapper = new PortMapper();
     expect(place(mapper, request('a', [tcp(80)], { sharingGroup: 'ns:one' }))).toBe('port-1');
     expect(place(mapper, request('b', [tcp(81)], { sharingGroup: 'ns:two' }))).toBe('port-2');
@@ -57,7 +57,7 @@ describe('PortMapper', () => {
     expect(place(mapper, request('d', [tcp(81)], { sharingGroup: 'key:edge' }))).toBe('port-3');
   });
 
-  test('a Service keeps its address when its ports change, unless they clash', () => {
+  test('keeps the address of a Service with changed ports, unless they conflict', () => {
     const mapper = new PortMapper();
     place(mapper, request('a', [tcp(80)]));
     place(mapper, request('b', [tcp(443)]));
@@ -66,7 +66,7 @@ describe('PortMapper', () => {
     expect(place(mapper, request('a', [tcp(443)]))).toBe('port-1');
   });
 
-  test('what a Service gives up is its own until that is settled', () => {
+  test('reserves what a Service gives up until the change is committed', () => {
     const mapper = new PortMapper();
     serve(mapper, request('a', [tcp(80)]));
     expect(place(mapper, request('a', [tcp(81)]))).toBe('port-1');
@@ -76,7 +76,7 @@ describe('PortMapper', () => {
     expect(mapper.settle('a', [4])).toBe(false);
   });
 
-  test('where the new port can not be made a Service is where it was, with all it had', () => {
+  test("restores the former placement if the new port can't be created", () => {
     const mapper = new PortMapper();
     serve(mapper, request('a', [tcp(80)]));
     serve(mapper, request('b', [tcp(443)]));
@@ -87,11 +87,11 @@ describe('PortMapper', () => {
     expect(mapper.slotOf('b', 4)?.port?.id).toBe('port-1');
     expect(mapper.heldBy('b', 4)).toMatchObject({ slot: { number: 1 }, held: [tcp(443)] });
     expect(place(mapper, request('d', [tcp(443)]))).toBe('port-3');
-    // And it may be content with that again.
+    // The Service can also return to its former request.
     expect(place(mapper, request('b', [tcp(443)]))).toBe('port-1');
   });
 
-  test('a Service that changes its mind in the middle of a move goes back', () => {
+  test('returns to the former port if the request is reverted during a move', () => {
     const mapper = new PortMapper();
     serve(mapper, request('a', [tcp(80)]));
     serve(mapper, request('b', [tcp(443)]));
@@ -101,7 +101,7 @@ describe('PortMapper', () => {
     expect(mapper.unused().map(({ port }) => port?.id)).toEqual(['port-2']);
   });
 
-  test('a family that is not asked for any more is left when that is settled', () => {
+  test('releases an unused family when the change is committed', () => {
     const mapper = new PortMapper();
     for (const family of [4, 6] as const) place(mapper, request('a', [tcp(80)], { family }));
     expect(mapper.settle('a', [4, 6])).toBe(false);
@@ -110,24 +110,24 @@ describe('PortMapper', () => {
     expect(mapper.unused().map(({ port }) => port?.id)).toEqual(['port-2']);
   });
 
-  describe('when the sharing key changes', () => {
+  describe('after a change of the sharing key', () => {
     const one = { namespace: 'one', sharingGroup: 'ns:one' };
     const two = { namespace: 'two', sharingGroup: 'ns:two' };
     const shared = { sharingGroup: 'key:edge' };
 
-    test('who takes it away moves, if others share by it', () => {
+    test('moves a Service that drops the key if others share by it', () => {
       const mapper = new PortMapper();
       serve(mapper, request('a', [tcp(80)], { ...one, ...shared }));
       serve(mapper, request('b', [tcp(81)], { ...two, ...shared }));
       expect(serve(mapper, request('a', [tcp(80)], one))).toBe('port-2');
       expect(serve(mapper, request('b', [tcp(81)], { ...two, ...shared }))).toBe('port-1');
-      // Not even by naming the address.
+      // Not even by requesting the address.
       const requested = parseAddress('192.0.2.1');
       const back = request('a', [tcp(80)], { ...one, requested });
       expect(place(mapper, back)).toBe('refused: other-sharing-group by b');
     });
 
-    test('who is alone stays, and shares with others from then on', () => {
+    test('keeps a Service that is alone on its port, and lets others join it', () => {
       const mapper = new PortMapper();
       serve(mapper, request('a', [tcp(80)], { ...one, ...shared }));
       expect(serve(mapper, request('a', [tcp(80)], one))).toBe('port-1');
@@ -135,7 +135,7 @@ describe('PortMapper', () => {
       expect(place(mapper, request('c', [tcp(82)], one))).toBe('port-1');
     });
 
-    test('who gets one beside others of its namespace stays; strangers join when all have it', () => {
+    test('keeps a Service that adds a key beside its namespace; others join when all have it', () => {
       const mapper = new PortMapper();
       serve(mapper, request('a', [tcp(80)], one));
       serve(mapper, request('b', [tcp(81)], one));
@@ -146,7 +146,7 @@ describe('PortMapper', () => {
     });
   });
 
-  test('a second Service may join a port that is still being made', () => {
+  test('lets a second Service join a port during its creation', () => {
     const mapper = new PortMapper();
     const first = mapper.place(request('a', [tcp(80)]));
     const second = mapper.place(request('b', [tcp(81)]));
@@ -157,7 +157,7 @@ describe('PortMapper', () => {
     expect(mapper.slotOf('b', 4)).toBeUndefined();
   });
 
-  test('a requested address is given, or refused with who has it', () => {
+  test('assigns a requested address, or rejects it with its holder', () => {
     const mapper = new PortMapper();
     const requested = parseAddress('192.0.2.1');
     expect(place(mapper, request('a', [tcp(80)], { requested }))).toBe('port-1');
@@ -165,18 +165,18 @@ describe('PortMapper', () => {
     expect(place(mapper, request('c', [tcp(80)], { requested }))).toBe('refused: taken by a');
     const foreign = request('d', [tcp(82)], { requested, sharingGroup: 'ns:other' });
     expect(place(mapper, foreign)).toBe('refused: other-sharing-group by a');
-    // A refusal takes nothing away.
+    // A rejection removes nothing.
     expect(mapper.slotOf('a', 4)?.port?.id).toBe('port-1');
   });
 
-  test('each family has its own port', () => {
+  test('uses one port for each family', () => {
     const mapper = new PortMapper();
     expect(place(mapper, request('a', [tcp(80)]))).toBe('port-1');
     expect(place(mapper, request('a', [tcp(80)], { family: 6 }))).toBe('port-2');
     expect(mapper.release('a').map(({ number }) => number)).toEqual([1, 2]);
   });
 
-  test('a port that nobody uses is on its way out: nobody is placed on it any more', () => {
+  test('places no Service on an unused port, which is being removed', () => {
     const mapper = new PortMapper();
     place(mapper, request('a', [tcp(80)]));
     const [slot] = mapper.release('a');
@@ -204,28 +204,28 @@ describe('after a restart', () => {
     ownSharingGroup: 'ns:default',
     advertised: [] as Address[],
   });
-  /** One whose status tells the address of this port. */
-  const told = (host: number) => ({ advertised: [l2Port(host).publicAddress] });
+  /** The status of a claim with the address of this port. */
+  const advertising = (host: number) => ({ advertised: [l2Port(host).publicAddress] });
 
-  test('who is told to have it keeps it, whatever an older one has in its annotation', () => {
+  test('prefers the Service with the address in its status over an older annotation', () => {
     const mapper = new PortMapper();
     const losers = mapper.restore(
       [l2Port(1), l2Port(2)],
       [
         claim('unheard', 'port-1', '2026-01-01'),
-        { ...claim('elsewhere', 'port-1', '2026-01-02'), ...told(2) },
-        { ...claim('holder', 'port-1', '2026-02-01'), ...told(1) },
+        { ...claim('elsewhere', 'port-1', '2026-01-02'), ...advertising(2) },
+        { ...claim('holder', 'port-1', '2026-02-01'), ...advertising(1) },
       ],
     );
     expect(losers.map(({ owner }) => owner)).toEqual(['unheard']);
     expect(mapper.slotOf('holder', 4)?.port?.id).toBe('port-1');
-    // What its users know is what it has, although somebody has edited its annotation.
+    // The status counts, even if the annotation was edited.
     expect(mapper.slotOf('elsewhere', 4)?.port?.id).toBe('port-2');
   });
 
-  test('an annotation alone never joins another sharing group', () => {
+  test('does not join another sharing group by an annotation alone', () => {
     const mapper = new PortMapper();
-    const holder = { ...claim('holder', 'port-1', '2026-02-01'), ...told(1) };
+    const holder = { ...claim('holder', 'port-1', '2026-02-01'), ...advertising(1) };
     const stranger = {
       ...claim('stranger', 'port-1', '1', [tcp(81)]),
       ownSharingGroup: 'ns:other',
@@ -237,7 +237,7 @@ describe('after a restart', () => {
     expect(mapper.slotOf('neighbour', 4)?.port?.id).toBe('port-1');
   });
 
-  test('sharing groups on one slot stay there when its floating IP was lost', () => {
+  test('keeps several sharing groups on one slot after its floating IP was lost', () => {
     const mapper = new PortMapper();
     const lost = { advertised: [parseAddress('203.0.113.9')] };
     const a = {
@@ -250,7 +250,7 @@ describe('after a restart', () => {
     expect(mapper.restore([l2Port(1)], [a, b])).toEqual([]);
   });
 
-  test('everyone keeps what the annotation says; of two that clash, the older one', () => {
+  test('restores by annotation, and prefers the older of two in conflict', () => {
     const mapper = new PortMapper();
     const losers = mapper.restore(
       [l2Port(1), l2Port(2)],
@@ -265,7 +265,7 @@ describe('after a restart', () => {
     expect(mapper.slotOf('b', 4)?.port?.id).toBe('port-2');
   });
 
-  test('who has not written down what it holds comes after those who have, however old it is', () => {
+  test('prefers written ports over those from the spec, regardless of age', () => {
     const mapper = new PortMapper();
     const losers = mapper.restore(
       [l2Port(1)],
@@ -277,7 +277,7 @@ describe('after a restart', () => {
     expect(losers.map(({ owner }) => owner)).toEqual(['old']);
   });
 
-  test('a Service that gives up a family keeps what it has in the other', () => {
+  test('keeps one family of a Service that releases the other', () => {
     const mapper = new PortMapper();
     place(mapper, request('a', [tcp(80)]));
     place(mapper, request('a', [tcp(80)], { family: 6 }));
@@ -287,7 +287,7 @@ describe('after a restart', () => {
     expect(mapper.unused()).toHaveLength(1);
   });
 
-  test('of two of the same age the lower UID keeps it, whatever the order they come in', () => {
+  test('prefers the lower UID at equal age, in any order', () => {
     const claims = [claim('b', 'port-1', '2026-01-01'), claim('a', 'port-1', '2026-01-01')];
     for (const order of [claims, [...claims].reverse()]) {
       const mapper = new PortMapper();
@@ -295,14 +295,14 @@ describe('after a restart', () => {
     }
   });
 
-  test('a port that is gone is lost, and one that nobody claims is unused', () => {
+  test('reports a claim on a missing port, and treats an unclaimed port as unused', () => {
     const mapper = new PortMapper();
     const losers = mapper.restore([l2Port(1)], [claim('a', 'port-9', '2026-01-01')]);
     expect(losers).toHaveLength(1);
     expect(mapper.unused().map(({ port }) => port?.id)).toEqual(['port-1']);
   });
 
-  test('an address that is given anew shows that the port that had it is gone', () => {
+  test('treats a port as lost when its address is assigned again', () => {
     const mapper = new PortMapper();
     place(mapper, request('a', [tcp(80)]));
     const placement = mapper.place(request('b', [tcp(80)]));
@@ -313,7 +313,7 @@ describe('after a restart', () => {
     expect(mapper.slotOf('b', 4)?.port?.id).toBe('port-1-again');
   });
 
-  test('a port that is made for a slot that was given up meanwhile is there and unused', () => {
+  test('treats a port as unused if its slot was released during the creation', () => {
     const mapper = new PortMapper();
     const placement = mapper.place(request('a', [tcp(80)]));
     if (placement.kind !== 'make') throw new Error('a port is to be made');
@@ -322,13 +322,13 @@ describe('after a restart', () => {
     expect(mapper.unused().map(({ port }) => port?.id)).toEqual(['port-1']);
   });
 
-  test('what is shared between namespaces already stays, but nobody new joins', () => {
+  test('keeps an existing share across namespaces, but admits no other Service', () => {
     const mapper = new PortMapper();
     mapper.restore(
       [l2Port(1)],
       [
-        { ...claim('a', 'port-1', '1'), ...told(1), sharingGroup: 'ns:one' },
-        { ...claim('b', 'port-1', '2', [tcp(81)]), ...told(1), sharingGroup: 'ns:two' },
+        { ...claim('a', 'port-1', '1'), ...advertising(1), sharingGroup: 'ns:one' },
+        { ...claim('b', 'port-1', '2', [tcp(81)]), ...advertising(1), sharingGroup: 'ns:two' },
       ],
     );
     expect(place(mapper, request('a', [tcp(80)], { sharingGroup: 'ns:one' }))).toBe('port-1');
@@ -336,7 +336,7 @@ describe('after a restart', () => {
   });
 });
 
-test('whatever is asked for in whatever order, no address, protocol and port has two owners', () => {
+test('never gives an address, protocol and port to two owners, for any sequence of requests', () => {
   const owner = fc.constantFrom('a', 'b', 'c', 'd', 'e');
   const needs = fc.uniqueArray(fc.constantFrom(80, 81, 443), { minLength: 1 });
   const step = fc.oneof(
@@ -371,7 +371,7 @@ test('whatever is asked for in whatever order, no address, protocol and port has
             mapper.made(placement.slot, l2Port(placement.slot.number));
           }
           seen.add(placement.slot);
-          // Whatever it asks for, it still has what it is served on.
+          // Every Service keeps the placement on which it is served.
           expect(mapper.heldBy(action.owner, 4)).toEqual(held);
         } else if (action.kind === 'settle') {
           if (mapper.slotOf(action.owner, 4)?.port !== undefined) mapper.settle(action.owner, [4]);

@@ -19,8 +19,8 @@ import {
 import type { L4Port } from '../../services/l4-port.ts';
 
 /**
- * Where a Service goes: onto a port that is there (or is being made for somebody else at this very
- * moment), onto a new one that the caller must make, or nowhere, and why.
+ * The placement of a Service: on an existing port (or one under creation for another Service), on a new port
+ * that the caller must create, or a rejection with its reason.
  */
 export type Placement =
   | { readonly kind: 'placed'; readonly slot: PortSlot }
@@ -30,24 +30,24 @@ export type Placement =
       readonly reason: 'taken' | 'other-sharing-group';
       readonly by: string;
     }
-  /** The requested address is on its way out: a gateway may still announce it for who had it. */
+  /** The requested address is being removed: a gateway may still announce it for its former owner. */
   | { readonly kind: 'leaving' };
 
-/** Where a Service is in one family. While it moves, it still has what it held `from` before. */
+/** The placement of a Service in one family. During a move, it still holds its ports on `from`. */
 interface Stand {
   readonly slot: PortSlot;
   readonly from: PortSlot | undefined;
 }
 
 /**
- * Who serves on what. It lives in memory and answers at once, so that an address is reserved before
- * anything is awaited: two workers can never be given the same address, protocol and port. What a
- * Service gives up is its own until `settle` says that this is written and told to the gateways.
+ * The assignment of Services to ports. It is in memory and answers immediately, so that an address is
+ * reserved before any await: two workers never get the same address, protocol and port. A Service keeps what
+ * it gives up until `settle` reports that the change is written and in the gateways' state.
  */
 export class PortMapper {
   readonly #slots = new Map<number, PortSlot>();
   readonly #byPort = new Map<string, PortSlot>();
-  /** Slots by the circle that may join, and by each address that reaches them. */
+  /** Slots by the sharing group that may join, and by each address that reaches them. */
   readonly #bySharingGroup = new SmallSets<string, PortSlot>();
   readonly #byAddress = new Map<Address, PortSlot>();
   readonly #unused = new Set<PortSlot>();
@@ -55,10 +55,9 @@ export class PortMapper {
   #next = 1;
 
   /**
-   * Takes in what Services had before a restart. Conflicts are settled by one total order: whose status
-   * tells the address, then who has it in the annotation, then who was created first, then by UID. One
-   * whose annotation leads nowhere is where its status says. Answers with the owners that lost theirs and
-   * must be placed anew.
+   * Restores the placements before a restart. One total order decides conflicts: the address in the status,
+   * then in the annotation, then the older Service, then the UID. A Service with an annotation of no port is
+   * placed by its status. Returns the owners that lost their port and must be placed again.
    */
   restore(
     ports: readonly L2Port[],
@@ -72,12 +71,12 @@ export class PortMapper {
     for (const [claim, standing] of judged.sort(compareAllocations)) {
       const { owner, namespace, held, family } = claim;
       const named = this.#byPort.get(claim.portId);
-      const told = claim.advertised.flatMap((address) => this.#byAddress.get(address) ?? []);
-      const slot = [named, ...told].find(
+      const shownSlots = claim.advertised.flatMap((address) => this.#byAddress.get(address) ?? []);
+      const slot = [named, ...shownSlots].find(
         (each): each is PortSlot =>
           each?.family === family &&
           userOf(each, held, owner) === undefined &&
-          (told.includes(each) || mayJoin(each, claim, standing, shown.has(each))),
+          (shownSlots.includes(each) || mayJoin(each, claim, standing, shown.has(each))),
       );
       if (slot === undefined) losers.push(claim);
       else {
@@ -89,10 +88,10 @@ export class PortMapper {
     return losers;
   }
 
-  /** Reserves. A Service keeps the port it has if what it needs still fits there. */
+  /** Reserves. A Service keeps its port if the request still fits there. */
   place(request: PlacementRequest): Placement {
     const { slot, from } = this.#standOf(request.owner, request.family) ?? {};
-    // Back where it was before, if it is still there.
+    // The former port is preferred, if it still exists.
     for (const own of [from, slot]) {
       if (own !== undefined && fits(own, request) && mayStay(own, request)) {
         return this.#placed(own, request);
@@ -108,8 +107,8 @@ export class PortMapper {
   }
 
   /**
-   * What the Service was given is written on it and in the gateways' state: it has nothing else any more,
-   * in these families or in others. Answers whether anything became free by that.
+   * Called when the placement is written on the Service and in the gateways' state. Releases everything else
+   * of the owner, in these families and in others. Returns whether anything became free.
    */
   settle(owner: string, families: readonly Family[]): boolean {
     let isFreed = false;
@@ -126,12 +125,12 @@ export class PortMapper {
   }
 
   /**
-   * The port that was being made is there, or is another one than it was. An address is given once, so
-   * a port that had it before is gone, even if nobody has noticed yet; answers with who was on that one.
+   * Sets the created or changed port of the slot. An address is assigned once, so another port with this
+   * address is lost, even if this was not detected yet. Returns the users of that port.
    */
   made(slot: PortSlot, port: L2Port): readonly string[] {
     if (!this.#slots.has(slot.number)) {
-      // Given up while the port was made: it is nobody's, but it is there and must be deleted.
+      // The slot was released during the creation: the port is unused and must be deleted.
       return this.#addKnownPort(port);
     }
     const holder = this.#byAddress.get(port.address);
@@ -144,7 +143,10 @@ export class PortMapper {
     return displaced;
   }
 
-  /** The port could not be made, or was lost: whoever came from another one is there again, the others are nowhere. */
+  /**
+   * Called if the port could not be created, or was lost. Users that came from another port return to it, the
+   * others have none.
+   */
   lost(slot: PortSlot): readonly string[] {
     const users = [...slot.users.keys()];
     for (const owner of users) {
@@ -155,10 +157,7 @@ export class PortMapper {
     return users;
   }
 
-  /**
-   * The Service needs nothing any more, or nothing in these families. Answers with the slots that
-   * nobody uses now.
-   */
+  /** Releases the Service, or its given families. Returns the slots without users. */
   release(owner: string, families: readonly Family[] = [4, 6]): readonly PortSlot[] {
     const stands = families.flatMap((family) => this.#standOf(owner, family) ?? []);
     const slots = stands.flatMap(({ slot, from }) => (from === undefined ? [slot] : [from, slot]));
@@ -166,7 +165,7 @@ export class PortMapper {
     return slots.filter(({ users }) => users.size === 0);
   }
 
-  /** Takes an unused slot out, right before its port is deleted. */
+  /** Removes an unused slot, right before its port is deleted. */
   retire(slot: PortSlot): void {
     this.#forget(slot);
   }
@@ -175,7 +174,7 @@ export class PortMapper {
     return this.#standOf(owner, family)?.slot;
   }
 
-  /** Where the Service is served by what is written on it, and with which ports. */
+  /** The slot and the ports on which the Service is served according to its annotation. */
   heldBy(
     owner: string,
     family: Family,
@@ -194,7 +193,7 @@ export class PortMapper {
     return [...this.#byPort.values()].flatMap(({ port }) => port ?? []);
   }
 
-  /** Whether a Service has this protocol and port on the address, or is about to have it. */
+  /** Whether a Service has this protocol and port on the address, or will have it. */
   isHeld(address: Address, port: L4Port): boolean {
     return [...this.#byPort.values()].some(
       (slot) => slot.port?.address === address && userOf(slot, [port], '') !== undefined,
@@ -219,7 +218,7 @@ export class PortMapper {
     return this.made(this.#newSlot(port.family, undefined), port);
   }
 
-  /** Only a request for one address can be refused; any other gets a new port. */
+  /** Only a request for a certain address can be rejected; any other gets a new port. */
   #refusal(request: PlacementRequest): Placement | undefined {
     if (request.requested === undefined) return undefined;
     const holder = this.#byAddress.get(request.requested);
@@ -234,8 +233,8 @@ export class PortMapper {
   }
 
   /**
-   * The oldest port that it fits on, so that the answer does not depend on chance. Never one that
-   * nobody uses: that is on its way out, and a gateway may still announce it for who had it.
+   * The oldest fitting port, so that the result is deterministic. Never an unused one: it is being removed,
+   * and a gateway may still announce it for its former owner.
    */
   #bestSlot(request: PlacementRequest): PortSlot | undefined {
     const requested = request.requested && this.#byAddress.get(request.requested);
@@ -248,7 +247,7 @@ export class PortMapper {
     return oldest;
   }
 
-  /** Puts the Service onto the slot. What it holds elsewhere stays reserved until that is settled. */
+  /** Puts the Service onto the slot. Its other ports stay reserved until `settle`. */
   #placed(
     slot: PortSlot,
     { owner, namespace, sharingGroup, needs, family }: PlacementRequest,
@@ -265,7 +264,7 @@ export class PortMapper {
     return { kind: 'placed', slot };
   }
 
-  /** Who was about to leave for a port that is no more stays. */
+  /** Keeps a Service on its former port if the new port is lost. */
   #stayAtHeld(owner: string, family: Family): void {
     const { slot } = this.#standOf(owner, family) ?? {};
     const holding = slot?.users.get(owner);
@@ -336,7 +335,7 @@ export class PortMapper {
   }
 }
 
-/** Where a Service is, once what it has on one slot has changed. */
+/** The placement of a Service after a change on one slot. */
 function nextStand(before: Stand | undefined, slot: PortSlot, owner: string): Stand | undefined {
   const others = [before?.from, before?.slot].filter((other) => other !== slot);
   const all = [...others, slot].filter((each): each is PortSlot => each?.users.has(owner) === true);

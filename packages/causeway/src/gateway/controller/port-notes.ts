@@ -8,7 +8,7 @@ export interface PortNote {
   readonly message: string;
 }
 
-/** Notes about ports, by the UID of the Service. Each note is taken once. */
+/** Notes about ports, by the UID of the Service. Each note is returned once. */
 export class PortNotes {
   readonly #notes = new Map<string, PortNote>();
 
@@ -22,15 +22,15 @@ export class PortNotes {
     this.#notes.delete(owner);
   }
 
-  /** Notes that another address serves the owners, if the known address is not the port's. */
+  /** Adds a note if the port's public address is not the known one. */
   changed(owners: readonly string[], known: Address | undefined, port: L2Port): void {
     if (known === undefined || known === port.publicAddress) return;
-    const message = `${known} was lost and can't be had again. Clients reach the Service at ${port.publicAddress} now.`;
+    const message = `${known} was lost and can't be restored. Clients reach the Service at ${port.publicAddress} now.`;
     for (const owner of owners) this.#notes.set(owner, { reason: 'AddressChanged', message });
   }
 
   lost(owners: readonly string[], { id, address, publicAddress }: LostPort, why: string): void {
-    const message = `The port of ${publicAddress ?? address ?? id} was lost and can't be made again: ${why}`;
+    const message = `The port of ${publicAddress ?? address ?? id} was lost and can't be recreated: ${why}`;
     for (const owner of owners) this.#notes.set(owner, { reason: 'AddressLost', message });
   }
 }

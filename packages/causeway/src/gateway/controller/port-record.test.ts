@@ -4,7 +4,7 @@ import { PortRecord } from './port-record.ts';
 
 const { signal } = new AbortController();
 
-test('what a controller that led before has entered meanwhile is read again', async () => {
+test('reads entries again that an earlier leader has added', async () => {
   const book = new MemoryPortBook();
   const record = new PortRecord(book);
   await record.read(signal);
@@ -15,7 +15,7 @@ test('what a controller that led before has entered meanwhile is read again', as
   expect([record.has('port-1'), record.wasOurs('port-1')]).toEqual([true, true]);
 });
 
-test('an entry without a port is struck after two lists, not after one', async () => {
+test('removes an entry without a port after two lists, not after one', async () => {
   const book = new MemoryPortBook();
   const record = new PortRecord(book);
   await record.enterMarker('marker-1');
@@ -25,7 +25,7 @@ test('an entry without a port is struck after two lists, not after one', async (
   expect([...book.entries]).toEqual([]);
 });
 
-test('a port that another tool created is entered by its ID, and struck when it is gone', async () => {
+test('records a port of another tool by its ID, and removes it when the port is gone', async () => {
   const book = new MemoryPortBook();
   const record = new PortRecord(book);
   record.know('port-1', 'port-1');

@@ -1,11 +1,11 @@
 import type { PortBook } from './port-book.ts';
 
-/** The book of ports as the port manager uses it: read once, and asked by the IDs that Neutron gives. */
+/** The port book for the port manager: read once, and indexed by the IDs of Neutron. */
 export class PortRecord {
   readonly #book: PortBook;
-  /** What is in the book. */
+  /** The entries of the book. */
   readonly #entries = new Set<string>();
-  /** The entry of each port that is known: its marker, or its ID. */
+  /** The entry of each known port: its marker, or its ID. */
   readonly #entryOf = new Map<string, string>();
   /** The IDs of ports that were in the book at any time since the start. */
   readonly #past = new Set<string>();
@@ -24,8 +24,8 @@ export class PortRecord {
   }
 
   /**
-   * Reads the book again if it does not have one of these ports: a controller that led before may have entered the
-   * port after this one has read the book.
+   * Reads the book again if one of these ports is missing: an earlier leader may have added it after this
+   * controller read the book.
    */
   async refresh(ports: readonly { readonly id: string }[], signal: AbortSignal): Promise<void> {
     if (ports.every(({ id }) => this.has(id))) return;
@@ -37,7 +37,7 @@ export class PortRecord {
     for (const entry of await this.#book.read(signal)) this.#entries.add(entry);
   }
 
-  /** Remembers which entry a port has. Answers with the entry. */
+  /** Stores the entry of a port. Returns the entry. */
   know(id: string, entry: string): string {
     this.#entryOf.set(id, entry);
     if (this.#entries.has(entry)) this.#past.add(id);
@@ -52,12 +52,12 @@ export class PortRecord {
     return this.#entries.has(entry);
   }
 
-  /** Whether a port was in the book, also if it is gone by now. */
+  /** Whether a port was in the book, also if it is gone now. */
   wasOurs(id: string): boolean {
     return this.#past.has(id);
   }
 
-  /** Before the port is created. */
+  /** Called before the port is created. */
   async enterMarker(marker: string): Promise<void> {
     this.#entries.add(marker);
     try {
@@ -78,7 +78,7 @@ export class PortRecord {
     }
   }
 
-  /** After the port is deleted. */
+  /** Called after the port is deleted. */
   async strike(id: string): Promise<void> {
     const entry = this.#entryOf.get(id) ?? id;
     this.#entryOf.delete(id);
@@ -86,7 +86,7 @@ export class PortRecord {
     await this.#book.strike([entry]);
   }
 
-  /** Strikes entries that no port has had in two lists: their port was never created, or is gone. */
+  /** Removes entries that no port had in two lists: the port was never created, or is gone. */
   async strikeStale(present: ReadonlySet<string>): Promise<void> {
     const stale = new Set([...this.#entries].filter((entry) => !present.has(entry)));
     const gone = [...stale].filter((entry) => this.#stale.has(entry));

@@ -1,17 +1,17 @@
 import type { L4Port } from '../../services/l4-port.ts';
 import type { Address, Family } from '@causeway/base/address/address';
 
-/** An address that gateways can serve on: a Neutron port's, or one of a list. */
+/** An address on which gateways can serve: of a Neutron port, or of a list. */
 export interface L2Port {
-  /** The Neutron port's id, or the address itself for addresses of a list. */
+  /** The ID of the Neutron port, or the address itself for addresses of a list. */
   readonly id: string;
   readonly family: Family;
   readonly address: Address;
-  /** The address that users reach, where it is another one: a floating IP. */
+  /** The address that clients use: the floating IP, if any. */
   readonly publicAddress: Address;
   /** Whether the floating IP stays with the project when the port is deleted. */
   readonly keepsPublic?: boolean;
-  /** Why the address that users know does not lead here now: its floating IP is lost. */
+  /** Why the address that clients use does not lead here now: its floating IP was lost. */
   readonly missing?: string;
 }
 
@@ -21,40 +21,37 @@ export interface PlacementRequest {
   readonly namespace: string;
   readonly family: Family;
   readonly needs: readonly L4Port[];
-  /**
-   * Services come to share an address only within one circle: their namespace, or the sharing key that
-   * all of them name.
-   */
+  /** Services share an address only within one sharing group: their namespace, or a common sharing key. */
   readonly sharingGroup: string;
-  /** Serve on this address and on no other. */
+  /** Serve only on this address. */
   readonly requested?: Address | undefined;
 }
 
-/** What one Service has on a slot. */
+/** The ports of one Service on a slot. */
 export interface Holding {
   readonly namespace: string;
   readonly sharingGroup: string;
-  /** What is written on the Service and served. It is nobody else's until that has changed. */
+  /** The ports that are written on the Service and served. They stay reserved until this changes. */
   readonly held: readonly L4Port[];
-  /** What it asks for now: reserved as well. Nothing where it is about to leave. */
+  /** The requested ports, reserved as well. Empty while the Service moves away. */
   readonly asked: readonly L4Port[];
 }
 
-/** What is known of one L2 port. Its `port` is undefined while it is being made. */
+/** The state of one L2 port. `port` is undefined during its creation. */
 export interface PortSlot {
-  /** Unique for the life of the mapper, also before the port has an id. */
+  /** Unique for the life of the mapper, also before the port has an ID. */
   readonly number: number;
   readonly family: Family;
   port: L2Port | undefined;
-  /** The circle of all who are on it. Undefined where they are of several: nobody new joins. */
+  /** The sharing group of all users. Undefined if they have several: no other Service joins. */
   sharingGroup: string | undefined;
   readonly requested: Address | undefined;
-  /** An orphan that no gateway announces: a Service that asks for its address gets it. */
+  /** An orphan that no gateway announces: a Service that requests its address gets it. */
   isOffered: boolean;
   readonly users: Map<string, Holding>;
 }
 
-/** Whether everything that is asked for can be had on this slot. */
+/** Whether the whole request fits on this slot. */
 export function fits(slot: PortSlot, request: PlacementRequest): boolean {
   if (slot.family !== request.family) return false;
   if (request.requested !== undefined && !serves(slot, request.requested)) return false;
@@ -62,8 +59,8 @@ export function fits(slot: PortSlot, request: PlacementRequest): boolean {
 }
 
 /**
- * Whether a Service that is on the slot may stay beside the others. What was shared when it came stays
- * so; when its sharing key has changed since, the others must have the same, or be of its namespace.
+ * Whether a Service on the slot may stay beside the other users. An existing share stays. After a change of
+ * its sharing key, the others must have the same key or namespace.
  */
 export function mayStay(
   slot: PortSlot,
@@ -76,7 +73,7 @@ export function mayStay(
   );
 }
 
-/** Who else has one of these already. */
+/** Another user with one of these ports. */
 export function userOf(
   slot: PortSlot,
   needs: readonly L4Port[],
@@ -88,7 +85,7 @@ export function userOf(
   return undefined;
 }
 
-/** The one circle of all its users, if there is one. */
+/** The common sharing group of all users, if any. */
 export function sharingGroupOfUsers({ users }: PortSlot): string | undefined {
   const sharingGroups = new Set([...users.values()].map(({ sharingGroup }) => sharingGroup));
   const [only] = sharingGroups;

@@ -17,9 +17,9 @@ import type { PriorAllocation } from './allocation-order.ts';
 import { sharingGroupOf, portsAskedFor } from '../../services/load-balancer-spec.ts';
 
 /**
- * What a Service has by its annotations, whatever it asks for now: nobody loses the address it is served
- * on because a request of its has become impossible. Those that are being deleted still have it. `isOurs`
- * says whether we would take it over, which counts for Services that come from ch-k8s-lbaas.
+ * The placements of a Service by its annotations, independent of its spec: an invalid request does not cost a
+ * Service its address. Services that are being deleted still have them. `isOurs` says whether the provider
+ * claims the Service, which counts for Services of ch-k8s-lbaas.
  */
 export function priorAllocations(service: Service, isOurs: boolean): PriorAllocation[] {
   const reading = readRecord(service);
@@ -39,14 +39,14 @@ export function priorAllocations(service: Service, isOurs: boolean): PriorAlloca
     advertised: advertisedBy(service, family),
     publicAddress: recordedFor(service, family),
     keepsPublic: metadata?.annotations?.[keepFloatingIpAnnotation] === 'true',
-    // One whose record can't be read is on hold: it keeps what it has, and gets nothing new.
+    // A Service with an unreadable record is on hold: it keeps its placement, and gets nothing new.
     isTakenOver: reading.kind === 'record',
   }));
 }
 
 /**
- * Whether its annotations are its own: our record is bound to its UID, so a copy of a manifest claims
- * nothing. Services that come from ch-k8s-lbaas have no record yet.
+ * Whether the annotations belong to this Service. The record is bound to the UID, so a copied manifest claims
+ * nothing. Services of ch-k8s-lbaas have no record yet.
  */
 function isTrusted(service: Service, isOurs: boolean): boolean {
   const reading = readRecord(service);
@@ -55,14 +55,14 @@ function isTrusted(service: Service, isOurs: boolean): boolean {
   return isOurs && service.metadata?.annotations?.[legacyManagedAnnotation] === 'true';
 }
 
-/** What the Service's users are told in this family. */
+/** The addresses of this family in the Service's status. */
 function advertisedBy(service: Service, wanted: Family): Address[] {
   return (service.status?.loadBalancer?.ingress ?? [])
     .flatMap(({ ip = '' }) => tryParseAddress(ip) ?? [])
     .filter((address) => familyOf(address) === wanted);
 }
 
-/** What we have told them, by our own record. */
+/** The address of this family in Causeway's record. */
 function recordedFor(service: Service, family: Family): Address | undefined {
   const reading = readRecord(service);
   if (reading.kind !== 'record') return undefined;

@@ -2,17 +2,17 @@ import type { EndpointErrors } from '../protocol/acknowledgement.ts';
 import { endpointKey, type EndpointKey } from '../protocol/endpoint.ts';
 import { parseEndpointId } from '../protocol/records.ts';
 
-/** What a gateway found wrong with endpoints, kept until it is told something new about them. */
+/** A gateway's rejections of endpoints, kept until the next update of these endpoints. */
 export class Rejections {
   readonly #byEndpoint = new Map<EndpointKey, readonly string[]>();
   #general: readonly string[] = [];
 
-  /** How many endpoints it complains about. */
+  /** The number of rejected endpoints. */
   get size(): number {
     return this.#byEndpoint.size;
   }
 
-  /** What belongs to no endpoint, such as a policy that it can't read. */
+  /** Problems without an endpoint, such as an unreadable policy. */
   get general(): readonly string[] {
     return this.#general;
   }
@@ -22,8 +22,8 @@ export class Rejections {
   }
 
   /**
-   * Takes in the answer to a push that told it about these endpoints, or about all where left out.
-   * What it said about others before still holds. Answers with those whose standing has changed.
+   * Takes the answer to a push of these endpoints, or of all by default. Earlier rejections of other
+   * endpoints stay. Returns the endpoints with a changed state.
    */
   take(
     errors: readonly EndpointErrors[],

@@ -5,7 +5,7 @@ import type { Log } from '@causeway/base/observability/log';
 import type { RemovalVerifier } from './removal-verifier.ts';
 import type { RemovalVerdict, WithheldFrontend, WithheldRemovals } from './withheld-removals.ts';
 
-/** The part of a link to a gateway that the verification of its withheld removals needs. */
+/** The part of a gateway link that the verification of withheld removals uses. */
 export interface WithholdingLink {
   readonly removals: WithheldRemovals;
   judge(verdict: RemovalVerdict): void;
@@ -21,13 +21,13 @@ export interface RemovalLoopOptions {
 }
 
 /**
- * Verifies the removals that gateways withhold, those of all gateways with one read of the API server. A
- * new one is verified at once, one that is in doubt again and again until the facts are known.
+ * Verifies the withheld removals of all gateways with one read of the API server. New ones are verified at
+ * once, doubtful ones at intervals until the facts are known.
  */
 export class RemovalLoop {
   readonly #options: RemovalLoopOptions;
   readonly #runner: BoundedFrequencyRunner;
-  /** Frontends that an operator let one gateway lose: the others lose them, too. */
+  /** Frontends that an operator allowed one gateway to remove. The others remove them too. */
   readonly #released = new Set<EndpointKey>();
 
   constructor(options: RemovalLoopOptions) {
@@ -44,7 +44,7 @@ export class RemovalLoop {
     });
   }
 
-  /** Gateways may withhold something new. */
+  /** Called when gateways may withhold new removals. */
   noticed(): void {
     const links = this.#options.links();
     if (links.every(({ removals }) => removals.frontends.size === 0)) this.#released.clear();

@@ -7,7 +7,7 @@ import { verifyRemovals } from './verify-removals.ts';
 import type { PortKeeper } from './port-keeper.ts';
 import type { RemovalVerdict, WithheldFrontend } from './withheld-removals.ts';
 
-/** Verifies removals that gateways withhold. Throws where the facts can't be read. */
+/** Verifies removals that gateways withhold. Throws if the facts can't be read. */
 export interface RemovalVerifier {
   verify(frontends: readonly WithheldFrontend[], signal: AbortSignal): Promise<RemovalVerdict>;
 }
@@ -16,15 +16,15 @@ export interface ClusterRemovalVerifierOptions {
   readonly client: KubeClient;
   readonly keeper: Pick<PortKeeper, 'ports' | 'isHeld'>;
   readonly clock: Clock;
-  /** The UID of the cluster that the controller was started for, where it is known. */
+  /** The UID of the cluster at the controller's start, if known. */
   readonly expectedCluster: string | undefined;
 }
 
 const limitMs = 30_000;
 
 /**
- * Reads the Services and the cluster's UID from the API server itself: a controller that was restarted
- * remembers no deletion, and one whose cache is wrong must not confirm what the cache says.
+ * Reads the Services and the cluster's UID from the API server itself. A restarted controller has no record
+ * of deletions, and a wrong cache must not confirm a removal.
  */
 export class ClusterRemovalVerifier implements RemovalVerifier {
   readonly #options: ClusterRemovalVerifierOptions;
@@ -53,7 +53,7 @@ export class ClusterRemovalVerifier implements RemovalVerifier {
 async function readFacts(client: KubeClient, signal: AbortSignal) {
   const all: Service[] = [];
   for await (const service of client.list(services, { signal })) all.push(service);
-  // After the list: an API server that was replaced in between is noticed.
+  // Read after the list, to detect an API server that was replaced in between.
   const system = await client.find(namespaces, { name: 'kube-system' }, { signal });
   return { services: all, cluster: system?.metadata?.uid };
 }

@@ -18,7 +18,7 @@ afterEach(() => lab.close());
 const book = { namespace: 'kube-system', name: addressBookName };
 const entries = async () => (await lab.client.find(configMaps, book))?.data;
 
-test('an address that a partitioned gateway may still announce is given to nobody after a restart', async () => {
+test('does not reuse an address after a restart while a partitioned gateway may announce it', async () => {
   lab.startController();
   await lab.create(newService('web'), '192.0.2.1');
   await lab.untilServed('web');
@@ -38,7 +38,7 @@ test('an address that a partitioned gateway may still announce is given to nobod
   await until(async () => expect(await lab.addressOf('heir')).toBe('192.0.2.1'));
 });
 
-test('the same for a Service that vanished while no controller looked', async () => {
+test('does the same for a Service that was deleted while no controller ran', async () => {
   lab.startController();
   await lab.create(newService('web'), '192.0.2.1');
   await lab.untilServed('web');
@@ -50,7 +50,7 @@ test('the same for a Service that vanished while no controller looked', async ()
   await lab.create(newService('next'), '192.0.2.2');
 });
 
-test('the book has what is given out, and no more once it is free', async () => {
+test('records assigned addresses, and removes them when they are free', async () => {
   lab.addresses = ['192.0.2.1', '2001:db8::1'];
   lab.startController();
   const service = newService('web');
@@ -65,7 +65,7 @@ test('the book has what is given out, and no more once it is free', async () => 
   await until(async () => expect(await entries()).toEqual({ version: '1' }));
 });
 
-test('addresses from before there was a book are entered at the start', async () => {
+test('records addresses at the start that were assigned before the book existed', async () => {
   lab.startController();
   await lab.create(newService('web'), '192.0.2.1');
   await lab.untilServed('web');
@@ -76,13 +76,13 @@ test('addresses from before there was a book are entered at the start', async ()
   await lab.create(newService('next'), '192.0.2.2');
 });
 
-/** What a user can write while no controller looks: the annotations of another Service's place. */
+/** Copies the placement annotation of another Service, as a user can while no controller runs. */
 async function seize(name: string, victim: string, changes: Record<string, string> = {}) {
   const ports = (await lab.read(victim))?.metadata?.annotations?.[portsAnnotation] ?? '';
   await lab.patch(name, { metadata: { annotations: { [portsAnnotation]: ports, ...changes } } });
 }
 
-test('an annotation that was written by hand while no controller ran takes nothing from anybody', async () => {
+test('takes no address from a Service by an annotation that was written by hand', async () => {
   lab.startController();
   await lab.create(newService('older'), '192.0.2.1');
   await lab.create(newService('victim'), '192.0.2.2');
@@ -99,7 +99,7 @@ test('an annotation that was written by hand while no controller ran takes nothi
   expect(lab.served(0)).toContain('192.0.2.2:80/TCP default/victim');
 });
 
-test('a record that can not be read keeps what the status tells, and claims nothing else', async () => {
+test('keeps the address in the status for an unreadable record, and claims nothing else', async () => {
   lab.startController();
   await lab.create(newService('older'), '192.0.2.1');
   await lab.create(newService('victim'), '192.0.2.2');

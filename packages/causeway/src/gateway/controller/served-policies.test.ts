@@ -31,7 +31,7 @@ async function createPod(): Promise<void> {
   });
 }
 
-test('Services whose network policies are larger than the budget are closed, and come back', async () => {
+test('closes Services with network policies beyond the budget, and serves them again later', async () => {
   const [agent] = lab.agents;
   lab.startController();
   await createPod();

@@ -4,15 +4,15 @@ import type { AgentFleet } from './agent-fleet.ts';
 import type { BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
 import type { PodPolicies } from './pod-policies.ts';
 
-/** Keeps the gateways told about the policies of the pods that they send to, and about no others. */
+/** Keeps the gateways informed about the policies of the pods that they send to, and of no others. */
 export class ServedPolicies {
   readonly #policies: PodPolicies;
   readonly #fleet: AgentFleet;
-  /** By namespace and Service, the addresses that the gateways send to. */
+  /** The addresses that the gateways send to, by namespace and Service. */
   readonly #served = new Map<string, Map<string, ReadonlySet<Address>>>();
-  /** Services that wait until more is known about their pods, by namespace. */
+  /** Services that wait for information about their pods, by namespace. */
   readonly #waiting = new Map<string, Set<string>>();
-  /** Namespaces whose policies are larger than the budget. */
+  /** Namespaces with policies beyond the budget. */
   readonly #overBudget = new Set<string>();
   #isStarted = false;
 
@@ -30,7 +30,7 @@ export class ServedPolicies {
     return this.#policies.excess(namespace);
   }
 
-  /** What the gateways are to send to for a Service: none when it is gone. */
+  /** Sets the endpoints of a Service; none after its removal. */
   serve(service: string, endpoints: readonly Endpoint[], isIncomplete: boolean): void {
     const namespace = namespaceOf(service);
     const waiting = this.#waiting.get(namespace) ?? new Set<string>();
@@ -47,13 +47,13 @@ export class ServedPolicies {
     if (before.symmetricDifference(after).size > 0) this.#refresh(namespace);
   }
 
-  /** Everything is known: tells all of it. */
+  /** Sends all policies, when all are known. */
   start(): void {
     this.#isStarted = true;
     for (const namespace of this.#served.keys()) this.#refresh(namespace);
   }
 
-  /** Follows policies and pods; calls back with Services that need not wait any longer. */
+  /** Follows policies and pods. Calls back with Services that no longer need to wait. */
   follow(enqueue: (service: string) => void): () => void {
     const changed = new Set<string>();
     const requestCheck = () => {
@@ -65,13 +65,13 @@ export class ServedPolicies {
       changed.clear();
     };
     return this.#policies.onChange((namespace) => {
-      // Many changes that come at once, such as at the start, are one.
+      // Batches simultaneous changes, such as at the start.
       if (changed.size === 0) queueMicrotask(requestCheck);
       changed.add(namespace);
     });
   }
 
-  /** The Services that are served although the policies of their namespace have become too large. */
+  /** The served Services of a namespace with policies that have become too large. */
   #closedNow(namespace: string): string[] {
     if (this.#policies.excess(namespace) === undefined) {
       this.#overBudget.delete(namespace);

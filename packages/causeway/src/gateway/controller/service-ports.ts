@@ -3,7 +3,7 @@ import type { Ingress } from '../../services/provider.ts';
 import type { PortIds } from './annotations.ts';
 import type { L2Port } from './port-slot.ts';
 
-/** The L2 ports of one Service, one for each family that it is served in. */
+/** The L2 ports of one Service, one for each served family. */
 export type ServicePorts = ReadonlyMap<Family, L2Port>;
 
 export function inFamilies(ports: ServicePorts, families: readonly Family[]): ServicePorts {
@@ -18,12 +18,12 @@ export function sameIds(left: PortIds, right: PortIds): boolean {
   return left.size === right.size && [...left].every(([family, id]) => right.get(family) === id);
 }
 
-/** Whether it is on another port than before in a family that it still has. */
+/** Whether the port has changed in a family that the Service still has. */
 export function hasMoved(before: PortIds, after: PortIds): boolean {
   return [...before].some(([family, id]) => after.has(family) && after.get(family) !== id);
 }
 
-/** What users are told: the floating address where there is one. */
+/** The addresses for the status: the floating IP, if any. */
 export function ingressOf(ports: ServicePorts): Ingress[] {
   return publicAddresses(ports).map((ip) => ({ ip, ipMode: 'VIP' }));
 }
@@ -32,7 +32,7 @@ export function publicAddresses(ports: ServicePorts): Address[] {
   return [...ports.values()].map(({ publicAddress }) => publicAddress);
 }
 
-/** The families in which nodes know the address that gateways serve: no floating IP stands before it. */
+/** The families in which nodes know the served address: those without a floating IP. */
 export function routableFamilies(ports: ServicePorts): Set<Family> {
   const routable = [...ports].filter(([, port]) => port.address === port.publicAddress);
   return new Set(routable.map(([family]) => family));

@@ -6,21 +6,23 @@ const addressRange = parsed(parseAddressRange);
 
 const gatewayAgent = z.strictObject({
   name: z.string().min(1).describe("the gateway's name, as in its own settings"),
-  url: z.url({ protocol: /^https?$/ }).describe('where its agent listens'),
+  url: z.url({ protocol: /^https?$/ }).describe('address on which its agent listens'),
   port: z
     .string()
     .min(1)
     .optional()
-    .describe('id of its own Neutron port, whose allowed address pairs Causeway then keeps'),
+    .describe(
+      'ID of its own Neutron port, on which Causeway then manages the allowed address pairs',
+    ),
   api: z
     .enum(['v2', 'v1'])
     .default('v2')
-    .describe("v1 for a gateway that still runs ch-k8s-lbaas's own agent"),
+    .describe('v1 for a gateway that still runs the agent of ch-k8s-lbaas'),
   secretFile: z
     .string()
     .min(1)
     .optional()
-    .describe('file with the secret of this agent, where it is another one than that of all'),
+    .describe('file with the secret of this agent, if it differs from the common secret'),
 });
 
 /** The settings of the gateway provider, `gateway` in the controller's. */
@@ -33,15 +35,12 @@ export const gatewaySettings = z.strictObject({
   masquerade: z
     .enum(['needed', 'always'])
     .default('needed')
-    .describe("whose source address is rewritten to the gateway's"),
+    .describe('which connections get the source address of the gateway'),
   keepWayBack: z
     .boolean()
     .default(false)
-    .describe("also write ch-k8s-lbaas's annotations, so that it can take the Services back"),
-  portManager: z
-    .enum(['static', 'openstack'])
-    .default('static')
-    .describe('where addresses come from'),
+    .describe('also write the annotations of ch-k8s-lbaas, so that it can take the Services back'),
+  portManager: z.enum(['static', 'openstack']).default('static').describe('source of addresses'),
   addresses: z
     .array(addressRange)
     .default([])
@@ -50,31 +49,31 @@ export const gatewaySettings = z.strictObject({
     .array(z.string().min(1))
     .max(2)
     .default([])
-    .describe('ids of the Neutron subnets to take addresses from, one for each family'),
+    .describe('IDs of the Neutron subnets for addresses, one for each family'),
   floatingNetwork: z
     .string()
     .min(1)
     .optional()
-    .describe('id of the network that floating IPs come from; none are used without it'),
-  floatingSubnet: z.string().min(1).optional().describe('id of the subnet of that network'),
+    .describe('ID of the network for floating IPs; without it, none are used'),
+  floatingSubnet: z.string().min(1).optional().describe('ID of the subnet of that network'),
   addressPairs: z
     .strictObject({
       mode: z
         .enum(['network', 'single'])
         .default('network')
         .describe(
-          "allow the gateways' ports whole networks with one pair each, or single addresses (Neutron takes 10 pairs on a port unless told otherwise)",
+          "allow the gateways' ports whole networks with one pair each, or single addresses (Neutron accepts 10 pairs on a port by default)",
         ),
       networks: z
         .array(networkSetting)
         .default([])
-        .describe('networks of the mode network; the subnets above if empty'),
+        .describe('networks of the mode network; by default the subnets above'),
       limit: z
         .number()
         .int()
         .min(1)
         .default(10)
-        .describe("Neutron's max_allowed_address_pair, which it tells nobody"),
+        .describe("Neutron's max_allowed_address_pair, which its API does not show"),
     })
     .prefault({}),
   resyncSeconds: z
@@ -82,26 +81,26 @@ export const gatewaySettings = z.strictObject({
     .min(5)
     .default(30)
     .describe(
-      'how soon the cloud is looked at again for lost ports where that is quick; looking takes at most a twentieth of the time, and driftSeconds is the longest pause',
+      'shortest interval between checks for lost ports, used if a check is quick; checks take at most a twentieth of the time, and driftSeconds is the longest interval',
     ),
   fenceAfterSeconds: z
     .number()
     .min(5)
     .default(120)
     .describe(
-      'a gateway that does not answer for so long while an address waits for it is fenced, where Neutron can do that',
+      'a gateway that does not answer for this long while an address waits for it is fenced, if Neutron supports it',
     ),
   restSeconds: z
     .number()
     .min(0)
     .default(60)
-    .describe('an address that only a fenced gateway may still believe to have rests for so long'),
+    .describe('how long an address is not reused if only a fenced gateway may still use it'),
   agents: z
     .array(gatewayAgent)
     .superRefine((agents, context) => {
       const names = agents.map(({ name }) => name);
       const twice = names.find((name, index) => names.indexOf(name) < index);
-      if (twice !== undefined) context.addIssue(`two of them have the name ${twice}`);
+      if (twice !== undefined) context.addIssue(`two gateways have the name ${twice}`);
     })
     .default([])
     .describe('the gateways'),
@@ -109,10 +108,6 @@ export const gatewaySettings = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("file with the agents' shared secret, base64; the first line is used"),
-  agentAuthorityFile: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("authority of the agents' certificates"),
+    .describe("file with the agents' shared secret, base64; only the first line is read"),
+  agentAuthorityFile: z.string().min(1).optional().describe('certificate authority of the agents'),
 });

@@ -36,21 +36,24 @@ export const newService = (name: string, port = 80, annotations = {}): Service =
 export const until = (check: () => Promise<void> | void) =>
   vi.waitFor(check, { timeout: 120_000, interval: 20 });
 
-/** The embedded Kubernetes API, two gateways in memory, addresses of a list, and controllers that come and go. */
+/**
+ * The embedded Kubernetes API, two gateways in memory, a list of addresses, and controllers that can be
+ * restarted.
+ */
 export class ProviderLab {
   readonly client: KubeClient;
   readonly agents = [new MemoryAgent(), new MemoryAgent()] as const;
-  /** What users were told, of all controllers so far. */
+  /** The Events of all controllers so far. */
   readonly events: string[] = [];
   /** The list of addresses, from the next controller on. */
   addresses: readonly string[] = ['192.0.2.1-192.0.2.3'];
-  /** The gateways that know no session affinity, from the next controller on. */
+  /** The gateways without session affinity, from the next controller on. */
   withoutAffinity: readonly string[] = [];
   defaultProvider: string | undefined = 'gateway';
-  /** Where addresses come from, from the next controller on; the list if not set. */
+  /** The port manager, from the next controller on; by default the list. */
   manager: (() => PortManager) | undefined;
   driftEveryMs = 60_000;
-  /** Which sources the gateways rewrite, from the next controller on. */
+  /** The connections with rewritten sources, from the next controller on. */
   masquerade: 'always' | 'needed' = 'needed';
   metrics: Metrics = noMetrics;
   readonly #kubernetes: EmbeddedKubernetes;
@@ -126,7 +129,7 @@ export class ProviderLab {
     });
   }
 
-  /** What the ConfigMap with the orphans says. */
+  /** The orphans in the ConfigMap. */
   async orphans(): Promise<RegisteredReport | undefined> {
     const name = { namespace: 'kube-system', name: orphanRegisterName };
     return readOrphanRegister((await this.client.find(configMaps, name)) ?? {})[0];
@@ -150,33 +153,33 @@ export class ProviderLab {
     return (await this.read(name))?.status?.loadBalancer?.ingress?.[0]?.ip;
   }
 
-  /** Makes a Service and waits until it has this address. */
+  /** Creates a Service and waits until it has this address. */
   async create(service: Service, address: string): Promise<void> {
     await this.client.create(services, service);
     const name = service.metadata?.name ?? '';
     await until(async () => expect(await this.addressOf(name)).toBe(address));
   }
 
-  /** Waits until the Service's condition says that it is served. */
+  /** Waits until the Service's condition is true. */
   async untilServed(name: string): Promise<void> {
     await until(async () =>
       expect((await this.read(name))?.status?.conditions?.[0]?.status).toBe('True'),
     );
   }
 
-  /** Waits until its condition says this. */
+  /** Waits until the message of the condition contains the text. */
   async untilItSays(name: string, text: string): Promise<void> {
     await until(async () =>
       expect((await this.read(name))?.status?.conditions?.[0]?.message).toContain(text),
     );
   }
 
-  /** Changes a Service, as a user would. */
+  /** Changes a Service, like a user. */
   async patch(name: string, change: object): Promise<void> {
     await this.client.patchMerge(services, named(name), change);
   }
 
-  async untilTold(text: string): Promise<void> {
+  async untilEvent(text: string): Promise<void> {
     await until(() => expect(this.events.join('\n')).toContain(text));
   }
 

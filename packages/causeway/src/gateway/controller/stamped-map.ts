@@ -1,10 +1,10 @@
 interface Stamped<Value> {
-  /** Undefined where it is gone: kept until every gateway knows. */
+  /** Undefined after the removal, which is kept until every gateway has confirmed it. */
   readonly value: Value | undefined;
   readonly generation: number;
 }
 
-/** Values with the generation in which each last changed, those that went away among them. */
+/** Values with the generation of their last change, including removals. */
 export class StampedMap<Key, Value> {
   readonly #entries = new Map<Key, Stamped<Value>>();
   readonly #isSame: (left: Value, right: Value) => boolean;
@@ -22,7 +22,7 @@ export class StampedMap<Key, Value> {
     return this.#entries.get(key)?.generation ?? 0;
   }
 
-  /** Answers whether anything is different now. */
+  /** Returns whether anything has changed. */
   set(key: Key, value: Value | undefined, generation: number): boolean {
     const before = this.get(key);
     if (before === undefined ? value === undefined : value && this.#isSame(before, value)) {
@@ -40,7 +40,7 @@ export class StampedMap<Key, Value> {
     for (const [key, { value }] of this.#entries) if (value !== undefined) yield key;
   }
 
-  /** What has changed after the generation: the new values, and the keys that are gone. */
+  /** The changes after the generation: new values, and removed keys. */
   since(base: number): { readonly values: readonly Value[]; readonly removed: readonly Key[] } {
     const values: Value[] = [];
     const removed: Key[] = [];
@@ -52,7 +52,7 @@ export class StampedMap<Key, Value> {
     return { values, removed };
   }
 
-  /** Forgets what was removed up to the generation. */
+  /** Drops removals up to the generation. */
   forgetRemoved(upTo: number): void {
     for (const [key, { value, generation }] of this.#entries) {
       if (value === undefined && generation <= upTo) this.#entries.delete(key);

@@ -14,14 +14,15 @@ import type { PortManager, PortRequest } from './port-manager.ts';
 import type { L2Port } from './port-slot.ts';
 
 /**
- * Addresses of a list. The address is the port's id, as ch-k8s-lbaas writes it. What is given out stands
- * in a book, so that a restart knows those, too, that Services have left and gateways may still announce.
+ * Addresses of a list. The address is the port's ID, as ch-k8s-lbaas writes it. Assigned addresses are
+ * recorded in a book. After a restart, it also has the addresses that Services have left and gateways may
+ * still announce.
  */
 export class StaticPortManager implements PortManager {
   readonly families: readonly Family[];
   readonly #ranges: readonly AddressRange[];
   readonly #book: AddressBook;
-  /** What is given out, with the marker of the wish it was given for. */
+  /** The assigned addresses, with the marker of their request. */
   readonly #given = new Map<Address, string>();
   #isRead = false;
 
@@ -42,7 +43,7 @@ export class StaticPortManager implements PortManager {
       [...this.#given]
         .filter(([, marker]) => !making.has(marker))
         .map(([address]) => address)
-        // One that has left the list is nobody's any more, but it leaves like all others.
+        // An address that is no longer in the list has no owner, but is removed like all others.
         .filter((address) => this.#holds(address) || !claimed.has(address))
         .map(portAt)
     );
@@ -84,7 +85,7 @@ export class StaticPortManager implements PortManager {
     this.#given.delete(port.address);
   }
 
-  /** What is given out is in the book, and nowhere else. */
+  /** All assigned addresses are in the book. */
   isRecorded(): boolean {
     return true;
   }
@@ -113,7 +114,9 @@ export class StaticPortManager implements PortManager {
     this.#isRead = true;
   }
 
-  /** What Services have and the book does not: from ch-k8s-lbaas, or from before there was a book. */
+  /**
+   * Adds addresses of Services that are not in the book: from ch-k8s-lbaas, or from before the book existed.
+   */
   async #enterClaimed(claimed: ReadonlySet<string>): Promise<void> {
     const missing = [...claimed]
       .flatMap((text) => tryParseAddress(text) ?? [])

@@ -30,7 +30,7 @@ const endpoint = (port: number, protocol: 'TCP' | 'SCTP' = 'TCP'): Endpoint =>
     destinations: [],
   });
 
-/** Takes requests as the original agent does, and remembers which ports it was told to serve. */
+/** Accepts requests like the original agent, and keeps the ports of the last configuration. */
 let server: http.Server;
 let answer = 200;
 const applied: number[][] = [];
@@ -68,7 +68,7 @@ async function receive(request: http.IncomingMessage): Promise<number> {
 const whole = (generation: number, ...endpoints: Endpoint[]) =>
   agent.push(writeState({ ...nothing, endpoints }, { generation }), signal);
 
-test('gets the whole each time, also when only a difference is pushed', async () => {
+test('sends the full state each time, even for a delta', async () => {
   expect(await whole(7, endpoint(80))).toMatchObject({ generation: 7, errors: [] });
   const removedEndpoints = [endpoint(80)];
   const endpoints = [endpoint(81), endpoint(82)];
@@ -78,13 +78,13 @@ test('gets the whole each time, also when only a difference is pushed', async ()
   expect(await agent.status(signal)).toMatchObject({ generation: 8, endpoints: 2 });
 });
 
-test('what the agent can not serve is a complaint about that endpoint', async () => {
+test("reports what the agent can't serve as a rejection of that endpoint", async () => {
   const { errors } = await whole(1, endpoint(80), endpoint(90, 'SCTP'));
   expect(errors).toMatchObject([{ endpoint: { port: 90, protocol: 'SCTP' } }]);
   expect(applied).toEqual([[80]]);
 });
 
-test('after a failure nothing is taken for granted', async () => {
+test('sends the full state after a failure', async () => {
   await whole(1, endpoint(80));
   answer = 500;
   await expect(whole(2, endpoint(81))).rejects.toMatchObject({ code: 'internal' });
@@ -95,7 +95,7 @@ test('after a failure nothing is taken for granted', async () => {
   await expect(whole(3)).rejects.toMatchObject({ code: 'unauthorized' });
 });
 
-test('what it should have is sent again from time to time', async () => {
+test('resends the state from time to time', async () => {
   await whole(1, endpoint(80));
   await agent.status(signal);
   expect(applied).toHaveLength(1);

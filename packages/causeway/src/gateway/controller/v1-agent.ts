@@ -16,7 +16,7 @@ import { writeV1Config } from './v1-config.ts';
 
 export interface V1AgentOptions {
   readonly name: string;
-  /** Where the agent listens, such as `http://192.0.2.7:15203`. */
+  /** The address on which the agent listens, such as `http://192.0.2.7:15203`. */
   readonly url: string;
   readonly secret: Uint8Array;
   readonly clock: Clock;
@@ -24,15 +24,16 @@ export interface V1AgentOptions {
   readonly tls?: { readonly ca?: string };
 }
 
-/** As long as ch-k8s-lbaas's controller has them live by default. */
+/** The default lifetime in the controller of ch-k8s-lbaas. */
 const lifetimeSeconds = 15;
 const resendAfterMs = 250_000;
-/** What ch-k8s-lbaas's agent takes at most. */
+/** The largest token that the agent of ch-k8s-lbaas accepts. */
 const largestToken = 1_048_576;
 
 /**
- * ch-k8s-lbaas's own agent, spoken to as its controller would: always the whole, and it tells nothing
- * about itself. What it has is known only as long as we remember, so each start pushes everything.
+ * A client for the agent of ch-k8s-lbaas, which behaves like its controller: it always sends the full state,
+ * and the agent reports nothing about itself. The client only knows what it has sent, so each start pushes
+ * everything.
  */
 export class V1Agent implements AgentClient {
   readonly #options: V1AgentOptions;
@@ -53,7 +54,7 @@ export class V1Agent implements AgentClient {
     });
   }
 
-  /** It can't be asked, so what it should have is sent again, as its own controller does. */
+  /** The agent has no status request, so the client resends the state, like its own controller. */
   async status(signal: AbortSignal): Promise<AgentStatus> {
     const age = this.#options.clock.monotonic() - this.#sentAt;
     if (this.#generation > 0 && age >= resendAfterMs) await this.#apply(signal);
@@ -65,9 +66,9 @@ export class V1Agent implements AgentClient {
     for (const line of lines) reader.line(line.trimEnd());
     const push = reader.result();
     if (push.header.kind === 'delta' && push.header.base !== this.#generation) {
-      throw new CausewayError('conflict', 'the difference is against another state');
+      throw new CausewayError('conflict', 'the delta is based on another state');
     }
-    // Until the agent has it we don't know what it has: after a failure the whole is sent.
+    // The agent's state is unknown until the push succeeds: after a failure, the full state is sent.
     this.#generation = 0;
     this.#take(push);
     const problems = await this.#apply(signal);
@@ -83,13 +84,13 @@ export class V1Agent implements AgentClient {
     };
   }
 
-  /** It has nothing to tell: one status, and then silence. */
+  /** The agent has no status stream: one status, and then no more data. */
   async *events(signal: AbortSignal): AsyncGenerator<AgentStatus> {
     yield this.#describe();
     await whenAborted(signal);
   }
 
-  /** It has no way to leave out who is silent. */
+  /** The agent can't exclude unhealthy backends. */
   sendUnhealthy(): Promise<void> {
     return Promise.resolve();
   }
@@ -135,8 +136,8 @@ export class V1Agent implements AgentClient {
     if (token.length > largestToken) {
       throw new CausewayError(
         'exhausted',
-        `the configuration has ${token.length} bytes, and the agent ${name} takes ${largestToken}`,
-        { hint: "Install Causeway's own agent on this gateway: it knows no such limit." },
+        `the configuration has ${token.length} bytes, and the agent ${name} accepts ${largestToken}`,
+        { hint: 'Install the agent of Causeway on this gateway: it has no such limit.' },
       );
     }
     let response;
@@ -184,11 +185,11 @@ function refusal(name: string, status: number): CausewayError {
   switch (status) {
     case 400:
       return new CausewayError('unauthorized', `the agent ${name} refuses the token`, {
-        hint: 'Do both sides have the same secret, and the same time?',
+        hint: 'Check that both sides have the same secret and the same time.',
       });
     case 500:
       return new CausewayError('internal', `the agent ${name} could not apply the configuration`, {
-        hint: "Its own log says why: look there for nft's or keepalived's words.",
+        hint: "Check the agent's own log for errors of nft or keepalived.",
       });
     default:
       return new CausewayError('invalid', `the agent ${name} answers with ${status}`);

@@ -42,7 +42,7 @@ const policy = (name: string, ports: PortFilter[]): Policy => ({
   ],
 });
 
-test('writes what the original controller was seen to write', () => {
+test('writes the same configuration as the original controller', () => {
   const pol = policy('pol', [filter(parsePort(8080))]);
   const { claim, problems } = writeV1Config({
     ...nothing,
@@ -84,7 +84,7 @@ test('writes what the original controller was seen to write', () => {
   expect(readV1Config(claim, 1, 'always').endpoints.size).toBe(1);
 });
 
-test('node ports are those of all nodes of the family', () => {
+test('uses the node ports of all nodes of the family', () => {
   const { claim } = writeV1Config({
     ...nothing,
     endpoints: [endpoint({ nodePort: parsePort(30080) })],
@@ -99,18 +99,21 @@ test('node ports are those of all nodes of the family', () => {
 
 test.each<[string, Partial<EndpointParts>]>([
   ['TCP and UDP only', { protocol: 'SCTP' }],
-  ['no source ranges', { sourceRanges: [parsePrefix('10.0.0.0/8')] }],
-  ['one port for all', { destinations: [destination('10.0.0.1'), destination('10.0.0.2', 81)] }],
+  ['support source ranges', { sourceRanges: [parsePrefix('10.0.0.0/8')] }],
+  [
+    'only one port for all',
+    { destinations: [destination('10.0.0.1'), destination('10.0.0.2', 81)] },
+  ],
   ['to nodes unchanged', { routedTo: 'nodes', destinations: undefined }],
   ['IPv4 only', { address: parseAddress('2001:db8::1'), destinations: [] }],
-])('what it can not serve is left out and said: %s', (text, parts) => {
+])("leaves out and reports what it can't serve: %s", (text, parts) => {
   const good = endpoint({ port: parsePort(443) });
   const { claim, problems } = writeV1Config({ ...nothing, endpoints: [endpoint(parts), good] });
   expect([...problems.values()].join()).toContain(text);
   expect([...readV1Config(claim, 1, 'always').endpoints.values()]).toHaveLength(1);
 });
 
-test('a named port is the number that each pod has for it, and nobody gets in by one it lacks', () => {
+test('resolves a named port for each pod, and admits nothing for a missing name', () => {
   const pol = policy('named', [filter('http')]);
   const pod = (address: string, port?: number) => ({
     address: parseAddress(address),

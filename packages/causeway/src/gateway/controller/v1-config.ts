@@ -12,7 +12,7 @@ import {
   type PortFilter,
 } from '../protocol/policy.ts';
 
-/** Everything that a gateway is to serve. */
+/** The desired state of a gateway. */
 export interface GatewayContent {
   readonly endpoints: Iterable<Endpoint>;
   readonly nodes: Iterable<Address>;
@@ -23,11 +23,17 @@ export interface GatewayContent {
 export interface V1Config {
   /** The claim `load-balancer-config`. */
   readonly claim: object;
-  /** What ch-k8s-lbaas's agent can't serve, and why. It is left out, so that the rest is served. */
+  /**
+   * The endpoints that the agent of ch-k8s-lbaas can't serve, with the reason. They are left out, so that the
+   * rest is served.
+   */
   readonly problems: ReadonlyMap<EndpointKey, string>;
 }
 
-/** The configuration as ch-k8s-lbaas's agent takes it. Always in the same order, so that the same is the same. */
+/**
+ * The configuration for the agent of ch-k8s-lbaas. The order is fixed, so that equal states give equal
+ * configurations.
+ */
 export function writeV1Config(content: GatewayContent): V1Config {
   const nodes = [...content.nodes];
   const problems = new Map<EndpointKey, string>();
@@ -59,13 +65,13 @@ function byKey(left: Endpoint, right: Endpoint): number {
   return endpointKey(left) < endpointKey(right) ? -1 : 1;
 }
 
-/** The port as the agent knows it, or why it can't serve it. */
+/** The port in the agent's format, or the reason why the agent can't serve it. */
 function portOf(endpoint: Endpoint, nodes: readonly Address[]): object | string {
   const { address, protocol, port, sourceRanges, routedTo } = endpoint;
   if (familyOf(address) === 6) return "ch-k8s-lbaas's agent serves IPv4 only";
   if (protocol === 'SCTP') return "ch-k8s-lbaas's agent serves TCP and UDP only";
-  // Serving it to everybody would be worse than not at all.
-  if (sourceRanges.length > 0) return "ch-k8s-lbaas's agent knows no source ranges";
+  // Serving the port to all clients would be worse than not serving it.
+  if (sourceRanges.length > 0) return "ch-k8s-lbaas's agent does not support source ranges";
   if (routedTo !== undefined) return "ch-k8s-lbaas's agent can't send to nodes unchanged";
   const target = targetOf(endpoint, nodes);
   if (typeof target === 'string') return target;
@@ -87,14 +93,14 @@ function targetOf(
     return { addresses: ofFamily.sort(), port: nodePort };
   }
   const ports = new Set(destinations.map((destination) => destination.port));
-  if (ports.size > 1) return "ch-k8s-lbaas's agent takes one port for all destinations";
+  if (ports.size > 1) return "ch-k8s-lbaas's agent supports only one port for all destinations";
   const [only = port] = ports;
   return { addresses: destinations.map((destination) => destination.address), port: only };
 }
 
 /**
- * Policies under names that hold the namespace, too. One with named ports is written once for each way
- * in which pods understand them, because the agent knows numbers only.
+ * Writes policies under names that include the namespace. A policy with named ports is written once for each
+ * resolution by pods, because the agent supports numbers only.
  */
 class PolicyWriter {
   readonly written: object[] = [];
@@ -121,7 +127,10 @@ class PolicyWriter {
   }
 }
 
-/** A rule without sources or ports means all of them; one that had some, and none that can be said, nobody. */
+/**
+ * A rule without sources or ports admits all of them. A rule whose sources or ports can't be expressed admits
+ * nothing.
+ */
 function ruleOf({ from, ports }: IngressRule, assignment: Assignment): object[] {
   const blocks = from
     ?.filter(({ cidr }) => familyOf(cidr.address) === 4)
@@ -142,7 +151,7 @@ function filterOf({ protocol, port, endPort }: PortFilter, { namedPorts }: Assig
   return [{ protocol, port, ...(endPort === undefined ? {} : { 'end-port': endPort }) }];
 }
 
-/** The agent makes it a part of a chain's name: letters, digits, dots and hyphens, and not too long. */
+/** The agent uses it in the name of a chain: letters, digits, dots and hyphens, with a limited length. */
 function shorten(key: PolicyKey): string {
   const name = key.replace('/', '.');
   return name.length <= 100 ? name : `${name.slice(0, 87)}-${digest(name)}`;

@@ -23,7 +23,7 @@ const web = (ports: readonly number[], more: Partial<Service> = {}): Service => 
   status: more.status ?? {},
 });
 
-const told = (ip: string) => ({ status: { loadBalancer: { ingress: [{ ip }] } } });
+const withIngress = (ip: string) => ({ status: { loadBalancer: { ingress: [{ ip }] } } });
 const onPort = (id: string, held: readonly number[]) => ({
   metadata: {
     annotations: Object.fromEntries(
@@ -46,23 +46,23 @@ test.each<[string, Partial<RemovalFacts>, RegExp | undefined]>([
   ['no Service but the API server’s own', {}, undefined],
   ['a Service without an address yet', { services: [apiServer, web([80])] }, undefined],
   [
-    'a Service that tells the address, with the port',
-    { services: [apiServer, web([80], told(address))] },
+    'a Service with the address in its status, with the port',
+    { services: [apiServer, web([80], withIngress(address))] },
     /default\/web has this address and port/,
   ],
   [
-    'a Service that tells the address, with another port',
-    { services: [apiServer, web([81], told(address))] },
+    'a Service with the address in its status, with another port',
+    { services: [apiServer, web([81], withIngress(address))] },
     undefined,
   ],
   [
-    'a Service that tells another address',
-    { services: [apiServer, web([80], told('10.0.0.6'))] },
+    'a Service with another address in its status',
+    { services: [apiServer, web([80], withIngress('10.0.0.6'))] },
     undefined,
   ],
   [
-    'a Service that tells the floating IP of the address',
-    { services: [apiServer, web([80], told(floating))], ports: [l2Port] },
+    'a Service with the floating IP of the address in its status',
+    { services: [apiServer, web([80], withIngress(floating))], ports: [l2Port] },
     /default\/web has this address and port/,
   ],
   [
@@ -71,23 +71,23 @@ test.each<[string, Partial<RemovalFacts>, RegExp | undefined]>([
     /default\/web has this address and port/,
   ],
   [
-    'a Service that held the port and asks for another one',
+    'a Service that held the port and requests another one',
     { services: [apiServer, web([81], onPort('port-1', [80]))], ports: [l2Port] },
     /default\/web has this address and port/,
   ],
   [
-    'the Service itself on a Neutron port that is not known',
+    'the Service itself on an unknown Neutron port',
     { services: [apiServer, web([80], onPort('port-9', [80]))], ports: [l2Port] },
-    /port-9, whose address is not known/,
+    /port-9 with an unknown address/,
   ],
   [
     'a Service that is being deleted',
-    { services: [apiServer, web([80], { ...told(address), ...leaving })] },
+    { services: [apiServer, web([80], { ...withIngress(address), ...leaving })] },
     undefined,
   ],
   [
-    'a Service that is no load balancer any more',
-    { services: [apiServer, web([80], { ...told(address), spec: { type: 'ClusterIP' } })] },
+    'a Service that is no longer a load balancer',
+    { services: [apiServer, web([80], { ...withIngress(address), spec: { type: 'ClusterIP' } })] },
     undefined,
   ],
   ['the record of addresses', { isHeld: () => true }, /the record of addresses holds/],
@@ -95,9 +95,9 @@ test.each<[string, Partial<RemovalFacts>, RegExp | undefined]>([
   [
     'the API server of another cluster',
     { cluster: 'two', expectedCluster: 'one' },
-    /is that of another cluster \(two\)/,
+    /belongs to another cluster \(two\)/,
   ],
-  ['a cluster that was not known at the start', { expectedCluster: undefined }, undefined],
+  ['a cluster that was unknown at the start', { expectedCluster: undefined }, undefined],
 ])('%s', (_name, facts, doubt) => {
   const verdict = verifyRemovals([frontend], {
     cluster: 'one',

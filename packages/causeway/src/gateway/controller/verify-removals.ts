@@ -8,24 +8,24 @@ import type { L4Port } from '../../services/l4-port.ts';
 import { portsAskedFor } from '../../services/load-balancer-spec.ts';
 import type { RemovalVerdict, WithheldFrontend } from './withheld-removals.ts';
 
-/** What the verification of withheld removals goes by. */
+/** The facts for the verification of withheld removals. */
 export interface RemovalFacts {
-  /** The UID of the cluster whose API server was asked. */
+  /** The UID of the cluster of the API server. */
   readonly cluster: string | undefined;
-  /** The UID of the cluster that this controller was started for, where it is known. */
+  /** The UID of the cluster at the controller's start, if known. */
   readonly expectedCluster: string | undefined;
-  /** Every Service, read from the API server itself and not from a cache. */
+  /** All Services, read from the API server itself and not from a cache. */
   readonly services: readonly Service[];
-  /** Every address that the record of addresses has, used or not. */
+  /** All addresses of the record of addresses, used or not. */
   readonly ports: readonly L2Port[];
   /** Whether the record of addresses holds the address, protocol and port for a Service. */
   readonly isHeld: (address: Address, port: L4Port) => boolean;
 }
 
 /**
- * Decides which withheld removals are verified. A removal is verified when no Service owns the frontend,
- * neither by the API server's own word nor by the record of addresses. An API server without a single
- * Service proves nothing: it lists at least its own, `default/kubernetes`.
+ * Decides which withheld removals are verified. A removal is verified if no Service owns the frontend,
+ * according to the API server and to the record of addresses. An API server without any Service proves
+ * nothing: it lists at least its own, `default/kubernetes`.
  */
 export function verifyRemovals(
   frontends: Iterable<WithheldFrontend>,
@@ -45,7 +45,7 @@ export function verifyRemovals(
 
 function whyUnreliable({ cluster, expectedCluster, services }: RemovalFacts): string | undefined {
   if (expectedCluster !== undefined && cluster !== expectedCluster) {
-    return `the API server is that of another cluster (${cluster ?? 'without a UID'}) than at the start of the controller`;
+    return `the API server belongs to another cluster (${cluster ?? 'without a UID'}) than at the start of the controller`;
   }
   if (services.length === 0) {
     return 'the API server lists no Service at all, not even its own, so its data may be lost';
@@ -56,7 +56,7 @@ function whyUnreliable({ cluster, expectedCluster, services }: RemovalFacts): st
 class Owners {
   readonly #facts: RemovalFacts;
   readonly #byAddress = new Map<Address, Service[]>();
-  /** Services that name a port whose address is not known. */
+  /** Services that name a port with an unknown address. */
   readonly #unclear = new Map<string, string>();
 
   constructor(facts: RemovalFacts) {
@@ -65,7 +65,7 @@ class Owners {
     const byPublic = new Map(facts.ports.map((port) => [port.publicAddress, port]));
     for (const service of facts.services) {
       if (!canOwn(service)) continue;
-      for (const address of toldAddresses(service)) {
+      for (const address of ingressAddresses(service)) {
         this.#add(address, service);
         const behind = byPublic.get(address);
         if (behind !== undefined) this.#add(behind.address, service);
@@ -78,7 +78,7 @@ class Owners {
     }
   }
 
-  /** Why the frontend may belong to a Service; undefined where it belongs to none. */
+  /** Why the frontend may belong to a Service; undefined if it belongs to none. */
   whyOwned(frontend: WithheldFrontend): string | undefined {
     const owner = (this.#byAddress.get(frontend.address) ?? []).find((service) =>
       hasPort(service, frontend),
@@ -86,7 +86,7 @@ class Owners {
     if (owner !== undefined) return `the Service ${keyOf(owner)} has this address and port`;
     const unclear = this.#unclear.get(frontend.service ?? '');
     if (unclear !== undefined) {
-      return `the Service ${frontend.service} has the port ${unclear}, whose address is not known`;
+      return `the Service ${frontend.service} has the port ${unclear} with an unknown address`;
     }
     if (this.#facts.isHeld(frontend.address, frontend)) {
       return 'the record of addresses holds this address and port for a Service';
@@ -101,16 +101,16 @@ class Owners {
   }
 }
 
-/** A Service that is being deleted owns nothing any more, nor does one of another type. */
+/** A Service that is being deleted, or of another type, owns nothing. */
 function canOwn({ metadata, spec }: Service): boolean {
   return spec?.type === 'LoadBalancer' && metadata?.deletionTimestamp === undefined;
 }
 
-function toldAddresses({ status }: Service): Address[] {
+function ingressAddresses({ status }: Service): Address[] {
   return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip = '' }) => tryParseAddress(ip) ?? []);
 }
 
-/** By what it asks for now, and by what is written on it. */
+/** By its spec, and by its annotation. */
 function hasPort(service: Service, { protocol, port }: L4Port): boolean {
   const all = [...portsAskedFor(service), ...(readPlace(service).held ?? [])];
   return all.some((each) => each.protocol === protocol && each.port === port);

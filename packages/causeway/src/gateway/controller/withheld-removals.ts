@@ -2,15 +2,15 @@ import type { WithheldRecord } from '../protocol/acknowledgement.ts';
 import { endpointKey, type EndpointId, type EndpointKey } from '../protocol/endpoint.ts';
 import { endpointIdOf } from '../protocol/records.ts';
 
-/** A frontend that a gateway serves although the wanted state no longer has it. */
+/** A frontend that a gateway serves although it is no longer in the desired state. */
 export interface WithheldFrontend extends EndpointId {
-  /** `namespace/name` of the Service that it was served for, where that is known. */
+  /** `namespace/name` of its Service, if known. */
   readonly service?: string | undefined;
 }
 
-/** What the verification of withheld removals found. */
+/** The result of the verification of withheld removals. */
 export interface RemovalVerdict {
-  /** The UID of the cluster whose API server was asked. */
+  /** The UID of the cluster of the API server. */
   readonly cluster: string | undefined;
   readonly verified: ReadonlySet<EndpointKey>;
   /** Why the others are not verified. */
@@ -20,8 +20,8 @@ export interface RemovalVerdict {
 const notYet = 'the removal is not verified yet';
 
 /**
- * The removals that one gateway withholds, with the verdict on each of them. An agent of an older version
- * rejects the whole update instead: then these are the frontends that it refuses to lose.
+ * The removals that one gateway withholds, with the verdict on each. An agent of an older version rejects the
+ * whole update instead: then these are the frontends that it refuses to remove.
  */
 export class WithheldRemovals {
   #frontends: ReadonlyMap<EndpointKey, WithheldFrontend> = new Map();
@@ -39,19 +39,19 @@ export class WithheldRemovals {
     return this.#isRejection;
   }
 
-  /** Whether there is no verdict on some of them. */
+  /** Whether some have no verdict. */
   get needsVerdict(): boolean {
     return [...this.#frontends.keys()].some(
       (key) => !this.#verified.has(key) && !this.#doubts.has(key),
     );
   }
 
-  /** Takes what the gateway says it withholds; answers with those that it withholds no longer. */
+  /** Takes the withheld removals that the gateway reports. Returns those that it no longer withholds. */
   take(records: readonly WithheldRecord[]): ReadonlyMap<EndpointKey, WithheldFrontend> {
     return this.#replace(records.flatMap(frontendOf), false);
   }
 
-  /** Takes what an agent of an older version refuses to lose. */
+  /** Takes the frontends that an agent of an older version refuses to remove. */
   reject(frontends: readonly WithheldFrontend[]): void {
     this.#replace(frontends, true);
   }
@@ -73,25 +73,25 @@ export class WithheldRemovals {
     this.#doubts.set(key, why);
   }
 
-  /** The removals that can be confirmed now. A verdict is good for one confirmation. */
+  /** The removals that can be confirmed now. A verdict is valid for one confirmation. */
   confirmable(isWanted: (key: EndpointKey) => boolean) {
     if (this.#isRejection) return undefined;
     const endpoints = new Set([...this.#verified].filter((key) => !isWanted(key)));
     return endpoints.size === 0 ? undefined : { cluster: this.#cluster, endpoints };
   }
 
-  /** Whether all that an agent of an older version refuses to lose is verified. */
+  /** Whether all frontends that an agent of an older version refuses to remove are verified. */
   isRejectionVerified(isWanted: (key: EndpointKey) => boolean): boolean {
     const lost = [...this.#frontends.keys()].filter((key) => !isWanted(key));
     return this.#isRejection && lost.length > 0 && lost.every((key) => this.#verified.has(key));
   }
 
-  /** A confirmation was sent, or failed: the next one needs a new verdict. */
+  /** Called after a confirmation was sent or has failed: the next one needs a new verdict. */
   forgetVerdicts(): void {
     this.#verified.clear();
   }
 
-  /** One line for operators; undefined where nothing is withheld. */
+  /** One line for operators; undefined if nothing is withheld. */
   describe(): string | undefined {
     const [first] = this.#frontends.keys();
     if (first === undefined) return undefined;

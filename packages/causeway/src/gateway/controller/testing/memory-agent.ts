@@ -22,8 +22,8 @@ import { whenAborted } from '@causeway/base/time/when-aborted';
 import type { AgentClient } from '../agent-client-contract.ts';
 
 /**
- * An agent that takes whatever is newer, unless told to fail, to hang, to be frozen or to keep something. A
- * mute one does what it is told, and its answers get lost on the way: that is up to who carries them.
+ * An agent that accepts every newer update, unless it is set to fail, hang, be frozen or keep something. In
+ * the mode `mute` it applies updates, and the caller must drop its answers.
  */
 export class MemoryAgent implements AgentClient {
   readonly pushes: Update[] = [];
@@ -32,26 +32,26 @@ export class MemoryAgent implements AgentClient {
   readonly assignments = new Map<string, Assignment>();
   generation = 0;
   mode: 'works' | 'fails' | 'hangs' | 'mute' = 'works';
-  /** Takes no push, and answers everything else. */
+  /** Rejects every push, and answers everything else. */
   isFrozen = false;
-  /** Withholds the removals of an update that has more of them than this. */
+  /** Withholds the removals of an update with more removals than this. */
   mayLose = Number.POSITIVE_INFINITY;
-  /** An older version rejects such an update as a whole, unless it says that it means it. */
+  /** An older version rejects such an update as a whole, unless its header confirms the removal. */
   isOlderVersion = false;
-  /** The removals that it withholds. */
+  /** The withheld removals. */
   readonly withholds = new Set<EndpointKey>();
-  /** The cluster that it serves, and those that confirmed removals. */
+  /** The cluster that the agent serves, and the received confirmations. */
   cluster: string | undefined;
   readonly confirmations: RemovalConfirmation[] = [];
   #lastTaken = '';
-  /** Whom it sees as silent, and who it was told is. */
+  /** The backends that the agent found unhealthy, and those it received as unhealthy. */
   sees: readonly string[] = [];
   handed: readonly string[] | undefined;
-  /** Endpoints that it complains about when they are pushed. */
+  /** Endpoints that the agent rejects. */
   readonly dislikes = new Set<string>();
   vrrp = 'BACKUP';
   alarms: readonly string[] = [];
-  /** What its version understands. */
+  /** The protocol revisions of its version. */
   revisions: Revisions = revisions;
   #changed = Promise.withResolvers<void>();
   keeps: { address: string; protocol: 'TCP'; port: number } | undefined;
@@ -81,8 +81,8 @@ export class MemoryAgent implements AgentClient {
     return [...this.holds.values()].map(formatEndpointId);
   }
 
-  /** Tells those who follow its status that it has changed, or ends what they read if it fails. */
-  tell(): void {
+  /** Sends a new status to the readers of its stream, or ends the stream if the agent fails. */
+  sendStatus(): void {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers<void>();
   }
@@ -130,7 +130,7 @@ export class MemoryAgent implements AgentClient {
       .filter((endpoint) => this.dislikes.has(endpointKey(endpoint)))
       .map((endpoint) => ({
         endpoint: formatEndpointId(endpoint),
-        errors: [{ record: 1, message: 'not to my taste' }],
+        errors: [{ record: 1, message: 'rejected by the test' }],
       }));
     return { ...this.#acknowledge(), errors };
   }
@@ -156,14 +156,17 @@ export class MemoryAgent implements AgentClient {
     return { ...this.#acknowledge(), errors: [] };
   }
 
-  /** An operator allows all removals that it withholds. */
+  /** Simulates an operator's permission of all withheld removals. */
   allowRemovals(): void {
     for (const key of this.withholds) this.holds.delete(key);
     this.withholds.clear();
-    this.tell();
+    this.sendStatus();
   }
 
-  /** Decides what is withheld after the update; answers with what is served on for that. */
+  /**
+   * Decides which removals to withhold after the update. Returns the endpoints that are still served for
+   * them.
+   */
   #withhold(push: Update): Map<EndpointKey, Endpoint> {
     const { header } = push;
     const lost = [...this.holds.keys()].filter((key) => isLost(push, key));
@@ -197,7 +200,7 @@ export class MemoryAgent implements AgentClient {
     return [...broken, ...this.#withheld()];
   }
 
-  /** As the agent does. One that was taken already is taken again, and changes nothing. */
+  /** Checks an update like the real agent. A repeated update is accepted and changes nothing. */
   #refuse(push: Update, text: string): void {
     const { header } = push;
     if (this.isFrozen) throw new UpdateRejected('frozen', 'frozen', 'Thaw it first.');
@@ -210,7 +213,7 @@ export class MemoryAgent implements AgentClient {
     }
     const lost = [...this.holds.keys()].filter((key) => isLost(push, key));
     if (this.isOlderVersion && lost.length > this.mayLose && !header.meansRemoval) {
-      throw new AgentRefused(409, 'mass-removal', 'too much would go', 'Say that it is meant.');
+      throw new AgentRefused(409, 'mass-removal', 'too many removals', 'Confirm the removal.');
     }
   }
 
