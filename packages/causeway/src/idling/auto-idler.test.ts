@@ -52,14 +52,14 @@ function start(...others: readonly Service[]) {
     return state.fails ? Promise.reject(new Error('cut off')) : Promise.resolve();
   };
   const plan = () => Promise.resolve({ service: service(), pods: ['web-1'] });
-  const told: string[] = [];
+  const events: string[] = [];
   const autoIdler = new AutoIdler({
     client: { list } as unknown as KubeClient,
     idler: { idle, plan } as unknown as Idler,
     services: () => [state.service, ...others],
     isAsleep: () => Promise.resolve(state.isAsleep),
     isWaking: () => state.isWaking,
-    tell: (_, { reason }) => told.push(reason),
+    recordEvent: (_, { reason }) => events.push(reason),
     namespace: 'kube-system',
     everyMs: 10_000,
     staleAfterMs: 100_000,
@@ -81,7 +81,7 @@ function start(...others: readonly Service[]) {
     }
   };
   reportQuiet();
-  return { autoIdler, state, told, idled, pass, end };
+  return { autoIdler, state, events, idled, pass, end };
 }
 
 it('counts the quiet time from its own start', async () => {
@@ -112,11 +112,11 @@ it('does not take the quiet of a sleep for quiet after it, however short the sle
 });
 
 it('finishes what it began: marked, and then cut off before the scale to 0', async () => {
-  const { state, idled, told, pass, end } = start();
+  const { state, idled, events, pass, end } = start();
   Object.assign(state, { fails: true, isAsleep: false });
   await pass(7);
   expect(idled).toEqual(['web']);
-  expect(told).toEqual(['CannotIdle']);
+  expect(events).toEqual(['CannotIdle']);
   Object.assign(state, { service: asleep, fails: false });
   await pass(1);
   expect(idled).toEqual(['web', 'web']);
@@ -153,27 +153,27 @@ it.each([
   ['says nothing of idling', onSamePods('quiet', {})],
   ['is in use', onSamePods('busy', { [idleAfterAnnotation]: '60s' })],
 ])('keeps pods that serve another Service too, which %s', async (_, other) => {
-  const { idled, told, pass, end } = start(other);
+  const { idled, events, pass, end } = start(other);
   await pass(8);
   expect(idled).toEqual([]);
-  expect(told).toContain('CannotIdle');
+  expect(events).toContain('CannotIdle');
   await end();
 });
 
 it('puts Services on the same pods to sleep when all of them are quiet', async () => {
   const other = onSamePods('quiet', { [idleAfterAnnotation]: '60s' });
-  const { idled, told, pass, end } = start(other);
+  const { idled, events, pass, end } = start(other);
   await pass(8);
   expect(idled.slice(0, 2)).toEqual(['web', 'quiet']);
-  expect(told).not.toContain('CannotIdle');
+  expect(events).not.toContain('CannotIdle');
   await end();
 });
 
 it('keeps a Service awake whose gateways lead straight to its pods, and says so', async () => {
-  const { state, idled, told, pass, end } = start();
+  const { state, idled, events, pass, end } = start();
   state.service = service({ [gatewayLayerAnnotation]: 'Pod' });
   await pass(8);
   expect(idled).toEqual([]);
-  expect(told).toContain('CannotIdle');
+  expect(events).toContain('CannotIdle');
   await end();
 });

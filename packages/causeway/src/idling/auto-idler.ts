@@ -21,7 +21,7 @@ export interface AutoIdlerOptions {
   readonly isAsleep: (service: Service, signal: AbortSignal) => Promise<boolean>;
   /** Someone has asked for a marked Service, and its pods are on their way. */
   readonly isWaking: (key: string) => boolean;
-  readonly tell: (service: Service, content: EventContent) => void;
+  readonly recordEvent: (service: Service, content: EventContent) => void;
   /** Where nodes report. */
   readonly namespace: string;
   readonly everyMs: number;
@@ -135,7 +135,7 @@ export class AutoIdler {
   }
 
   async #judge(service: Service, state: NodesState, signal: AbortSignal): Promise<void> {
-    const { idler, tell, isWaking, clock } = this.#options;
+    const { idler, recordEvent, isWaking, clock } = this.#options;
     const key = keyOf(service);
     const unproved = this.#unproved.get(key);
     if (unproved !== undefined && isWaking(key)) {
@@ -146,7 +146,7 @@ export class AutoIdler {
     if (decision.kind === 'stay') return;
     if (decision.kind === 'invalid') {
       const message = `The annotation ${idleAfterAnnotation}: ${decision.reason}.`;
-      tell(service, { type: 'Warning', reason: 'CannotIdle', message });
+      recordEvent(service, { type: 'Warning', reason: 'CannotIdle', message });
       return;
     }
     try {
@@ -158,11 +158,11 @@ export class AutoIdler {
       await idler.idle(name, signal);
       this.#failed.delete(key);
       const message = `Nobody has been connected for ${decision.quietSeconds} s: put to sleep.`;
-      tell(service, { type: 'Normal', reason: 'Idled', message });
+      recordEvent(service, { type: 'Normal', reason: 'Idled', message });
     } catch (thrown) {
       const error = CausewayError.from(thrown);
       if (signal.aborted) throw error;
-      tell(service, { type: 'Warning', reason: 'CannotIdle', message: `${error.message}.` });
+      recordEvent(service, { type: 'Warning', reason: 'CannotIdle', message: `${error.message}.` });
     }
   }
 

@@ -13,7 +13,7 @@ export interface LegacyMarksOptions {
   readonly client: KubeClient;
   readonly waker: Waker;
   readonly find: (key: string) => Service | undefined;
-  readonly tell: (service: Service, content: EventContent) => void;
+  readonly recordEvent: (service: Service, content: EventContent) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -64,7 +64,7 @@ export class LegacyMarks {
   }
 
   async #copy(marked: Endpoints, service: Service, signal: AbortSignal): Promise<void> {
-    const { client, waker, tell } = this.#options;
+    const { client, waker, recordEvent } = this.#options;
     const name = nameFromKey(keyOf(marked));
     const parsed = parseTargets(annotationsOf(marked)[unidleTargets]);
     const targets = parsed.ok ? parsed.targets : [];
@@ -78,7 +78,7 @@ export class LegacyMarks {
     await client.patchMerge(services, name, { metadata }, { signal });
     const message =
       'An old oc marked only its Endpoints as idle. The mark is on the Service now, so that connections wake it.';
-    tell(service, { type: 'Normal', reason: 'IdleMarkRepaired', message });
+    recordEvent(service, { type: 'Normal', reason: 'IdleMarkRepaired', message });
   }
 }
 

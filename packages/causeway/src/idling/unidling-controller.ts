@@ -25,7 +25,7 @@ import { WakeReconciler } from './wake-reconciler.ts';
 
 export interface UnidlingControllerOptions {
   readonly client: KubeClient;
-  readonly tell: (service: Service, content: EventContent) => void;
+  readonly recordEvent: (service: Service, content: EventContent) => void;
   readonly settings: IdlingSettings;
   /** How many Services are woken side by side. */
   readonly workers: number;

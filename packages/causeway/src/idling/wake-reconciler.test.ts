@@ -57,47 +57,47 @@ function start() {
       yield { addressType: 'IPv4', endpoints: world.isReady ? [endpoint] : [] };
     },
   };
-  const told: string[] = [];
+  const events: string[] = [];
   const reconciler = new WakeReconciler({
     client: client as unknown as KubeClient,
     waker: waker as unknown as Waker,
     find: () => world.service,
     requestedAt: () => world.requestedAt,
-    tell: (_, { reason }) => told.push(reason),
+    recordEvent: (_, { reason }) => events.push(reason),
     clock,
     metrics: noMetrics,
   });
-  return { world, clock, told, reconcile: () => reconciler.reconcile(key, context), reconciler };
+  return { world, clock, events, reconcile: () => reconciler.reconcile(key, context), reconciler };
 }
 
 describe('waking a Service', () => {
   it('that changed in between is tried again, and its request still counts', async () => {
-    const { world, reconcile, told } = start();
+    const { world, reconcile, events } = start();
     world.failures = 1;
     await expect(reconcile()).rejects.toThrow('it has changed');
     expect(await reconcile()).toEqual({ kind: 'done' });
     expect(world.finished).toBe(1);
-    expect(told).toEqual(['Woken']);
+    expect(events).toEqual(['Woken']);
   });
 
   it('says what can not be scaled, and tries it again although another pod is ready', async () => {
-    const { world, reconcile, told } = start();
+    const { world, reconcile, events } = start();
     world.refused = new CausewayError('forbidden', 'no');
     await expect(reconcile()).rejects.toThrow('no');
-    expect(told).toEqual(['WakeFailed']);
+    expect(events).toEqual(['WakeFailed']);
     expect(world.finished).toBe(0);
     world.refused = undefined;
     expect(await reconcile()).toEqual({ kind: 'done' });
   });
 
   it('is not done while its slices still name the pods of before, which are being deleted', async () => {
-    const { world, reconcile, told } = start();
+    const { world, reconcile, events } = start();
     world.pod = { metadata: { name: 'web-1', deletionTimestamp: '2026-01-01T00:00:00Z' } };
     expect(await reconcile()).toMatchObject({ kind: 'retryAfter' });
     expect(world.finished).toBe(0);
     world.pod = { metadata: { name: 'web-1' } };
     expect(await reconcile()).toEqual({ kind: 'done' });
-    expect(told).toEqual(['Woken']);
+    expect(events).toEqual(['Woken']);
   });
 
   it('does not answer one request twice when it is put to sleep again within the second', async () => {
@@ -110,21 +110,21 @@ describe('waking a Service', () => {
   });
 
   it('looks again until a pod is ready, and gives up after ten minutes', async () => {
-    const { world, clock, reconcile, reconciler, told } = start();
+    const { world, clock, reconcile, reconciler, events } = start();
     world.isReady = false;
     expect(await reconcile()).toMatchObject({ kind: 'retryAfter' });
     expect(reconciler.counts).toEqual({ asleep: 0, waking: 1 });
     await clock.advance(600_001);
     expect(await reconcile()).toEqual({ kind: 'done' });
-    expect(told).toEqual(['WakeFailed']);
+    expect(events).toEqual(['WakeFailed']);
   });
 
   it('does not start when its annotations are not readable, and says so', async () => {
-    const { world, reconcile, told } = start();
+    const { world, reconcile, events } = start();
     const annotations = { ...world.service?.metadata?.annotations, [unidleTargets]: 'not JSON' };
     world.service = { ...world.service, metadata: { ...world.service?.metadata, annotations } };
     expect(await reconcile()).toMatchObject({ kind: 'invalid' });
-    expect(told).toEqual(['CannotWake']);
+    expect(events).toEqual(['CannotWake']);
   });
 
   it('does nothing while nobody asks, and forgets it when it is gone', async () => {

@@ -33,7 +33,7 @@ export interface WakeReconcilerOptions {
   readonly find: (key: string) => Service | undefined;
   /** When pods were last asked for. */
   readonly requestedAt: (key: string) => number | undefined;
-  readonly tell: (service: Service, content: EventContent) => void;
+  readonly recordEvent: (service: Service, content: EventContent) => void;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
@@ -110,17 +110,21 @@ export class WakeReconciler {
   }
 
   async #wake(key: string, service: Service, sleep: Sleep, signal: AbortSignal): Promise<Outcome> {
-    const { client, waker, clock, tell } = this.#options;
+    const { client, waker, clock, recordEvent } = this.#options;
     const name = nameFromKey(key);
     const parsed = targetsOf(service, await client.find(endpoints, name, { signal }));
     if (!parsed.ok) {
-      tell(service, { type: 'Warning', reason: 'CannotWake', message: `${parsed.problem}.` });
+      recordEvent(service, {
+        type: 'Warning',
+        reason: 'CannotWake',
+        message: `${parsed.problem}.`,
+      });
       this.#wakes.add({ outcome: 'unreadable' });
       return invalid(parsed.problem);
     }
     sleep.wakingSince ??= clock.monotonic();
     const result = await waker.start(name.namespace ?? '', parsed.targets, signal);
-    this.#tellStarted(service, result);
+    this.#recordStarted(service, result);
     // The mark stays: it is what brings us back. Whatever was started serves meanwhile.
     if (result.failed[0] !== undefined) throw result.failed[0].error;
     const hasNothing = result.started.length + result.running.length === 0;
@@ -135,45 +139,45 @@ export class WakeReconciler {
     await waker.finish(service, parsed.targets, signal);
     // Not before: what fails is tried again, and must find the request unanswered.
     if (request !== undefined) this.#answered.set(key, request);
-    this.#tellEnd(service, sleep, { isReady, hasNothing, targets: parsed.targets });
+    this.#recordEnd(service, sleep, { isReady, hasNothing, targets: parsed.targets });
     return done;
   }
 
-  #tellStarted(service: Service, { started, missing, failed }: Started): void {
+  #recordStarted(service: Service, { started, missing, failed }: Started): void {
     for (const { target, error } of failed) {
       const message = `${describeTarget(target)} can't be scaled up: ${error.message}. It is tried again.`;
-      this.#options.tell(service, { type: 'Warning', reason: 'WakeFailed', message });
+      this.#options.recordEvent(service, { type: 'Warning', reason: 'WakeFailed', message });
     }
     if (started.length > 0) {
       const what = started.map((target) => `${describeTarget(target)} to ${target.replicas}`);
       const message = `Someone connects to this Service: scaled ${what.join(', ')}.`;
-      this.#options.tell(service, { type: 'Normal', reason: 'Waking', message });
+      this.#options.recordEvent(service, { type: 'Normal', reason: 'Waking', message });
     }
     if (missing.length > 0) {
       const what = missing.map(describeTarget).join(', ');
       const message = `${what} ran pods of this Service when it was put to sleep, and does not exist any more.`;
-      this.#options.tell(service, { type: 'Warning', reason: 'WakeTargetMissing', message });
+      this.#options.recordEvent(service, { type: 'Warning', reason: 'WakeTargetMissing', message });
     }
   }
 
-  #tellEnd(
+  #recordEnd(
     service: Service,
     sleep: Sleep,
     end: { isReady: boolean; hasNothing: boolean; targets: readonly UnidleTarget[] },
   ): void {
-    const { clock, tell } = this.#options;
+    const { clock, recordEvent } = this.#options;
     const tookMs = clock.monotonic() - (sleep.wakingSince ?? clock.monotonic());
     if (end.isReady) {
       this.#wakes.add({ outcome: 'woken' });
       this.#coldStart.observe({}, tookMs / 1000);
       const message = `Awake after ${(tookMs / 1000).toFixed(1)} s.`;
-      tell(service, { type: 'Normal', reason: 'Woken', message });
+      recordEvent(service, { type: 'Normal', reason: 'Woken', message });
       return;
     }
     this.#wakes.add({ outcome: end.hasNothing ? 'nothing-to-start' : 'not-ready' });
     const message = end.hasNothing
       ? 'Nothing is left that could be started for it. Connections are refused until it has pods.'
       : `Started ${Math.round(giveUpAfterMs / 60_000)} minutes ago, and no pod is ready. Connections are refused until one is.`;
-    tell(service, { type: 'Warning', reason: 'WakeFailed', message });
+    recordEvent(service, { type: 'Warning', reason: 'WakeFailed', message });
   }
 }

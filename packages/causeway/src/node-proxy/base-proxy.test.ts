@@ -29,7 +29,7 @@ const node = {
 
 /** A proxy on a kernel in memory, and a way to wait for its next transaction. */
 function start(
-  tellLost: (text: string) => void = () => {},
+  recordLost: (text: string) => void = () => {},
   deleteStaleEntries: () => Promise<number> = () => Promise.resolve(0),
 ) {
   const driver = new MemoryDriver(settings.table);
@@ -47,8 +47,8 @@ function start(
     clock: systemClock,
     log: discardLog,
     metrics: noMetrics,
-    tellLost: ({ metadata }, lost) =>
-      tellLost(
+    recordLost: ({ metadata }, lost) =>
+      recordLost(
         [
           metadata?.name,
           ...lost.map(({ target, holder }) => `${target.virtual.address} ${holder}`),

@@ -45,9 +45,9 @@ export interface BaseProxyOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   /** A Service is left without addresses that it asks for, because other Services have them. */
-  readonly tellLost?: (service: Service, lost: readonly LostTarget[]) => void;
+  readonly recordLost?: (service: Service, lost: readonly LostTarget[]) => void;
   /** A Service is larger than a Service may be, and this node serves nothing of it. */
-  readonly tellExcess?: (service: Service, excess: BudgetExcess) => void;
+  readonly recordExcess?: (service: Service, excess: BudgetExcess) => void;
 }
 
 /** How often rules may be written, and are looked at when nothing happens. */
@@ -206,7 +206,7 @@ export class BaseProxy implements DivertibleProxy {
     }
     run.done();
     const served = [...commit.services].map(([service, part]) => this.#served(service, part));
-    for (const service of commit.touched()) this.#tellLost(service);
+    for (const service of commit.touched()) this.#recordLost(service);
     // At once: the holder would put packets back that the kernel hands to it again, round and round.
     const held = served.filter(isHeld);
     if (held.length > 0) this.#tell(held);
@@ -290,14 +290,14 @@ export class BaseProxy implements DivertibleProxy {
     else if (told !== excess.message) {
       this.#excess.set(key, excess.message);
       this.#options.log.warn({ service: key, excess: excess.message }, 'a Service is not served');
-      this.#options.tellExcess?.(service, excess);
+      this.#options.recordExcess?.(service, excess);
     }
     this.#metrics.refused.set({}, this.#excess.size);
   }
 
   /** Once for each thing that it is left without, whoever's change it came from. */
-  #tellLost(key: string): void {
-    const { log, tellLost } = this.#options;
+  #recordLost(key: string): void {
+    const { log, recordLost } = this.#options;
     const lost = this.#claims.lost(key);
     const told = lost.map(({ target, holder }) => `${serviceKey(target.virtual)} ${holder}`).join();
     if (told === (this.#lost.get(key) ?? '')) return;
@@ -309,7 +309,7 @@ export class BaseProxy implements DivertibleProxy {
       this.#metrics.lost.add({});
     }
     const service = this.#services.get(key);
-    if (service !== undefined && lost.length > 0) tellLost?.(service, lost);
+    if (service !== undefined && lost.length > 0) recordLost?.(service, lost);
   }
 
   #served(service: string, { diversion, translation }: CommitPart): ServedService {

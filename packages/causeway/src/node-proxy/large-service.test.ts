@@ -44,7 +44,7 @@ test('all ports of a Service share one list of source ranges', () => {
 });
 
 test('a node tells of a Service beyond the budget once, serves the others, and takes it back', async () => {
-  const told: string[] = [];
+  const events: string[] = [];
   const driver = new MemoryDriver(layout.table);
   const stop = new AbortController();
   const proxy = new BaseProxy({
@@ -56,7 +56,7 @@ test('a node tells of a Service beyond the budget once, serves the others, and t
     clock: systemClock,
     log: discardLog,
     metrics: noMetrics,
-    tellExcess: (service, { reason }) => told.push(`${keyOf(service)} ${reason}`),
+    recordExcess: (service, { reason }) => events.push(`${keyOf(service)} ${reason}`),
   });
   const running = proxy.run(stop.signal);
   const committed = () =>
@@ -72,11 +72,11 @@ test('a node tells of a Service beyond the budget once, serves the others, and t
   proxy.setService(largeService(1000, 2000));
   proxy.synced();
   await committed();
-  expect(told).toEqual(['shop/large OverBudget']);
+  expect(events).toEqual(['shop/large OverBudget']);
   expect(await addresses()).toBe(1);
   proxy.setSlice(makeSlice({ service: 'large' }));
   await committed();
-  expect(told).toHaveLength(1);
+  expect(events).toHaveLength(1);
   proxy.setService(largeService(10, 2000));
   await committed();
   expect(await addresses()).toBe(11);

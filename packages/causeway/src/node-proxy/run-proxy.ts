@@ -102,11 +102,11 @@ async function serve(cluster: Cluster, parts: ProxyParts, signal: AbortSignal): 
     layout: layoutSettings(settings, cluster.node),
     node: nodeContext(settings, cluster.node, interfaceAddresses()),
     pace: { minIntervalMs: sync.minSeconds * 1000, maxIntervalMs: sync.maxSeconds * 1000 },
-    tellLost: (service, lost) => {
+    recordLost: (service, lost) => {
       const content = { type: 'Warning', reason: 'AddressTaken', message: whoHas(lost) } as const;
       parts.recorder.record(services, service, content);
     },
-    tellExcess: (service, { reason, message }) =>
+    recordExcess: (service, { reason, message }) =>
       parts.recorder.record(services, service, { type: 'Warning', reason, message }),
   });
   const patienceMs = 2 * sync.maxSeconds * 1000;

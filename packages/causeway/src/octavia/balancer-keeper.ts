@@ -19,12 +19,12 @@ import type { KlbView } from './klb-view.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import {
   isLeaving,
-  tellClosed,
-  tellForeign,
-  tellLeaving,
-  tellLost,
-  tellMissing,
-  tellOverdue,
+  recordClosed,
+  recordForeign,
+  recordLeaving,
+  recordLost,
+  recordMissing,
+  recordOverdue,
 } from './keeper-events.ts';
 import { timeoutsSet, withoutTimeoutsSet } from './listener-timeouts.ts';
 import type { ObservedBalancer } from './observed.ts';
@@ -92,7 +92,8 @@ export class BalancerKeeper {
       const reading = this.#wanted(klb, observed);
       if (reading.kind === 'refused') return this.close(klb, owner, reading, context);
       if (round === 1) {
-        for (const { reason, message } of reading.notes) context.tell('Warning', reason, message);
+        for (const { reason, message } of reading.notes)
+          context.recordEvent('Warning', reason, message);
       }
       await this.#openAccess(reading.wanted, observed, context);
       const decision = this.#decide(klb, owner, reading.wanted, observed);
@@ -102,11 +103,11 @@ export class BalancerKeeper {
       switch (decision.kind) {
         case 'same':
           this.#pace.forget(owner.uid);
-          tellOverdue(this.#options.pendingChanges, observed, context);
+          recordOverdue(this.#options.pendingChanges, observed, context);
           await leaveFormer(this.#options, klb, owner, observed.balancer.id, context);
           return { kind: 'serving', observed: this.#own(klb, owner, observed) };
         case 'wait':
-          tellLeaving(klb, observed, context);
+          recordLeaving(klb, observed, context);
           return this.#await(observed, klb, decision.message, context);
         case 'refused':
           return decision;
@@ -178,7 +179,7 @@ export class BalancerKeeper {
   ): Promise<void> {
     const isKnown = await this.#options.access?.open(reachOf(wanted, observed), context);
     // Before it is made, Octavia may still have to choose the subnet.
-    if (isKnown === false && observed !== undefined) tellClosed(context);
+    if (isKnown === false && observed !== undefined) recordClosed(context);
   }
 
   #wanted(klb: KuryrLoadBalancer, found?: ObservedBalancer) {
@@ -248,12 +249,12 @@ export class BalancerKeeper {
     const refusal = given === undefined ? undefined : refusalOf(given, known, identity);
     if (refusal !== undefined) return { kind: 'refused', ...refusal };
     if (known === undefined) {
-      tellLost(recorded, context);
+      recordLost(recorded, context);
       return { kind: 'located', observed: await this.#search(owner, wanted, context) };
     }
     const wasGiven = klb.status?.loadbalancer?.given === true;
     if (given === undefined && !identity.isMadeFor(owner, known.balancer, wasGiven)) {
-      tellForeign(known, context);
+      recordForeign(known, context);
       await withdraw(this.#options, klb, owner, known, context);
       return { kind: 'located', observed: await this.#search(owner, wanted, context) };
     }
@@ -282,7 +283,7 @@ export class BalancerKeeper {
       const message = 'The last one ended in ERROR; making it anew in a while';
       return { kind: 'pending', message, retryAfterMs: restMs };
     }
-    context.tell('Normal', 'KuryrEnsureLB', 'Provisioning a load balancer');
+    context.recordEvent('Normal', 'KuryrEnsureLB', 'Provisioning a load balancer');
     const balancer = await this.#maker.make(wanted, owner, this.#marks(owner), context);
     if (balancer === undefined) {
       const message = 'The load balancer is made one listener after another';
@@ -316,7 +317,7 @@ export class BalancerKeeper {
       if (decision.kind !== 'change') return undefined;
       basis = fresh;
       changes = decision.plan;
-      tellMissing(klb, fresh, context);
+      recordMissing(klb, fresh, context);
     }
     try {
       const call = { signal: context.signal, deadlineMs: lockPatienceMs };
@@ -360,7 +361,7 @@ export class BalancerKeeper {
       }
       this.#pace.failed(owner.uid);
     }
-    context.tell('Warning', reason, message);
+    context.recordEvent('Warning', reason, message);
     if (current === undefined) return { kind: 'pending', message, retryAfterMs: 1 };
     await balancing.deleteLoadBalancer(id, { signal: context.signal, cascade: true });
     const leaving = { ...current.balancer, provisioningStatus: 'PENDING_DELETE' as const };
@@ -385,7 +386,7 @@ export class BalancerKeeper {
     context: ProviderContext,
   ): Extract<Kept, { kind: 'pending' }> {
     const { pendingChanges } = this.#options;
-    tellOverdue(pendingChanges, observed, context);
+    recordOverdue(pendingChanges, observed, context);
     pendingChanges.watch(observed.balancer.id, keyOf(klb));
     return { kind: 'pending', message, observed };
   }

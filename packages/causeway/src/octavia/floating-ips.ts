@@ -9,7 +9,7 @@ import type { Identity } from './identity.ts';
 import type { KlbPublicIp, KlbSpec } from './kuryr-load-balancer.ts';
 
 /** Where the user is told of what happens. */
-export type News = Pick<ProviderContext, 'tell'>;
+export type EventSink = Pick<ProviderContext, 'recordEvent'>;
 
 export interface FloatingRequest {
   readonly owner: Owner;
@@ -19,7 +19,7 @@ export interface FloatingRequest {
   readonly portId: string;
   /** That of the load balancer that served before, where the user has named another one. */
   readonly formerPortId?: string | undefined;
-  readonly news: News;
+  readonly events: EventSink;
 }
 
 /** Floating IPs of the VIPs: those of users are borrowed, others are taken from the pool and given back. */
@@ -62,7 +62,7 @@ export class FloatingIps {
 
   /** The floating IP that the load balancer is reached at; undefined when it is to have none. */
   async ensure(request: FloatingRequest, call: CallOptions): Promise<KlbPublicIp | undefined> {
-    const { spec, news, present } = request;
+    const { spec, events, present } = request;
     const wants = spec.type === 'LoadBalancer' && spec.options?.floating_network_id !== undefined;
     if (!wants) {
       if (present !== undefined) await this.release(request, present, false, call);
@@ -80,7 +80,7 @@ export class FloatingIps {
       if (kept === 'moved') return this.#take(request, call);
       if (kept !== undefined) return kept;
       const message = `The floating IP ${present.ip_addr} does not exist any more.`;
-      news.tell('Warning', 'FloatingIPMissing', message);
+      events.recordEvent('Warning', 'FloatingIPMissing', message);
       if (requested !== undefined) {
         return this.#borrow(await this.#find(requested, request, call), request, call);
       }
@@ -90,14 +90,14 @@ export class FloatingIps {
 
   /** Takes it off the load balancer; what came from the pool goes back unless it is to be kept. */
   async release(
-    { owner, portId, news }: Pick<FloatingRequest, 'owner' | 'portId' | 'news'>,
+    { owner, portId, events }: Pick<FloatingRequest, 'owner' | 'portId' | 'events'>,
     present: KlbPublicIp,
     isKept: boolean,
     call: CallOptions,
   ): Promise<void> {
     const { ip_id: id, ip_addr: address, alloc_method: method } = present;
     if (method === 'shared' || !(await this.#isOursToTake(present, owner, portId, call))) return;
-    news.tell(
+    events.recordEvent(
       'Normal',
       'KuryrReleaseFIP',
       `Dissociating the floating IP ${address} from the load balancer`,
@@ -204,13 +204,13 @@ export class FloatingIps {
 
   async #borrow(
     floating: FloatingIp,
-    { owner, portId, news }: FloatingRequest,
+    { owner, portId, events }: FloatingRequest,
     call: CallOptions,
   ): Promise<KlbPublicIp> {
     const { id, address } = floating;
     if (floating.portId !== portId) {
       const message = `Associating the floating IP ${address} to the load balancer`;
-      news.tell('Normal', 'KuryrEnsureFIP', message);
+      events.recordEvent('Normal', 'KuryrEnsureFIP', message);
       await this.#associate(floating, owner, portId, call);
     }
     const isShared = this.#identity.isAnothers(floating, owner);
@@ -218,7 +218,7 @@ export class FloatingIps {
   }
 
   async #take(request: FloatingRequest, call: CallOptions): Promise<KlbPublicIp> {
-    const { owner, portId, news } = request;
+    const { owner, portId, events } = request;
     const shared = await this.#sharedOn(request, call);
     if (shared !== undefined) {
       return { ip_id: shared.id, ip_addr: shared.address, alloc_method: 'shared' };
@@ -235,7 +235,7 @@ export class FloatingIps {
     this.#doubtful.delete(owner.uid);
     this.#known.set(made.id, made);
     if (made.portId !== portId) await this.#associate(made, owner, portId, call);
-    news.tell(
+    events.recordEvent(
       'Normal',
       'KuryrEnsureFIP',
       `Associating the floating IP ${made.address} to the load balancer`,

@@ -9,7 +9,7 @@ export function isLeaving({ balancer }: ObservedBalancer): boolean {
 }
 
 /** Our own deletions take it out of the status at once; this one is somebody else's. */
-export function tellLeaving(
+export function recordLeaving(
   { status }: KuryrLoadBalancer,
   observed: ObservedBalancer,
   context: ProviderContext,
@@ -17,16 +17,16 @@ export function tellLeaving(
   const { id } = observed.balancer;
   if (!isLeaving(observed) || status?.loadbalancer?.id !== id) return;
   const message = `The load balancer ${id} is being deleted, and not by us. Making it anew.`;
-  context.tell('Warning', 'LoadBalancerMissing', message);
+  context.recordEvent('Warning', 'LoadBalancerMissing', message);
 }
 
-export function tellLost(id: string, context: ProviderContext): void {
+export function recordLost(id: string, context: ProviderContext): void {
   const message = `The load balancer ${id} does not exist any more. Making it anew.`;
-  context.tell('Warning', 'LoadBalancerMissing', message);
+  context.recordEvent('Warning', 'LoadBalancerMissing', message);
 }
 
 /** Says which of the recorded children are gone. */
-export function tellMissing(
+export function recordMissing(
   { status }: KuryrLoadBalancer,
   observed: ObservedBalancer,
   context: ProviderContext,
@@ -37,29 +37,29 @@ export function tellMissing(
   };
   if (status?.listeners?.some(isGone(observed.listeners)) === true) {
     const message = 'A listener of the load balancer does not exist any more. Making it anew.';
-    context.tell('Warning', 'LoadBalancerListenerMissing', message);
+    context.recordEvent('Warning', 'LoadBalancerListenerMissing', message);
   }
   if (status?.pools?.some(isGone(observed.pools)) === true) {
     const message = 'A pool of the load balancer does not exist any more. Making it anew.';
-    context.tell('Warning', 'LoadBalancerPoolMissing', message);
+    context.recordEvent('Warning', 'LoadBalancerPoolMissing', message);
   }
 }
 
 /** The status names one that was not made for this Service: by hand, or because the user had named it before. */
-export function tellForeign({ balancer }: ObservedBalancer, context: ProviderContext): void {
+export function recordForeign({ balancer }: ObservedBalancer, context: ProviderContext): void {
   const message = `The load balancer ${balancer.id} in the status was not made for this Service. It is left alone.`;
-  context.tell('Warning', 'LoadBalancerNotOurs', message);
+  context.recordEvent('Warning', 'LoadBalancerNotOurs', message);
 }
 
 /** Nobody knows where its connections come from, so the members' security group stays as it is. */
-export function tellClosed(context: ProviderContext): void {
+export function recordClosed(context: ProviderContext): void {
   const message =
     'The subnet that the load balancer connects from is not known. The security group of the members is not opened for it.';
-  context.tell('Warning', 'SecurityGroupNotOpened', message);
+  context.recordEvent('Warning', 'SecurityGroupNotOpened', message);
 }
 
 /** PENDING is nobody's to end but the service's, and after so long it has forgotten about it. */
-export function tellOverdue(
+export function recordOverdue(
   pendingChanges: PendingChanges,
   { balancer: { id } }: ObservedBalancer,
   context: ProviderContext,
@@ -68,5 +68,5 @@ export function tellOverdue(
   const status = pendingChanges.overdueStatus(id);
   if (status === undefined) return;
   const message = `The load balancer ${id} has been ${status} for too long. Only the cloud's operator can reset it.`;
-  context.tell('Warning', reason, message);
+  context.recordEvent('Warning', reason, message);
 }

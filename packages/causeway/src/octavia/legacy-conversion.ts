@@ -32,7 +32,7 @@ export class LegacyConversion {
     let current = klb;
     if (reading.kind === 'unreadable') {
       const message = `The state that Kuryr left in ${legacyStateAnnotation} can't be read (${reading.problem}). Its load balancer is looked for by name and address instead.`;
-      context.tell('Warning', 'KuryrStateUnreadable', message);
+      context.recordEvent('Warning', 'KuryrStateUnreadable', message);
       return klb;
     }
     if (reading.kind === 'status' && klb.status?.loadbalancer === undefined) {

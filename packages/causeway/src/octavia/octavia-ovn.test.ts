@@ -73,9 +73,9 @@ test('leaves out what it can not do, says so, and serves the rest', async () => 
   expect(await lab.balancers()).toMatchObject([{ provider: 'ovn', listeners: [{ port: 80 }] }]);
   expect(cloud.octavia.healthMonitors.all()).toMatchObject([{ type: 'TCP' }]);
   expect(cloud.octavia.members.all()).toMatchObject([{ monitor_port: null }]);
-  const told = refusals().join('\n');
+  const events = refusals().join('\n');
   for (const what of ['flavors', 'zones', 'ROUND_ROBIN', 'X-Forwarded-For', 'timeouts', 'HTTP']) {
-    expect(told).toContain(what);
+    expect(events).toContain(what);
   }
 });
 

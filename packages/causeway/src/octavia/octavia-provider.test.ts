@@ -69,9 +69,9 @@ describe.each(['octavia', 'lbaas-v2'] as const)('on %s', (loadBalancing) => {
       const [after] = await lab.balancers();
       expect(after?.listeners[0]?.members).toMatchObject([{ address: '10.10.1.3' }]);
     });
-    const told = () => lab.events.map((event) => event.split(' ').slice(1, 3).join(' '));
-    await until(() => expect(told()).toContain('Normal EnsuredLoadBalancer:'));
-    expect(told().filter((event) => !event.startsWith('Warning'))).toEqual([
+    const events = () => lab.events.map((event) => event.split(' ').slice(1, 3).join(' '));
+    await until(() => expect(events()).toContain('Normal EnsuredLoadBalancer:'));
+    expect(events().filter((event) => !event.startsWith('Warning'))).toEqual([
       'Normal EnsuringLoadBalancer:',
       'Normal KuryrEnsureLB:',
       'Normal KuryrEnsureFIP:',
@@ -80,7 +80,7 @@ describe.each(['octavia', 'lbaas-v2'] as const)('on %s', (loadBalancing) => {
     ]);
     await remove('web');
     await until(() =>
-      expect(told()).toEqual(
+      expect(events()).toEqual(
         expect.arrayContaining([
           'Normal DeletingLoadBalancer:',
           'Normal KuryrReleaseFIP:',

@@ -136,7 +136,8 @@ export class OctaviaProvider implements LoadBalancerProvider {
     const slices = cluster.slicesOf(key);
     const translation = translate({ service, slices, settings, subnets });
     if (translation.kind === 'refused') return this.#refuse(present, owner, translation, context);
-    for (const { reason, message } of translation.notes) context.tell('Warning', reason, message);
+    for (const { reason, message } of translation.notes)
+      context.recordEvent('Warning', reason, message);
     try {
       const written = await this.#options.writer.writeSpec(
         service,
@@ -256,7 +257,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
     try {
       kept = await keeper.ensure(klb, owner, context);
     } catch (error) {
-      context.tell('Warning', 'KuryrEnsureLBError', describe(error));
+      context.recordEvent('Warning', 'KuryrEnsureLBError', describe(error));
       throw error;
     }
     if (kept.kind === 'refused') {
@@ -297,7 +298,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
         present: klb.status?.service_pub_ip_info,
         portId: vipPortId ?? '',
         formerPortId: klb.status?.loadbalancer?.port_id,
-        news: context,
+        events: context,
       },
       context,
     );
@@ -309,7 +310,8 @@ export class OctaviaProvider implements LoadBalancerProvider {
     const message = `The load balancer serves ${observed.listeners.length} ports`;
     const ready: Readiness = { status: 'True', reason: 'Serving', message };
     await this.#writeStatus(klb, observed, publicIp, ready, context);
-    if (wasReady !== true) context.tell('Normal', 'KuryrEnsuredLB', 'Load balancer provisioned');
+    if (wasReady !== true)
+      context.recordEvent('Normal', 'KuryrEnsuredLB', 'Load balancer provisioned');
     return { kind: 'ready', ingress };
   }
 

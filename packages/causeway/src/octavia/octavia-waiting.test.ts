@@ -27,7 +27,7 @@ async function serve(name: string, annotations = {}): Promise<void> {
   await untilServed(lab, name);
 }
 
-const told = (words: string) =>
+const untilRecorded = (words: string) =>
   until(() => expect(lab.events.join('\n').replaceAll(/[0-9a-f-]{36}/g, 'ID')).toContain(words));
 
 /** When a load balancer was asked to go, in milliseconds. */
@@ -45,7 +45,7 @@ test('an update that does not end is said, and what came after it follows once i
   await serve('web');
   const letGo = cloud.provisioning.hold();
   await lab.client.update(endpointSlices, newSlice('web', ['10.10.1.2']));
-  await told(
+  await untilRecorded(
     'web Warning KuryrEnsureLBError: The load balancer ID has been PENDING_UPDATE for too',
   );
   await lab.client.patchMerge(services, named('web'), { spec: { ports: [{ port: 81 }] } });
@@ -68,7 +68,9 @@ test('a deletion that does not end is said, and waited for', async () => {
   const letGo = cloud.provisioning.hold();
   const deletes = noteDeletes();
   await lab.client.delete(services, named('web'));
-  await told('DeleteLoadBalancerFailed: The load balancer ID has been PENDING_DELETE for too long');
+  await untilRecorded(
+    'DeleteLoadBalancerFailed: The load balancer ID has been PENDING_DELETE for too long',
+  );
   letGo();
   await until(async () => expect(await lab.service('web')).toBeUndefined());
   expect(deletes).toHaveLength(1);
@@ -83,7 +85,7 @@ test('a Service that goes while its load balancer is busy waits for it without a
     expect(cloud.octavia.loadBalancers.all()[0]?.provisioning_status).toBe('PENDING_UPDATE'),
   );
   await lab.client.delete(services, named('web'));
-  await told('web Normal KuryrReleaseLB');
+  await untilRecorded('web Normal KuryrReleaseLB');
   letGo();
   await until(async () => expect(await lab.service('web')).toBeUndefined());
   expect(lab.events.join('\n')).not.toContain('Warning');
@@ -95,7 +97,9 @@ test('a deletion that ends in ERROR is said and tried again, later each time', a
   const mend = cloud.provisioning.failWhen(({ kind }) => kind === 'delete');
   const deletes = noteDeletes();
   await lab.client.delete(services, named('web'));
-  await told('DeleteLoadBalancerFailed: The load balancer ID ended in ERROR while it was deleted');
+  await untilRecorded(
+    'DeleteLoadBalancerFailed: The load balancer ID ended in ERROR while it was deleted',
+  );
   await until(() => expect(deletes.length).toBeGreaterThanOrEqual(3));
   const [, second = 0, third = 0] = deletes;
   expect(third - second).toBeGreaterThan(shortestPauseMs);
@@ -135,7 +139,7 @@ test('a load balancer that can not be deleted to be made anew is tried again, la
   await lab.client.create(services, newService('web'));
   await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
   const deletes = noteDeletes();
-  await told('KuryrEnsureLBError: The load balancer ID is in ERROR');
+  await untilRecorded('KuryrEnsureLBError: The load balancer ID is in ERROR');
   await until(() => expect(deletes.length).toBeGreaterThanOrEqual(2));
   const [first = 0, second = 0] = deletes;
   expect(second - first).toBeGreaterThan(shortestPauseMs);
@@ -157,7 +161,7 @@ test('a shared load balancer in ERROR is not said to serve, until it is back', a
   const row = cloud.octavia.loadBalancers.get(id);
   if (row === undefined) throw new Error('it is gone');
   cloud.octavia.loadBalancers.update(row, { provisioning_status: 'ERROR' });
-  await told('web Warning LoadBalancerInError: The load balancer ID is in ERROR');
+  await untilRecorded('web Warning LoadBalancerInError: The load balancer ID is in ERROR');
   await until(async () =>
     expect((await lab.klb('web'))?.status?.conditions?.[0]).toMatchObject({
       status: 'False',
@@ -181,7 +185,9 @@ test.each([
     await lab.start();
     await lab.client.create(services, newService('web'));
     await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
-    await told('web Warning KuryrEnsureLBError: Error when provisioning the load balancer');
+    await untilRecorded(
+      'web Warning KuryrEnsureLBError: Error when provisioning the load balancer',
+    );
     expect(await lab.balancers()).toEqual([]);
     mend();
     await untilServed(lab, 'web');
@@ -195,7 +201,7 @@ test('an answer of 500 to a change is said, and the change is made once the serv
   const effect = { kind: 'answer', status: 500, text: 'broken' } as const;
   const mend = cloud.faults.add({ method: 'PUT', path: /members$/, effect });
   await lab.client.update(endpointSlices, newSlice('web', ['10.10.1.2']));
-  await told('web Warning KuryrEnsureLBError: Error when provisioning the load balancer');
+  await untilRecorded('web Warning KuryrEnsureLBError: Error when provisioning the load balancer');
   mend();
   await until(async () => {
     const [balancer] = await lab.balancers();

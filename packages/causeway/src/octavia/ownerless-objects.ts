@@ -74,7 +74,7 @@ export class OwnerlessObjects {
   ): Promise<Outcome> {
     const service = host.services.get(key);
     const klb = this.#options.view.get(key);
-    const context = { signal, log, annotate: () => Promise.resolve(), tell: () => {} };
+    const context = { signal, log, annotate: () => Promise.resolve(), recordEvent: () => {} };
     if (service !== undefined) {
       this.#givenUp.set(key, marksOf(this.#slices(key)));
       if (isAbandoned(service)) return this.#letGo(service, ensureDeleted, context);

@@ -26,11 +26,15 @@ export class RefusedParts {
   record(klb: KuryrLoadBalancer, { unsupported, left }: Applied, context: ProviderContext): void {
     const refused = this.#of(klb);
     for (const [name, why] of unsupported) {
-      context.tell('Warning', 'KuryrSkipListener', `The listener ${name} is left out: ${why}`);
+      context.recordEvent(
+        'Warning',
+        'KuryrSkipListener',
+        `The listener ${name} is left out: ${why}`,
+      );
       refused.skipped.add(name);
     }
     for (const [part, why] of left) {
-      context.tell('Warning', 'OptionUnsupported', `The ${part} stays as it is: ${why}`);
+      context.recordEvent('Warning', 'OptionUnsupported', `The ${part} stays as it is: ${why}`);
       refused.left.add(part);
     }
     this.#refused.set(keyOf(klb), refused);

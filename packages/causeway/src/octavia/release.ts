@@ -10,7 +10,7 @@ import type { FloatingIps } from './floating-ips.ts';
 import { sharedBalancerOn, ownPart } from './shared-balancer.ts';
 import type { Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
-import { tellOverdue } from './keeper-events.ts';
+import { recordOverdue } from './keeper-events.ts';
 import type { KlbView } from './klb-view.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import type { ObservedBalancer } from './observed.ts';
@@ -125,7 +125,7 @@ export class Release {
     const { floating, view } = this.#options;
     const recorded = klb?.status?.service_pub_ip_info;
     const portId = klb?.status?.loadbalancer?.port_id ?? '';
-    const request = { owner, portId, news: context };
+    const request = { owner, portId, events: context };
     const isStillUsed = (id: string) =>
       view.usersOfAddress(id, `${owner.namespace}/${owner.name}`).length > 0;
     if (recorded !== undefined && !isStillUsed(recorded.ip_id)) {
@@ -147,7 +147,7 @@ export class Release {
     const { pendingChanges, view, identity } = this.#options;
     const { id } = observed.balancer;
     const key = `${owner.namespace}/${owner.name}`;
-    tellOverdue(pendingChanges, observed, context, 'DeleteLoadBalancerFailed');
+    recordOverdue(pendingChanges, observed, context, 'DeleteLoadBalancerFailed');
     if (!isPending(observed.balancer)) {
       // Asked of the others, because our own KuryrLoadBalancer may be gone already.
       const hasOthers = view.sharers(id, key).length > 0;
@@ -181,9 +181,9 @@ export class Release {
     const { id, provisioningStatus } = balancer;
     if (provisioningStatus === 'ERROR' && this.#pace.failed(owner.uid) > 1) {
       const message = `The load balancer ${id} ended in ERROR while it was deleted. Deleting it again.`;
-      context.tell('Warning', 'DeleteLoadBalancerFailed', message);
+      context.recordEvent('Warning', 'DeleteLoadBalancerFailed', message);
     } else {
-      context.tell('Normal', 'KuryrReleaseLB', 'Releasing the load balancer');
+      context.recordEvent('Normal', 'KuryrReleaseLB', 'Releasing the load balancer');
     }
     try {
       const call = { signal: context.signal, cascade: true };

@@ -4,7 +4,7 @@ import {
   announcerNames,
   announcerOfClass,
   announcers,
-  toldNothing,
+  clearedAnnotations,
   type AnnouncerName,
 } from './announcer.ts';
 
@@ -57,13 +57,13 @@ describe.each(table)('$announcer', ({ announcer: name, single, dual, shared, wri
   const announcer = announcers[name];
 
   test('is told of one address, of two in the order of their families, and of who shares it', () => {
-    expect(announcer.tell({ addresses: [v4] })).toEqual(single);
-    expect(announcer.tell({ addresses: [v6, v4] })).toEqual(dual);
-    expect(announcer.tell({ addresses: [v4], sharingKey: 'web' })).toEqual(shared);
+    expect(announcer.annotationsFor({ addresses: [v4] })).toEqual(single);
+    expect(announcer.annotationsFor({ addresses: [v6, v4] })).toEqual(dual);
+    expect(announcer.annotationsFor({ addresses: [v4], sharingKey: 'web' })).toEqual(shared);
   });
 
   test('is told nothing afterwards of all that it may have been told', () => {
-    const nothing = toldNothing(name);
+    const nothing = clearedAnnotations(name);
     for (const key of Object.keys({ ...single, ...dual, ...shared })) {
       expect(nothing).toHaveProperty([key], null);
     }
@@ -83,7 +83,7 @@ test('the table has every announcer', () => {
 
 test('MetalLB, which takes the field or the annotation, is not given both', () => {
   const field = { addresses: [v4], loadBalancerIP: '192.0.2.7' };
-  expect(announcers.metallb.tell(field)).toEqual({});
+  expect(announcers.metallb.annotationsFor(field)).toEqual({});
   expect(announcers.metallb.refuse?.(field)).toBeUndefined();
   const differs = { addresses: [v4, v6], loadBalancerIP: '192.0.2.7' };
   expect(announcers.metallb.refuse?.(differs)).toContain('Remove spec.loadBalancerIP');

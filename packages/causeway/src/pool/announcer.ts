@@ -36,7 +36,7 @@ export interface Announcer {
   /** Every annotation that we may set for it: all are removed when the Service is no longer announced. */
   readonly annotations: readonly string[];
   /** The annotations to set. Throws nothing: what can't be told is in `refuse`. */
-  tell(announcement: Announcement): StringMap;
+  annotationsFor(announcement: Announcement): StringMap;
   /** Why it can't announce this, if it can't. */
   refuse?(announcement: Announcement): string | undefined;
 }
@@ -60,7 +60,7 @@ function byAnnotation(
     stopsWhen: 'not-balanced',
     ownClasses,
     annotations: sharing === undefined ? [addresses] : [addresses, sharing],
-    tell: (announcement) => ({
+    annotationsFor: (announcement) => ({
       [addresses]: listed(announcement.addresses),
       ...(sharing === undefined || announcement.sharingKey === undefined
         ? {}
@@ -85,7 +85,7 @@ function statusOnly(name: 'node' | 'plain', title: string): Announcer {
     stopsWhen: 'not-balanced',
     ownClasses: [],
     annotations: [],
-    tell: () => ({}),
+    annotationsFor: () => ({}),
   };
 }
 
@@ -103,9 +103,9 @@ export const announcers: Readonly<Record<AnnouncerName, Announcer>> = {
   metallb: {
     ...metallb,
     // MetalLB takes the field or the annotation, never both.
-    tell: (announcement) => {
+    annotationsFor: (announcement) => {
       const { ['metallb.io/loadBalancerIPs']: addresses = '', ...rest } =
-        metallb.tell(announcement);
+        metallb.annotationsFor(announcement);
       const { loadBalancerIP = '' } = announcement;
       return loadBalancerIP === '' ? { 'metallb.io/loadBalancerIPs': addresses, ...rest } : rest;
     },
@@ -138,7 +138,7 @@ export function isAnnouncerName(text: string): text is AnnouncerName {
 }
 
 /** Takes back what an announcer was told. */
-export function toldNothing(name: AnnouncerName): Record<string, null> {
+export function clearedAnnotations(name: AnnouncerName): Record<string, null> {
   const nothing: Record<string, null> = {};
   for (const annotation of announcers[name].annotations) nothing[annotation] = null;
   return nothing;

@@ -9,7 +9,7 @@ import type { PoolLedger } from './pool-ledger.ts';
 let clock: SimulatedClock;
 let stored: RememberedContact | undefined;
 let promises: (number | undefined)[];
-let news: number;
+let notifications: number;
 let mayPromise: boolean;
 /** Of the API server, where promises are written down. */
 let isAway: 'no' | 'refuses' | 'hangs';
@@ -19,7 +19,7 @@ beforeEach(() => {
   clock = new SimulatedClock();
   stored = undefined;
   promises = [];
-  news = 0;
+  notifications = 0;
   mayPromise = true;
   isAway = 'no';
   answers = () =>
@@ -58,7 +58,7 @@ function startContact(selfWithdrawal = true): { contact: Contact; stop: () => Pr
   const run = async () => {
     await contact.remember(stop.signal);
     await contact.run(
-      () => (news += 1),
+      () => (notifications += 1),
       () => mayPromise,
       stop.signal,
     );
@@ -94,17 +94,17 @@ test('a promise is made once it is known what is expected, and kept when nobody 
   await pass(35_000);
   expect(promises).toEqual([undefined, 60_000, 60_000, 60_000]);
   expect(stored?.withdrawsAfterMs).toBe(60_000);
-  expect(news).toBe(1);
+  expect(notifications).toBe(1);
   answers = refuse;
   await pass(54_000);
   expect(contact.isWithdrawn).toBe(false);
   await pass(2_000);
   expect(contact.isWithdrawn).toBe(true);
-  expect(news).toBe(2);
+  expect(notifications).toBe(2);
   answers = () => Promise.resolve({ epoch: 'other', addresses: 0 });
   await pass(10_000);
   expect(contact.isWithdrawn).toBe(false);
-  expect(news).toBeGreaterThan(2);
+  expect(notifications).toBeGreaterThan(2);
   await stop();
 });
 

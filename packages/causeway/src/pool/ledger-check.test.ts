@@ -63,14 +63,14 @@ test('what is claimed again is noted on its Service with the fence that it is he
 
 test('a listener hears how far it is', async () => {
   await createHolder();
-  const told: string[] = [];
+  const progress: string[] = [];
   const listener = {
-    begin: (what: string, total: number) => void told.push(`${what} ${total}`),
-    step: (name: string) => void told.push(name),
+    begin: (what: string, total: number) => void progress.push(`${what} ${total}`),
+    step: (name: string) => void progress.push(name),
   };
   await check.repair(await check.findings(signal, listener), false, signal, listener);
   const checked = ['Looking at 2', 'default/kubernetes', 'default/web'];
-  expect(told).toEqual([...checked, 'Mending 1', 'default/web']);
+  expect(progress).toEqual([...checked, 'Mending 1', 'default/web']);
 });
 
 test('what somebody else writes to the Service meanwhile is not lost', async () => {

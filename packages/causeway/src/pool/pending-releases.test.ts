@@ -28,7 +28,7 @@ test('somebody may announce what departs until it is known that nobody does', as
   expect(departures.mayBeAnnounced).toBe(true);
   await departures.list(signal);
   expect(departures.mayBeAnnounced).toBe(false);
-  await departures.add({ uid: 'told-later', withdrawn: true }, signal);
+  await departures.add({ uid: 'reported-later', withdrawn: true }, signal);
   expect(departures.mayBeAnnounced).toBe(false);
   const announced = { by: 'metallb', namespace: 'shop', name: 'web', wasSeen: true } as const;
   const departure = { uid: 'a', withdrawn: false, announced };

@@ -26,7 +26,8 @@ let clock: SimulatedClock;
 const context = {
   signal: new AbortController().signal,
   log: discardLog,
-  tell: (_type: string, reason: string, message: string) => events.push(`${reason}: ${message}`),
+  recordEvent: (_type: string, reason: string, message: string) =>
+    events.push(`${reason}: ${message}`),
   annotate: (annotations: Record<string, string | null>) => {
     const { metadata } = service;
     const merged = { ...metadata?.annotations, ...annotations } as Record<string, string>;
@@ -121,10 +122,10 @@ test.each(['recovering', 'moved'] as const)(
   },
 );
 
-test('kube-vip is told the next address before anything else is changed, and nothing while there is none', async () => {
-  const told = 'kube-vip.io/loadbalancerIPs';
+test('writes the next address for kube-vip before any other change, and nothing while there is none', async () => {
+  const addressAnnotation = 'kube-vip.io/loadbalancerIPs';
   const holding = { uid: 'u', addresses: [{ address }], fence: 7, announcer: 'kube-vip' } as const;
-  const annotations = { [holdingAnnotation]: formatHolding(holding), [told]: address };
+  const annotations = { [holdingAnnotation]: formatHolding(holding), [addressAnnotation]: address };
   service = { ...service, metadata: { ...service.metadata, annotations } };
   const before = service;
   const asked: unknown[] = [];
@@ -142,13 +143,13 @@ test('kube-vip is told the next address before anything else is changed, and not
   next.grant = { addresses: [{ address: parseAddress('192.0.2.2') }], fence: 9 };
   await provider.ensure(service, context);
   expect(readHolding(service)).toMatchObject({ addresses: [{ address: '192.0.2.2' }], fence: 9 });
-  expect(service.metadata?.annotations?.[told]).toBe('192.0.2.2');
+  expect(service.metadata?.annotations?.[addressAnnotation]).toBe('192.0.2.2');
   expect(service.spec).toBe(before.spec);
 });
 
-test('kube-vip is told the same again while it shows something else, less and less often, and not for ever', async () => {
+test('repeats the announcement to kube-vip with growing intervals and a limit while kube-vip shows another address', async () => {
   const next = parseAddress('192.0.2.2');
-  const told = () => service.metadata?.annotations?.['kube-vip.io/loadbalancerIPs'];
+  const announcedAddress = () => service.metadata?.annotations?.['kube-vip.io/loadbalancerIPs'];
   const show = (ip: string) => {
     service = { ...service, status: { loadBalancer: { ingress: [{ ip }] } } };
   };
@@ -165,7 +166,7 @@ test('kube-vip is told the same again while it shows something else, less and le
   for (let left = 40; left > 0; left -= 1) {
     const before = service;
     const outcome = await provider.ensure(service, context);
-    expect(told()).toBe(next);
+    expect(announcedAddress()).toBe(next);
     expect(outcome.kind).toBe('pending');
     if (readHolding(before)?.reminders !== readHolding(service)?.reminders) {
       writes.push(String(readHolding(service)?.reminders));

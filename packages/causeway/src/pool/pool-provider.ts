@@ -73,7 +73,7 @@ export class PoolProvider implements LoadBalancerProvider {
   readonly #options: PoolProviderOptions;
   readonly #owners = new OwnerIndex();
   readonly #grants: Reservations;
-  readonly #telling: AnnouncementWriter;
+  readonly #announcements: AnnouncementWriter;
   /** Who announces the Services, by UID: one that vanishes can't be asked any more. */
   readonly #announcers = new Map<string, AnnouncerName>();
   readonly #synced = Promise.withResolvers<void>();
@@ -84,7 +84,7 @@ export class PoolProvider implements LoadBalancerProvider {
   constructor(options: PoolProviderOptions) {
     this.#options = options;
     this.#grants = new Reservations(options.ledger);
-    this.#telling = new AnnouncementWriter(this.#grants, options.clock);
+    this.#announcements = new AnnouncementWriter(this.#grants, options.clock);
   }
 
   get synced(): Promise<void> {
@@ -151,7 +151,7 @@ export class PoolProvider implements LoadBalancerProvider {
     if (choice.kind === 'refused') {
       if (choice.reason !== 'NoAnnouncer') return choice;
       // It may be installed any time, and nobody tells us.
-      context.tell('Warning', choice.reason, choice.message);
+      context.recordEvent('Warning', choice.reason, choice.message);
       return { kind: 'pending', message: choice.message, retryAfterMs: announcerCheckMs };
     }
     const refusal = this.#options.selfWithdrawal
@@ -182,7 +182,7 @@ export class PoolProvider implements LoadBalancerProvider {
 
   #forget(owner: Owner): void {
     this.#grants.forget(owner.uid);
-    this.#telling.forget(owner.uid);
+    this.#announcements.forget(owner.uid);
     this.#announcers.delete(owner.uid);
     this.#onNode.delete(owner.uid);
     this.#owners.remove(owner);
@@ -295,7 +295,7 @@ export class PoolProvider implements LoadBalancerProvider {
     const message =
       `The ledger no longer has ${had} for it, and ${announcer.title} announces it until the Service has another one or is deleted. ` +
       'Another one is asked for.';
-    context.tell('Warning', 'TakenBack', message);
+    context.recordEvent('Warning', 'TakenBack', message);
     const reading = readPoolServiceSpecAnew(service, name);
     if (reading.kind === 'refused') return reading;
     const grant = await this.#grants.ask(owner, reading.spec.demand, undefined, context);
@@ -319,7 +319,7 @@ export class PoolProvider implements LoadBalancerProvider {
     const written = service.metadata?.annotations?.[holdingAnnotation];
     if (change.spec === undefined && written === change.annotations[holdingAnnotation]) return;
     await context.annotate(change.annotations, { spec: change.spec });
-    context.tell('Warning', 'Withdrawn', message);
+    context.recordEvent('Warning', 'Withdrawn', message);
   }
 
   #putOnNode(service: Service, { demand }: PoolServiceSpec): EnsureOutcome {
@@ -346,7 +346,7 @@ export class PoolProvider implements LoadBalancerProvider {
     context: ProviderContext,
   ): Promise<EnsureOutcome> {
     this.#announcers.set(service.metadata?.uid ?? '', announcer.name);
-    return this.#telling.tell(service, spec, grant, announcer, context);
+    return this.#announcements.announce(service, spec, grant, announcer, context);
   }
 }
 

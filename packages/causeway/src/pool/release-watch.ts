@@ -32,7 +32,7 @@ export const releaseMetricDefinitions = [departing];
 type Services = Pick<Store<Service>, 'get'>;
 interface Host {
   readonly services: Services;
-  readonly tell: ProviderHost['tell'];
+  readonly recordEvent: ProviderHost['recordEvent'];
 }
 
 const everyMs = 10_000;
@@ -53,7 +53,7 @@ export class ReleaseWatch {
   /** Since when it is known of whom that somebody is seen to announce them, by UID. */
   #announced: ReadonlyMap<string, number> = new Map();
   /** Those of whom somebody was told. */
-  readonly #told = new Set<string>();
+  readonly #recorded = new Set<string>();
 
   constructor(options: ReleaseWatchOptions) {
     this.#options = options;
@@ -79,7 +79,7 @@ export class ReleaseWatch {
       if (!isHeard()) continue;
       try {
         gauge.set({}, await this.catchUp(host, signal));
-        isWatching = this.#announced.size > this.#told.size;
+        isWatching = this.#announced.size > this.#recorded.size;
       } catch (error) {
         if (signal.aborted) throw error;
         const { message } = CausewayError.from(error);
@@ -95,10 +95,10 @@ export class ReleaseWatch {
     const announced = new Map<string, number>();
     for (const departure of await departures.list(signal)) {
       try {
-        if (await this.#tell(departure, host.services, signal)) continue;
+        if (await this.#release(departure, host.services, signal)) continue;
         const since = this.#announced.get(departure.uid) ?? clock.monotonic();
         announced.set(departure.uid, since);
-        if (clock.monotonic() - since >= stuckMs) this.#name(departure, host);
+        if (clock.monotonic() - since >= stuckMs) this.#recordStuck(departure, host);
       } catch (error) {
         if (signal.aborted) throw error;
         const { uid, announced } = departure;
@@ -110,25 +110,25 @@ export class ReleaseWatch {
     }
     this.#problems = problems;
     this.#announced = announced;
-    for (const uid of this.#told) if (!announced.has(uid)) this.#told.delete(uid);
+    for (const uid of this.#recorded) if (!announced.has(uid)) this.#recorded.delete(uid);
     return problems.size + announced.size;
   }
 
   /** Somebody may know that its announcer is dead, which nobody here can. */
-  #name({ uid, announced }: PendingRelease, { services, tell }: Host): void {
-    if (announced === undefined || this.#told.has(uid)) return;
+  #recordStuck({ uid, announced }: PendingRelease, { services, recordEvent }: Host): void {
+    if (announced === undefined || this.#recorded.has(uid)) return;
     const { namespace, name, by } = announced;
     if (services.get(`${namespace}/${name}`)?.metadata?.uid === uid) return;
-    this.#told.add(uid);
+    this.#recorded.add(uid);
     const { title } = announcers[by];
     const message =
       `It is gone, but ${title} is still seen to announce it: its address stays reserved until that ends. ` +
       `If ${title} is dead where it ran, and nobody announces it, free it: causeway ipam free SITE CLUSTER --uid ${uid}`;
-    tell({ namespace, name, uid }, 'Warning', 'StillAnnounced', message);
+    recordEvent({ namespace, name, uid }, 'Warning', 'StillAnnounced', message);
   }
 
   /** Whether the ledger has heard of it. */
-  async #tell(
+  async #release(
     departure: PendingRelease,
     services: Services,
     signal: AbortSignal,

@@ -1,7 +1,7 @@
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import type { Annotations, SpecChange } from '../services/provider.ts';
 import { dnsTargetAnnotation, holdingAnnotation } from './annotations.ts';
-import { toldNothing, type Announcement, type Announcer } from './announcer.ts';
+import { clearedAnnotations, type Announcement, type Announcer } from './announcer.ts';
 import { formatHolding, readHolding, stopped, type Holding, type KeptSpec } from './holding.ts';
 
 /** One write to a Service: it is never told to an announcer what isn't recorded, nor the reverse. */
@@ -29,11 +29,14 @@ export function announced(
   const isOther = before !== undefined && before.announcer !== announcer.name;
   const { uid, addresses, fence, reminders } = holding;
   const now = { uid, addresses, fence, announcer: announcer.name, reminders };
-  const told = new Set(announcement.addresses);
-  const shown = { ...now, addresses: addresses.filter(({ address }) => told.has(address)) };
+  const announcedAddresses = new Set(announcement.addresses);
+  const shown = {
+    ...now,
+    addresses: addresses.filter(({ address }) => announcedAddresses.has(address)),
+  };
   const annotations = {
-    ...(isOther ? toldNothing(before.announcer) : {}),
-    ...announcer.tell(announcement),
+    ...(isOther ? clearedAnnotations(before.announcer) : {}),
+    ...announcer.annotationsFor(announcement),
     ...dnsTarget(service, before, announcer.statusWriter === 'announcer' ? shown : undefined),
     [holdingAnnotation]: formatHolding(now),
   };
@@ -54,7 +57,7 @@ export function withdrawn(service: Service, holding: Holding, now: number): Serv
   const kept = isDeleted || !isBalanced ? holding.kept : { ...holding.kept, ...keptSpec(service) };
   return {
     annotations: {
-      ...toldNothing(holding.announcer),
+      ...clearedAnnotations(holding.announcer),
       ...dnsTarget(service, holding, undefined),
       [holdingAnnotation]: formatHolding({ ...stopped(holding, now), kept }),
     },
@@ -66,7 +69,7 @@ export function withdrawn(service: Service, holding: Holding, now: number): Serv
 export function handedOver(service: Service, holding: Holding, now: number): ServiceChange {
   return {
     annotations: {
-      ...toldNothing(holding.announcer),
+      ...clearedAnnotations(holding.announcer),
       ...dnsTarget(service, holding, undefined),
       [holdingAnnotation]: formatHolding({ ...holding, stoppedAt: now, kept: undefined }),
     },

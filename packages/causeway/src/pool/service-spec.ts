@@ -75,8 +75,10 @@ export function readPoolServiceSpecAnew(
   announcer: AnnouncerName,
 ): PoolServiceSpecReading {
   const { annotations = {}, ...metadata } = service.metadata ?? {};
-  const told = new Set(announcers[announcer].annotations);
-  const left = Object.fromEntries(Object.entries(annotations).filter(([key]) => !told.has(key)));
+  const announcerAnnotations = new Set(announcers[announcer].annotations);
+  const left = Object.fromEntries(
+    Object.entries(annotations).filter(([key]) => !announcerAnnotations.has(key)),
+  );
   return readPoolServiceSpec(
     { ...service, metadata: { ...metadata, annotations: left } },
     undefined,

@@ -85,8 +85,8 @@ export interface ProviderContext {
    * outside call. Does nothing for a Service that no longer exists.
    */
   annotate(annotations: Annotations, also?: AnnotateOptions): Promise<void>;
-  /** An Event on the Service. */
-  tell(type: 'Normal' | 'Warning', reason: EventReason, message: string): void;
+  /** Records an Event on the Service. */
+  recordEvent(type: 'Normal' | 'Warning', reason: EventReason, message: string): void;
 }
 
 /** What the controller gives to a provider while it runs. */
@@ -97,8 +97,8 @@ export interface ProviderHost {
   claimedBy(service: Service): string | undefined;
   /** Brings a Service (`namespace/name`) back to the controller. */
   enqueue(key: string): void;
-  /** An Event on a Service that may be gone. */
-  tell(owner: Owner, type: 'Normal' | 'Warning', reason: EventReason, message: string): void;
+  /** Records an Event on a Service that may be deleted already. */
+  recordEvent(owner: Owner, type: 'Normal' | 'Warning', reason: EventReason, message: string): void;
 }
 
 /**

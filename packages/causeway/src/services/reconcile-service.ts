@@ -33,8 +33,8 @@ import {
 } from './service-status.ts';
 import { OutdatedService, ServiceWriter } from './service-writer.ts';
 
-/** Tells a user what happened to a Service, as an Event. */
-export type TellUser = (
+/** Records an Event on a Service. */
+export type RecordEvent = (
   service: Service,
   type: 'Normal' | 'Warning',
   reason: EventReason,
@@ -46,7 +46,7 @@ export interface ServiceReconcilerOptions {
   readonly find: (key: string) => Service | undefined;
   readonly ownWrites: OwnWrites<Service>;
   readonly providers: Providers;
-  readonly tell: TellUser;
+  readonly recordEvent: RecordEvent;
   readonly clock: Clock;
 }
 
@@ -58,12 +58,12 @@ interface Wait {
   /** When the Service began to wait for what the message says. */
   readonly since: number;
   /** Whether an Event has the message. */
-  readonly isTold: boolean;
+  readonly isRecorded: boolean;
 }
 
 const defaultRetryMs = 5_000;
 /** A wait that lasts longer than this becomes an Event. */
-const worthTellingMs = 5_000;
+const worthRecordingMs = 5_000;
 /** A new Service that waits longer than this has the wait in its status. Most waits are shorter. */
 const worthWritingMs = 2_000;
 
@@ -92,7 +92,7 @@ export class ServiceReconciler {
   }
 
   async #reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
-    const { client, clock, tell, providers, ownWrites } = this.#options;
+    const { client, clock, recordEvent, providers, ownWrites } = this.#options;
     const service = ownWrites.newest(key, this.#options.find(key));
     const vanished = await this.#forgetVanished(key, service, context);
     if (vanished !== undefined) return vanished;
@@ -110,7 +110,7 @@ export class ServiceReconciler {
       case 'ignore':
         return done;
       case 'hold':
-        tell(service, 'Warning', plan.reason, plan.message);
+        recordEvent(service, 'Warning', plan.reason, plan.message);
         return invalid(plan.message);
       case 'serve':
         return this.#serve(writer, plan, context);
@@ -132,7 +132,8 @@ export class ServiceReconciler {
         const recorded = formatRecord(withIngress(record, ingress));
         return writer.annotate({ ...annotations, [recordAnnotation]: recorded }, spec);
       },
-      tell: (type, reason, message) => this.#options.tell(writer.current, type, reason, message),
+      recordEvent: (type, reason, message) =>
+        this.#options.recordEvent(writer.current, type, reason, message),
     };
   }
 
@@ -142,7 +143,7 @@ export class ServiceReconciler {
     service: Service | undefined,
     context: ReconcileContext,
   ): Promise<Outcome | undefined> {
-    const detached = { ...context, annotate: () => Promise.resolve(), tell: () => {} };
+    const detached = { ...context, annotate: () => Promise.resolve(), recordEvent: () => {} };
     for (const provider of this.#options.providers.all) {
       for (const owner of provider.ownersNamed(key)) {
         if (owner.uid === service?.metadata?.uid) continue;
@@ -166,7 +167,7 @@ export class ServiceReconciler {
     // The record and the finalizers come first: then every object outside the cluster is cleaned up later.
     await writer.writeRecord(provider, record);
     if (plan.record === undefined) {
-      context.tell(
+      context.recordEvent(
         'Normal',
         'EnsuringLoadBalancer',
         `The provider ${provider.name} serves the Service from now on`,
@@ -194,10 +195,10 @@ export class ServiceReconciler {
     }
     const began = before?.began ?? now;
     if (before?.message !== message) {
-      this.#waits.set(key, { began, message, since: now, isTold: false });
-    } else if (!before.isTold && now - before.since >= worthTellingMs) {
-      context.tell('Normal', 'LoadBalancerPending', message);
-      this.#waits.set(key, { ...before, isTold: true });
+      this.#waits.set(key, { began, message, since: now, isRecorded: false });
+    } else if (!before.isRecorded && now - before.since >= worthRecordingMs) {
+      context.recordEvent('Normal', 'LoadBalancerPending', message);
+      this.#waits.set(key, { ...before, isRecorded: true });
     }
     return now - began;
   }
@@ -235,7 +236,7 @@ export class ServiceReconciler {
   ): Promise<Outcome> {
     const { provider, record, because } = plan;
     this.#ensured.delete(keyOf(writer.current));
-    context.tell('Normal', 'DeletingLoadBalancer', `Released: ${because}`);
+    context.recordEvent('Normal', 'DeletingLoadBalancer', `Released: ${because}`);
     let outcome;
     try {
       outcome = await provider.ensureDeleted(ownerOf(writer.current), context);
@@ -252,7 +253,7 @@ export class ServiceReconciler {
     if (because !== 'deleted') {
       await writer.writeStatus(mergeIngress(writer.current, record.ingress, []), undefined);
     }
-    context.tell('Normal', 'DeletedLoadBalancer', 'The load balancer is removed');
+    context.recordEvent('Normal', 'DeletedLoadBalancer', 'The load balancer is removed');
     await writer.removeRecord(provider);
     return done;
   }
@@ -271,7 +272,7 @@ async function settle(
       const condition: ConditionText = { status: 'True', reason: 'Served', message };
       const isNew = !saysServed(writer.current, message);
       await publish(writer, provider, record, outcome.ingress, condition);
-      if (isNew) context.tell('Normal', 'EnsuredLoadBalancer', message);
+      if (isNew) context.recordEvent('Normal', 'EnsuredLoadBalancer', message);
       return done;
     }
     case 'pending': {
@@ -285,7 +286,7 @@ async function settle(
     }
     case 'refused': {
       const { reason, message, retryAfterMs } = outcome;
-      context.tell('Warning', reason, message);
+      context.recordEvent('Warning', reason, message);
       await writer.writeStatus(undefined, { status: 'False', reason, message });
       return retryAfterMs === undefined ? invalid(message) : retryAfter(retryAfterMs, message);
     }
@@ -338,7 +339,7 @@ async function reportFailure(
 ): Promise<void> {
   if (error.code === 'aborted' || error instanceof OutdatedService) return;
   const message = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
-  context.tell('Warning', reason, message);
+  context.recordEvent('Warning', reason, message);
   try {
     await writer.writeStatus(undefined, { status: 'False', reason, message });
   } catch (second) {

@@ -40,7 +40,7 @@ function notingBase() {
 }
 
 /** Everything around a base proxy, with these settings. */
-function wrap(base: DivertibleProxy, settings: object, told: string[] = []) {
+function wrap(base: DivertibleProxy, settings: object, events: string[] = []) {
   const client = memoryKubeClient();
   const wrapped = wrapBase(base, {
     settings: { ...proxySettings.parse(settings), nodeName: 'node1' },
@@ -49,7 +49,7 @@ function wrap(base: DivertibleProxy, settings: object, told: string[] = []) {
     node: () => undefined,
     canAccept: true,
     recorder: {
-      recordAbout: (_: unknown, { reason }: { reason: string }) => told.push(reason),
+      recordAbout: (_: unknown, { reason }: { reason: string }) => events.push(reason),
     } as unknown as EventRecorder,
     connections: { connected: () => Promise.resolve(new Set()) },
     clock: systemClock,
@@ -73,9 +73,9 @@ it.each([
 
 it('an endpoint that the egress firewall hides wakes nobody: the holder never hears of it', async () => {
   const { base, slices, diverted, isSynced } = notingBase();
-  const told: string[] = [];
+  const events: string[] = [];
   const settings = { egressFirewall: { clusterNetworks: ['10.1.0.0/16'] } };
-  const { client, proxy, loops } = wrap(base, settings, told);
+  const { client, proxy, loops } = wrap(base, settings, events);
   const stop = new AbortController();
   const { signal } = stop;
   await installCustomResources(client, [egressNetworkPolicyDefinition], {
@@ -107,7 +107,7 @@ it('an endpoint that the egress firewall hides wakes nobody: the holder never he
   tell('shown', '10.1.0.1');
   expect([...slices]).toEqual(['default/shown']);
   expect([...diverted]).toEqual([['default/hidden', 'park']]);
-  expect(told).toEqual(['EgressDenied']);
+  expect(events).toEqual(['EgressDenied']);
   tell('hidden', '10.1.0.2');
   expect([...diverted]).toEqual([]);
   stop.abort();

@@ -9,11 +9,11 @@ const service = (sessionAffinity: 'ClientIP' | 'None'): Service => ({
 
 test('who wants affinity is told once which gateways know none, and again when it wants it anew', () => {
   const notes = new AffinityEvents(['gw1', 'gw2']);
-  const told = [];
+  const recorded = [];
   for (const affinity of ['None', 'ClientIP', 'ClientIP', 'None', 'ClientIP'] as const) {
-    told.push(notes.about(service(affinity)) !== undefined);
+    recorded.push(notes.about(service(affinity)) !== undefined);
   }
-  expect(told).toEqual([false, true, false, false, true]);
+  expect(recorded).toEqual([false, true, false, false, true]);
   notes.forget('u1');
   expect(notes.about(service('ClientIP'))).toContain('gw1, gw2');
 });

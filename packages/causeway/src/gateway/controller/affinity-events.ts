@@ -3,7 +3,7 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 /** Says once for each Service that wants it which gateways can't keep its clients on one pod. */
 export class AffinityEvents {
   readonly #gateways: readonly string[];
-  readonly #told = new Set<string>();
+  readonly #recorded = new Set<string>();
 
   /** The gateways that know no affinity: ch-k8s-lbaas's own agents. */
   constructor(gateways: readonly string[]) {
@@ -13,15 +13,15 @@ export class AffinityEvents {
   about({ metadata, spec }: Service): string | undefined {
     const uid = metadata?.uid ?? '';
     if (this.#gateways.length === 0 || spec?.sessionAffinity !== 'ClientIP') {
-      this.#told.delete(uid);
+      this.#recorded.delete(uid);
       return undefined;
     }
-    if (this.#told.has(uid)) return undefined;
-    this.#told.add(uid);
+    if (this.#recorded.has(uid)) return undefined;
+    this.#recorded.add(uid);
     return `It is served without session affinity: ch-k8s-lbaas's agent on ${this.#gateways.join(', ')} knows none`;
   }
 
   forget(uid: string): void {
-    this.#told.delete(uid);
+    this.#recorded.delete(uid);
   }
 }

@@ -133,7 +133,7 @@ test('a second, empty cluster with the same clusterId deletes nothing and report
   const metrics = new PrometheusMetrics();
   second.metrics = metrics;
   second.startController();
-  await second.untilTold('ClusterIdShared');
+  await second.untilRecorded('ClusterIdShared');
   await untilChecked(6);
   expect(inCloud()).toEqual(before);
   expect(await second.orphans()).toMatchObject({
@@ -152,7 +152,7 @@ test('marks of 0.1.0: the owner adopts its ports in place, another cluster holds
   await lab.client.delete(configMaps, { namespace: 'kube-system', name: portBookName });
   second = await openCluster();
   second.startController();
-  await second.untilTold('OrphansHeld');
+  await second.untilRecorded('OrphansHeld');
   await untilChecked(6);
   expect(inCloud().ports.map(({ id }) => id)).toEqual(before.ports.map(({ id }) => id));
   expect((await second.orphans())?.orphans).toMatchObject([{ kind: 'port', mark: 'old' }]);
@@ -171,7 +171,7 @@ test('a port whose Service a restore has lost is held; a Service that asks for i
   await lab.stopController();
   await restoreWithout('web');
   lab.startController();
-  await lab.untilTold('OrphansHeld');
+  await lab.untilRecorded('OrphansHeld');
   await untilChecked(6);
   expect(inCloud()).toEqual(before);
   expect((await lab.orphans())?.orphans).toMatchObject([{ kind: 'port', address, mark: 'own' }]);
@@ -197,7 +197,7 @@ test('an operator confirms the deletion of one orphan, and the others stay', asy
   const metadata = { namespace: 'kube-system', name: orphanRegisterName };
   const change = confirmation('gateway', [first?.id ?? ''], 'by hand');
   await patchOrCreate(lab.client, configMaps, { metadata }, change, signal);
-  await lab.untilTold('OrphanDeleted');
+  await lab.untilRecorded('OrphanDeleted');
   await until(() => expect(inCloud().ports.map(({ id }) => id)).toEqual([other?.id]));
   await until(async () => expect((await lab.orphans())?.orphans).toHaveLength(1));
   expect(inCloud().floatingIps).toHaveLength(1);

@@ -57,7 +57,7 @@ test('a port that no node can take is not served, with an Event', async () => {
     metadata: metadata ?? {},
     spec: { ...spec, allocateLoadBalancerNodePorts: false },
   });
-  await lab.untilTold('Warning PortNotServed: TCP/80: it has no node port');
+  await lab.untilRecorded('Warning PortNotServed: TCP/80: it has no node port');
 });
 
 test('a Service beyond the budget is closed with an Event, others stay, and it comes back', async () => {
@@ -90,11 +90,11 @@ test('a Service beyond the budget is closed with an Event, others stay, and it c
   const condition = (await lab.read('web'))?.status?.conditions?.[0];
   expect(condition).toMatchObject({ status: 'False', reason: 'OverBudget' });
   // Another controller finds the same, and opens nothing.
-  const told = () => lab.events.filter((event) => event.includes('OverBudget')).length;
+  const overBudgetEvents = () => lab.events.filter((event) => event.includes('OverBudget')).length;
   await lab.stopController();
-  const toldBefore = told();
+  const eventsBefore = overBudgetEvents();
   lab.startController();
-  await until(() => expect(told()).toBeGreaterThan(toldBefore));
+  await until(() => expect(overBudgetEvents()).toBeGreaterThan(eventsBefore));
   expect(served()).toEqual(['default/bystander']);
   await restrict(2, 2000);
   await until(() => expect(served()).toHaveLength(3));
@@ -134,7 +134,7 @@ test('a deleted Service gives its address back once every gateway has let go of 
   second.mode = 'fails';
   await lab.client.delete(services, named('web'));
   await until(async () => expect(await lab.read('web')).toBeUndefined());
-  await lab.untilTold('Normal DeletedLoadBalancer');
+  await lab.untilRecorded('Normal DeletedLoadBalancer');
   await until(() => expect(lab.agents[0].holds.size).toBe(0));
   // The second gateway may still announce it: nobody else gets it yet.
   await lab.client.create(services, newService('early'));

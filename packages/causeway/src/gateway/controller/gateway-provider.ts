@@ -128,7 +128,7 @@ export class GatewayProvider implements LoadBalancerProvider {
 
   async ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
     const { keeper, housekeeping, settings } = this.#options;
-    this.#tellNote(service, context);
+    this.#recordNote(service, context);
     const reading = readLoadBalancerSpec(service, settings.families);
     if (reading.kind === 'refused') return this.#asBefore(service, reading);
     const { needs } = reading;
@@ -179,7 +179,11 @@ export class GatewayProvider implements LoadBalancerProvider {
     }
     if (hasMoved(before, idsOf(ports))) {
       const why = whyMoved(service, needs);
-      context.tell('Warning', 'Remapped', `Now on ${publicAddresses(ports).join(', ')}, ${why}`);
+      context.recordEvent(
+        'Warning',
+        'Remapped',
+        `Now on ${publicAddresses(ports).join(', ')}, ${why}`,
+      );
     }
     return { kind: 'placed', ids: idsOf(ports) };
   }
@@ -191,7 +195,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       sameIds(idsOf(ports), readPortIds(service)) &&
       saysLayer(service, this.#options.settings.layer);
     if (ports.size === 0 || !isWritten) return this.ensure(service, context);
-    this.#tellNote(service, context);
+    this.#recordNote(service, context);
     return Promise.resolve(this.#serve(service, ports, context));
   }
 
@@ -296,7 +300,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     const { fleet, housekeeping, fencing } = this.#options;
     const { generation, endpoints, problems, excess } = this.#push(service, ports);
     if (excess !== undefined) return { kind: 'refused', ...excess };
-    for (const problem of problems) context.tell('Warning', 'PortNotServed', problem);
+    for (const problem of problems) context.recordEvent('Warning', 'PortNotServed', problem);
     const serving = fleet.servingSince(generation, endpoints);
     const ingress = ingressOf(ports);
     switch (serving.kind) {
@@ -374,12 +378,12 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   /** What became of its port while nobody asked, and what its gateways can't do. */
-  #tellNote(service: Service, context: ProviderContext): void {
+  #recordNote(service: Service, context: ProviderContext): void {
     const { keeper, affinityNotes } = this.#options;
     const note = keeper.takeNote(service.metadata?.uid ?? '');
-    if (note !== undefined) context.tell('Warning', note.reason, note.message);
+    if (note !== undefined) context.recordEvent('Warning', note.reason, note.message);
     const affinity = affinityNotes.about(service);
-    if (affinity !== undefined) context.tell('Warning', 'AffinityNotKept', affinity);
+    if (affinity !== undefined) context.recordEvent('Warning', 'AffinityNotKept', affinity);
   }
 
   #claims(host: ProviderHost) {

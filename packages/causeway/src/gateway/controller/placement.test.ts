@@ -24,7 +24,7 @@ test('who asks for more than can be had keeps its place, and nobody else gets it
   await lab.untilServed('b');
   const ports = [80, 81].map((port) => ({ name: `p${port}`, port }));
   await lab.patch('b', { spec: { ports } });
-  await lab.untilTold('SyncLoadBalancerFailed: no IPv4 address is left');
+  await lab.untilRecorded('SyncLoadBalancerFailed: no IPv4 address is left');
   await lab.client.create(services, newService('c', 81));
   await lab.untilItSays('c', 'no IPv4 address is left');
   const served = ['192.0.2.1:80/TCP default/a', '192.0.2.1:81/TCP default/b'];
@@ -89,7 +89,7 @@ test('a requested address is had when the one who has it gives it up', async () 
   lab.startController();
   await lab.create(newService('first', 80, asking('192.0.2.2')), '192.0.2.2');
   await lab.client.create(services, newService('second', 80, asking('192.0.2.2')));
-  await lab.untilTold('AddressTaken: 192.0.2.2 is taken by default/first');
+  await lab.untilRecorded('AddressTaken: 192.0.2.2 is taken by default/first');
   await lab.patch('first', { spec: { ports: [{ port: 81 }] } });
   await until(async () => expect(await lab.addressOf('second')).toBe('192.0.2.2'));
 });
@@ -103,10 +103,10 @@ test('who takes its sharing key away moves, and who names it gets in', async () 
   await until(() => expect(lab.served(0)).toContain('192.0.2.1:25/TCP other/mail'));
   await lab.patch('web', { metadata: { annotations: { 'causeway.dev/sharing-key': null } } });
   await until(async () => expect(await lab.addressOf('web')).toBe('192.0.2.2'));
-  await lab.untilTold('Remapped: Now on 192.0.2.2, because its sharing key is another one');
+  await lab.untilRecorded('Remapped: Now on 192.0.2.2, because its sharing key is another one');
   // It may not even ask for the address by name, until it has the key again.
   await lab.patch('web', { metadata: { annotations: asking('192.0.2.1') } });
-  await lab.untilTold('AddressTaken: 192.0.2.1 belongs to other/mail');
+  await lab.untilRecorded('AddressTaken: 192.0.2.1 belongs to other/mail');
   await lab.patch('web', { metadata: { annotations: sharing } });
   await until(async () => expect(await lab.addressOf('web')).toBe('192.0.2.1'));
 });

@@ -107,7 +107,8 @@ export class ProviderLab {
     const controller = new ServiceController({
       ...common,
       providers: { all: [provider], defaultName: this.defaultProvider },
-      tell: (_service, type, reason, message) => this.events.push(`${type} ${reason}: ${message}`),
+      recordEvent: (_service, type, reason, message) =>
+        this.events.push(`${type} ${reason}: ${message}`),
       workers: 4,
     });
     this.#ended = controller.run(this.#stop.signal);
@@ -176,7 +177,7 @@ export class ProviderLab {
     await this.client.patchMerge(services, named(name), change);
   }
 
-  async untilTold(text: string): Promise<void> {
+  async untilRecorded(text: string): Promise<void> {
     await until(() => expect(this.events.join('\n')).toContain(text));
   }
 

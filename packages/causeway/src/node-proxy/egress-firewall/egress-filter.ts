@@ -61,7 +61,7 @@ export class EgressFilter {
       exemptNamespaces: new Set(options.exemptNamespaces),
       addressesOf: (name) => this.#names.addressesOf(name),
       watchNames: (names) => this.#names.watch(names),
-      tellHidden: (service, message) =>
+      recordHidden: (service, message) =>
         recorder.recordAbout(service, { type: 'Warning', reason: 'EgressDenied', message }),
     });
     this.proxy = this.#firewall;

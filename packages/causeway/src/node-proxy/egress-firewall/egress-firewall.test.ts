@@ -14,7 +14,7 @@ const denyAll = makePolicy('default', [cidr('Deny', '0.0.0.0/0')]);
 function start(exempt: readonly string[] = []) {
   const metrics = new PrometheusMetrics();
   const said: string[] = [];
-  const told: string[] = [];
+  const events: string[] = [];
   const known = new Map<string, ReadonlySet<Address>>();
   let watched: readonly string[] = [];
   const inner: ServiceProxy = {
@@ -31,7 +31,7 @@ function start(exempt: readonly string[] = []) {
     watchNames: (names) => {
       watched = [...names];
     },
-    tellHidden: (service, message) => told.push(`${service.name}: ${message}`),
+    recordHidden: (service, message) => events.push(`${service.name}: ${message}`),
     metrics,
   });
   firewall.setClusterNetworks([prefix('10.1.0.0/16')]);
@@ -40,7 +40,7 @@ function start(exempt: readonly string[] = []) {
     (await metrics.render())
       .split('\n')
       .filter((line) => line.startsWith('causeway_egress_firewall_hidden_slices{'));
-  return { hidden, firewall, take, told, known, watched: () => watched };
+  return { hidden, firewall, take, events, known, watched: () => watched };
 }
 
 describe('the egress firewall before the proxy', () => {
@@ -72,7 +72,7 @@ describe('the egress firewall before the proxy', () => {
   });
 
   it('on a change of a policy: judges every slice of its namespace anew, and no other', () => {
-    const { firewall, take, told } = start();
+    const { firewall, take, events } = start();
     firewall.setSlice(outside('a'));
     firewall.setSlice(inside('b'));
     const elsewhere = outside('c');
@@ -80,8 +80,8 @@ describe('the egress firewall before the proxy', () => {
     take();
     firewall.setPolicy(denyAll);
     expect(take()).toEqual(['remove shop/a']);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain(
+    expect(events).toHaveLength(1);
+    expect(events[0]).toContain(
       'web: The endpoints of the EndpointSlice a are not used: 203.0.113.1',
     );
     firewall.setPolicy(
@@ -108,12 +108,12 @@ describe('the egress firewall before the proxy', () => {
   });
 
   it('on a change of a name: judges those who speak of it', () => {
-    const { firewall, take, known, watched, told } = start();
+    const { firewall, take, known, watched, events } = start();
     firewall.setPolicy(makePolicy('default', [named('Deny', 'evil.example')]));
     expect(watched()).toEqual(['evil.example']);
     firewall.setSlice(outside());
     expect(take()).toEqual([]);
-    expect(told[0]).toContain('not resolved yet');
+    expect(events[0]).toContain('not resolved yet');
     known.set('evil.example', new Set([address('198.51.100.1')]));
     firewall.nameChanged('evil.example');
     expect(take()).toEqual(['set web-1']);

@@ -18,7 +18,7 @@ export interface EgressFirewallOptions {
   /** The names that policies speak of now. */
   readonly watchNames: (names: ReadonlySet<string>) => void;
   /** A slice is hidden: to be told to whoever owns the Service. */
-  readonly tellHidden: (service: ObjectReference, message: string) => void;
+  readonly recordHidden: (service: ObjectReference, message: string) => void;
   readonly metrics: Metrics;
 }
 
@@ -149,14 +149,14 @@ export class EgressFirewall implements ServiceProxy {
     if (before?.kind === 'shown') inner.removeSlice(key);
     if (before?.kind !== 'hidden') this.#changes.add({ namespace, verdict: 'hidden' });
     const isSame = before?.kind === 'hidden' && before.because === judgement.because;
-    if (!isSame) this.#tell(slice, judgement.address, judgement.because);
+    if (!isSame) this.#recordHidden(slice, judgement.address, judgement.because);
   }
 
-  #tell(slice: EndpointSlice, address: string, because: string): void {
+  #recordHidden(slice: EndpointSlice, address: string, because: string): void {
     const { namespace = '', name = '', labels } = slice.metadata ?? {};
     const service = labels?.[serviceLabel];
     if (service === undefined) return;
-    this.#options.tellHidden(
+    this.#options.recordHidden(
       { apiVersion: 'v1', kind: 'Service', namespace, name: service },
       `The endpoints of the EndpointSlice ${name} are not used: ${address} is denied by ${because}.`,
     );
