@@ -45,7 +45,7 @@ test('a floating IP that can not be had again is told, not forgotten, and had wh
   expect(shown()?.loadBalancer?.ingress).toEqual(before);
   await world.simulation.runFor(30_000);
   expect(await recordedEvents(world)).toContainEqual(
-    expect.stringContaining(`Warning FloatingIpLost: The floating IP ${before?.[0]?.ip} is lost`),
+    expect.stringContaining(`Warning FloatingIpLost: The floating IP ${before?.[0]?.ip} was lost`),
   );
   world.limit(undefined);
   await world.settle(nothing);

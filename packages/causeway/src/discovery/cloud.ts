@@ -191,7 +191,7 @@ function failureOf(
     return { reason: 'CredentialsRefused', advice };
   }
   if (error instanceof UnusableCredentials) {
-    const advice = `the content of ${description} is not usable as credentials; correct it`;
+    const advice = `the content of ${description} is not usable as credentials; correct the content`;
     return { reason: 'CredentialsUnusable', advice };
   }
   return {

@@ -162,9 +162,9 @@ function serviceNetworks(base: BaseProxy, parts: ProxyParts): Readonly<Record<st
 function whoHas(lost: readonly LostTarget[]): string {
   const each = lost.map(({ target, holder }) => {
     const { address, protocol, port } = target.virtual;
-    return `${address} (${protocol}/${port}) is served for ${holder}`;
+    return `${address} (${protocol}/${port}) belongs to ${holder}`;
   });
-  return `${each.join('; ')}. An address, protocol and port belongs to one Service: the older one, but what the cluster gave out goes before load balancer addresses and external ones.`;
+  return `${each.join('; ')}. An address, protocol and port belong to one Service, usually the oldest. Addresses that the cluster assigned take precedence over load balancer addresses and external IPs.`;
 }
 
 async function tell(cluster: Cluster, proxy: ServiceProxy, signal: AbortSignal): Promise<void> {

@@ -148,7 +148,9 @@ test('a Service beyond the budget loses its listeners with an Event, and gets th
   const address = await lab.addressOf('web');
   await restrict(manyRanges(2001));
   await until(() =>
-    expect(lab.events.join()).toContain('OverBudget: It has 2001 source ranges; a Service may'),
+    expect(lab.events.join()).toContain(
+      'OverBudget: The Service has 2001 source ranges; the limit',
+    ),
   );
   await until(async () => expect(await portsOf('web')).toEqual([]));
   expect(await portsOf('other')).toEqual([80]);

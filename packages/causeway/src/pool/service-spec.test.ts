@@ -43,7 +43,7 @@ test.each<[string, Record<string, string>, object]>([
 });
 
 test('one that is larger than the budget is refused before anything is asked for', () => {
-  expect(demand(largeService(1000, 2000))).toMatch(/^OverBudget: It has 2000000 pairs/);
+  expect(demand(largeService(1000, 2000))).toMatch(/^OverBudget: The Service has 2000000 pairs/);
   const digits = service({ 'causeway.dev/address': '1'.repeat(200_000) });
   expect(demand(digits)).toContain('Causeway reads up to 1024');
 });

@@ -43,7 +43,7 @@ export function planService(service: Service, providers: Providers): Plan {
       reason: 'UnreadableRecord',
       message:
         `The annotation causeway.dev/load-balancer can't be read (${reading.problem}). ` +
-        'Restore it, or remove it if this Service holds nothing.',
+        'Restore the annotation. Remove the annotation only if the Service has no load balancer.',
     };
   }
   const isDeleted = service.metadata?.deletionTimestamp !== undefined;
@@ -60,9 +60,9 @@ export function planService(service: Service, providers: Providers): Plan {
       kind: 'hold',
       reason: 'ForeignAddress',
       message:
-        `Its status holds ${foreign.join(', ')}, which Causeway did not put there. ` +
+        `The status of the Service has ${foreign.join(', ')}, which Causeway did not write. ` +
         // A class can't be set on a load balancer that is there.
-        `To hand it over to ${claimant.name}, clear it once nobody else serves it: kubectl patch service ${name} ` +
+        `To hand the Service over to ${claimant.name}, stop the other controller, then clear the status: kubectl patch service ${name} ` +
         `--namespace ${namespace} --subresource status --type merge --patch '{"status":{"loadBalancer":null}}'`,
     };
   }
@@ -80,7 +80,7 @@ function planRecorded(
     return {
       kind: 'hold',
       reason: 'ProviderMissing',
-      message: `It is served by the provider ${record.provider}, which is not configured here.`,
+      message: `The provider ${record.provider} serves the Service, but this controller does not have that provider in its settings.`,
     };
   }
   if (isDeleted) return { kind: 'release', provider: holder, record, because: 'deleted' };

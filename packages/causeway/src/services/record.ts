@@ -38,19 +38,23 @@ export type RecordReading =
 export function readRecord(service: Service): RecordReading {
   const text = service.metadata?.annotations?.[recordAnnotation];
   if (text === undefined) return { kind: 'none' };
-  if (text.length > textLimits.record) return { kind: 'unreadable', problem: 'it is too long' };
+  if (text.length > textLimits.record)
+    return { kind: 'unreadable', problem: 'the text is too long' };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return { kind: 'unreadable', problem: 'it is not JSON' };
+    return { kind: 'unreadable', problem: 'the text is not JSON' };
   }
   const parsed = recordSchema.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const where =
       issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
-    return { kind: 'unreadable', problem: `${issue?.message ?? 'it has an unknown form'}${where}` };
+    return {
+      kind: 'unreadable',
+      problem: `${issue?.message ?? 'the text has an unknown form'}${where}`,
+    };
   }
   const { uid, provider, ingress } = parsed.data;
   if (uid !== service.metadata?.uid) return { kind: 'none' };

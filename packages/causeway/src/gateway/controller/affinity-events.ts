@@ -18,7 +18,7 @@ export class AffinityEvents {
     }
     if (this.#recorded.has(uid)) return undefined;
     this.#recorded.add(uid);
-    return `It is served without session affinity: ch-k8s-lbaas's agent on ${this.#gateways.join(', ')} knows none`;
+    return `The gateways ${this.#gateways.join(', ')} serve the Service without session affinity, because the agent of ch-k8s-lbaas does not support session affinity`;
   }
 
   forget(uid: string): void {

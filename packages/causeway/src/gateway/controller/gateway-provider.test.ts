@@ -57,7 +57,7 @@ test('a port that no node can take is not served, with an Event', async () => {
     metadata: metadata ?? {},
     spec: { ...spec, allocateLoadBalancerNodePorts: false },
   });
-  await lab.untilRecorded('Warning PortNotServed: TCP/80: it has no node port');
+  await lab.untilRecorded('Warning PortNotServed: TCP/80: the port has no node port');
 });
 
 test('a Service beyond the budget is closed with an Event, others stay, and it comes back', async () => {
@@ -82,7 +82,9 @@ test('a Service beyond the budget is closed with an Event, others stay, and it c
     });
   await restrict(1000, 2000);
   await until(() =>
-    expect(lab.events.join()).toContain('OverBudget: It has 2000000 pairs of a port and a source'),
+    expect(lab.events.join()).toContain(
+      'OverBudget: The Service has 2000000 pairs of a port and a source',
+    ),
   );
   for (const agent of lab.agents) {
     await until(() => expect([...agent.holds.keys()]).toEqual(['192.0.2.1:443/TCP']));
@@ -162,7 +164,9 @@ test('a requested address that another Service has is refused, with who has it',
     services,
     newService('second', 80, { 'causeway.dev/address': '192.0.2.2' }),
   );
-  await until(() => expect(lab.events.join('\n')).toContain('192.0.2.2 is taken by default/first'));
+  await until(() =>
+    expect(lab.events.join('\n')).toContain('192.0.2.2 is in use by default/first'),
+  );
   await lab.client.create(
     services,
     newService('third', 80, { 'causeway.dev/address': '203.0.113.1' }),
@@ -341,7 +345,7 @@ test('who changed its ports while nobody looked moves for the one that has them,
   await until(async () => expect(await lab.addressOf('mover')).toBe('192.0.2.2'));
   expect(await lab.addressOf('holder')).toBe('192.0.2.1');
   expect(lab.events.join('\n')).toContain(
-    'Warning Remapped: Now on 192.0.2.2, because another Service has one of its ports',
+    'Warning Remapped: The Service moved to 192.0.2.2, because another Service has one of its ports',
   );
 });
 
@@ -398,6 +402,6 @@ test('who wants session affinity is told where gateways know none, and is served
   await lab.client.create(services, { ...service, spec });
   await lab.untilServed('web');
   expect(lab.events.filter((event) => event.includes('AffinityNotKept'))).toEqual([
-    "Warning AffinityNotKept: It is served without session affinity: ch-k8s-lbaas's agent on g2 knows none",
+    'Warning AffinityNotKept: The gateways g2 serve the Service without session affinity, because the agent of ch-k8s-lbaas does not support session affinity',
   ]);
 });

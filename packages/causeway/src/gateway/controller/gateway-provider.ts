@@ -182,7 +182,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       context.recordEvent(
         'Warning',
         'Remapped',
-        `Now on ${publicAddresses(ports).join(', ')}, ${why}`,
+        `The Service moved to ${publicAddresses(ports).join(', ')}, ${why}`,
       );
     }
     return { kind: 'placed', ids: idsOf(ports) };
@@ -224,8 +224,8 @@ export class GatewayProvider implements LoadBalancerProvider {
       this.#leaving.set(owner.uid, since);
       const isOver = () => fleet.behind(since).length === 0 && withholding().length === 0;
       housekeeping.waiting(key, isOver);
-      const why = behind.length > 0 ? '' : '; the removal has to be verified first';
-      const message = `Waiting until ${serving.join(', ')} no longer serve it${why}`;
+      const why = behind.length > 0 ? '' : '; the controller has to verify the removal first';
+      const message = `Waiting until ${serving.join(', ')} no longer serve the Service${why}`;
       return { kind: 'pending', message, retryAfterMs: waitMs };
     }
     this.#leaving.delete(owner.uid);
@@ -310,7 +310,7 @@ export class GatewayProvider implements LoadBalancerProvider {
         housekeeping.waiting(keyOf(service), () => true);
         fencing.request();
         const why = fencing.whyNot(shut);
-        const waiting = `Waiting until the network lets ${shut.join(', ')} use the address`;
+        const waiting = `Waiting until the network allows ${shut.join(', ')} to use the address`;
         const message = why === undefined ? waiting : `${waiting}: ${why}`;
         return { kind: 'pending', message, retryAfterMs: waitMs, ingress };
       }
@@ -404,8 +404,7 @@ function hasNewSharingGroup(service: Service, { sharingGroup }: LoadBalancerSpec
 }
 
 function whyMoved(service: Service, needs: LoadBalancerSpec): string {
-  if (needs.requested.size > 0) return 'as it asks for';
-  if (hasNewSharingGroup(service, needs))
-    return 'because its sharing key is another one than before';
-  return 'because another Service has one of its ports on the address it had';
+  if (needs.requested.size > 0) return 'because the Service requests the address';
+  if (hasNewSharingGroup(service, needs)) return 'because the sharing key of the Service changed';
+  return 'because another Service has one of its ports on the former address';
 }

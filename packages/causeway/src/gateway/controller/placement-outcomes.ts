@@ -11,7 +11,7 @@ const conflictRetryMs = 60_000;
 /** Others may have its address by now: what it is served on must be looked up anew. */
 export const lostDuringPlacement: EnsureOutcome = {
   kind: 'pending',
-  message: 'Its port was lost; it gets another one',
+  message: 'The Neutron port of the Service was lost; the controller creates another one',
   retryAfterMs: 100,
 };
 
@@ -22,14 +22,14 @@ export function notPlaced(
   by: Owner | undefined,
 ): EnsureOutcome {
   if (reservation.kind === 'leaving') {
-    const message = `Waiting until no gateway announces ${requested} for its last owner`;
+    const message = `Waiting until no gateway announces ${requested} for its former owner`;
     return { kind: 'pending', message, retryAfterMs: waitMs };
   }
   const who = by === undefined ? 'another Service' : `${by.namespace}/${by.name}`;
   const message =
     reservation.reason === 'taken'
-      ? `${requested} is taken by ${who} on one of its ports. Choose another address or other ports.`
-      : `${requested} belongs to ${who}. To share it, give both the same annotation causeway.dev/sharing-key.`;
+      ? `${requested} is in use by ${who} on one of the same ports. Choose another address or other ports.`
+      : `${requested} belongs to ${who}. To share the address, give both Services the same annotation causeway.dev/sharing-key.`;
   return { kind: 'refused', reason: 'AddressTaken', message };
 }
 
@@ -45,7 +45,7 @@ export function notMade(error: unknown): EnsureOutcome {
   if (code !== 'exhausted' || hint !== undefined) throw error;
   throw new CausewayError('exhausted', message, {
     cause: error,
-    hint: "Raise the project's quota of ports and floating IPs, enlarge the subnet, or delete Services. It is tried again by itself.",
+    hint: "Raise the project's quota of ports and floating IPs, enlarge the subnet, or delete Services. The controller tries again.",
   });
 }
 
@@ -53,7 +53,7 @@ export function notMade(error: unknown): EnsureOutcome {
 export function lostAddress(ports: ServicePorts): EnsureOutcome | undefined {
   for (const { publicAddress, missing } of ports.values()) {
     if (missing === undefined) continue;
-    const message = `The floating IP ${publicAddress} is lost and can't be had now: ${missing}. It is tried again by itself.`;
+    const message = `The floating IP ${publicAddress} was lost and is not available now: ${missing}. The controller tries again.`;
     return { kind: 'refused', reason: 'FloatingIpLost', message };
   }
   return undefined;

@@ -89,7 +89,7 @@ test('a requested address is had when the one who has it gives it up', async () 
   lab.startController();
   await lab.create(newService('first', 80, asking('192.0.2.2')), '192.0.2.2');
   await lab.client.create(services, newService('second', 80, asking('192.0.2.2')));
-  await lab.untilRecorded('AddressTaken: 192.0.2.2 is taken by default/first');
+  await lab.untilRecorded('AddressTaken: 192.0.2.2 is in use by default/first');
   await lab.patch('first', { spec: { ports: [{ port: 81 }] } });
   await until(async () => expect(await lab.addressOf('second')).toBe('192.0.2.2'));
 });
@@ -103,7 +103,7 @@ test('who takes its sharing key away moves, and who names it gets in', async () 
   await until(() => expect(lab.served(0)).toContain('192.0.2.1:25/TCP other/mail'));
   await lab.patch('web', { metadata: { annotations: { 'causeway.dev/sharing-key': null } } });
   await until(async () => expect(await lab.addressOf('web')).toBe('192.0.2.2'));
-  await lab.untilRecorded('Remapped: Now on 192.0.2.2, because its sharing key is another one');
+  await lab.untilRecorded('Remapped: The Service moved to 192.0.2.2, because the sharing key');
   // It may not even ask for the address by name, until it has the key again.
   await lab.patch('web', { metadata: { annotations: asking('192.0.2.1') } });
   await lab.untilRecorded('AddressTaken: 192.0.2.1 belongs to other/mail');

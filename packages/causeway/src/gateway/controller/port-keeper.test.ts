@@ -179,7 +179,8 @@ test('where it can not be made again its users are told, and get its address whe
   expect(keeper.portsOf('a').size).toBe(0);
   expect(keeper.takeNote('a')).toEqual({
     reason: 'AddressLost',
-    message: "The port of 192.0.2.2 was lost and can't be made again: quota",
+    message:
+      "The Neutron port of 192.0.2.2 was lost, and the controller can't create it again: quota",
   });
   expect(keeper.takeNote('a')).toBeUndefined();
   await expect(keeper.reserve(request('a'), signal)).rejects.toThrow('quota');

@@ -25,12 +25,12 @@ export class PortNotes {
   /** Notes that another address serves the owners, if the known address is not the port's. */
   changed(owners: readonly string[], known: Address | undefined, port: L2Port): void {
     if (known === undefined || known === port.publicAddress) return;
-    const message = `${known} was lost and can't be had again. Clients reach the Service at ${port.publicAddress} now.`;
+    const message = `${known} was lost and is no longer available. Clients reach the Service at ${port.publicAddress} now.`;
     for (const owner of owners) this.#notes.set(owner, { reason: 'AddressChanged', message });
   }
 
   lost(owners: readonly string[], { id, address, publicAddress }: LostPort, why: string): void {
-    const message = `The port of ${publicAddress ?? address ?? id} was lost and can't be made again: ${why}`;
+    const message = `The Neutron port of ${publicAddress ?? address ?? id} was lost, and the controller can't create it again: ${why}`;
     for (const owner of owners) this.#notes.set(owner, { reason: 'AddressLost', message });
   }
 }
