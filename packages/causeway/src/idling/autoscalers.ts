@@ -10,7 +10,7 @@ interface ScaleTarget {
   readonly name: string;
 }
 
-/** Remembers the lower bound of each autoscaler of the target, and keeps it from scaling it up. */
+/** Stores the lower bound of each autoscaler of the target, and prevents it from scaling the target up. */
 export async function putAutoscalersToSleep(
   client: KubeClient,
   namespace: string,

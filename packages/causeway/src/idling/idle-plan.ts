@@ -9,34 +9,35 @@ import {
   type UnidleTarget,
 } from './annotations.ts';
 
-/** One thing to be scaled to 0, as it stands now. */
+/** The current state of one object to scale to 0. */
 export interface TargetState {
   readonly kind: string;
   readonly name: string;
   readonly group: string;
   readonly currentReplicas: number;
-  /** The value of the annotation `previous-scale` on it. */
+  /** The value of the annotation `previous-scale` of the object. */
   readonly previousScale: string | undefined;
 }
 
-/** Why a Service must not sleep, whatever runs behind it. */
+/** Why a Service must not be idled, regardless of its workload. */
 export function refusalOf(service: Service): string | undefined {
   const { spec } = service;
-  if (service.metadata?.deletionTimestamp !== undefined) return 'it is being deleted';
-  if (spec?.type === 'ExternalName') return 'it is only a name for something outside';
+  if (service.metadata?.deletionTimestamp !== undefined) return 'the Service is being deleted';
+  if (spec?.type === 'ExternalName')
+    return 'the Service is only a name for an external host (ExternalName)';
   const hasAddress = spec?.clusterIP !== undefined && !['', 'None'].includes(spec.clusterIP);
   if (!hasAddress) {
-    return 'it is headless: clients go to the pods themselves, so nobody would notice them and wake it';
+    return "the Service is headless: clients connect straight to the pods, so connections can't wake the Service";
   }
   if ((spec?.ports ?? []).every(({ protocol }) => protocol === 'SCTP')) {
-    return 'it has no TCP or UDP port that connections could be noticed on';
+    return 'the Service has no TCP or UDP port on which connections could wake it';
   }
   return undefined;
 }
 
 /**
- * What to write on the Service: each target with the replicas to come back with. A Service that
- * sleeps already keeps what it remembers, or a second `idle` would remember 0.
+ * Plans the annotation of the Service: each target with the replicas to restore. An idle Service keeps its
+ * stored values, or a second `idle` would store 0.
  */
 export function planTargets(
   service: Service,
@@ -69,16 +70,16 @@ function replicasToRemember(state: TargetState, remembered: readonly UnidleTarge
 }
 
 /**
- * While a target has no replicas, Kubernetes leaves its autoscaler alone, unless the autoscaler may go
- * to 0 itself: that one is given a lower bound of 1 for the time of the sleep.
+ * While a target has no replicas, Kubernetes ignores its autoscaler, unless the autoscaler may scale to 0.
+ * Such an autoscaler gets a lower bound of 1 during the idle period.
  */
 export function sleepingMinReplicas(autoscaler: HorizontalPodAutoscaler): number {
   return Math.max(autoscaler.spec?.minReplicas ?? 1, 1);
 }
 
 /**
- * The lower bound to put back. Undefined if there is nothing to put back: nothing was remembered, or
- * someone has set another bound meanwhile, and that was meant.
+ * The lower bound to restore. Undefined if no bound was stored, or if a user has set another bound in the
+ * meantime: that one is intended.
  */
 export function minReplicasToRestore(
   remembered: string | undefined,

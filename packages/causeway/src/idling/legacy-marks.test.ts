@@ -16,7 +16,7 @@ const annotations = {
   ]),
 };
 
-it('goes on with the others when one of them can not be repaired', async () => {
+it('repairs the other marks after a failure', async () => {
   const written: string[] = [];
   async function* list() {
     await Promise.resolve();

@@ -14,7 +14,7 @@ const key = 'shop/web';
 const context = { signal: new AbortController().signal, log: discardLog };
 const target = { kind: 'Deployment', name: 'web', group: 'apps', replicas: 1 };
 
-/** A Service that sleeps since the clock's start; the fakes do what the test says. */
+/** A Service that is idle since the clock's start; the fakes do what the test says. */
 function start() {
   const clock = new SimulatedClock();
   const annotations = {
@@ -71,7 +71,7 @@ function start() {
 }
 
 describe('waking a Service', () => {
-  it('that changed in between is tried again, and its request still counts', async () => {
+  it('tries again after a concurrent change, and keeps the request', async () => {
     const { world, reconcile, events } = start();
     world.failures = 1;
     await expect(reconcile()).rejects.toThrow('it has changed');
@@ -80,7 +80,7 @@ describe('waking a Service', () => {
     expect(events).toEqual(['Woken']);
   });
 
-  it('says what can not be scaled, and tries it again although another pod is ready', async () => {
+  it("records which target can't be scaled, and tries it again although another pod is ready", async () => {
     const { world, reconcile, events } = start();
     world.refused = new CausewayError('forbidden', 'no');
     await expect(reconcile()).rejects.toThrow('no');
@@ -90,7 +90,7 @@ describe('waking a Service', () => {
     expect(await reconcile()).toEqual({ kind: 'done' });
   });
 
-  it('is not done while its slices still name the pods of before, which are being deleted', async () => {
+  it('is not finished while its slices still name the former pods, which are being deleted', async () => {
     const { world, reconcile, events } = start();
     world.pod = { metadata: { name: 'web-1', deletionTimestamp: '2026-01-01T00:00:00Z' } };
     expect(await reconcile()).toMatchObject({ kind: 'retryAfter' });
@@ -100,7 +100,7 @@ describe('waking a Service', () => {
     expect(events).toEqual(['Woken']);
   });
 
-  it('does not answer one request twice when it is put to sleep again within the second', async () => {
+  it('does not answer one request twice when the Service is idled again within the second', async () => {
     const { world, clock, reconcile } = start();
     await reconcile();
     expect(await reconcile()).toMatchObject({ kind: 'wait' });
@@ -109,7 +109,7 @@ describe('waking a Service', () => {
     expect(world.finished).toBe(2);
   });
 
-  it('looks again until a pod is ready, and gives up after ten minutes', async () => {
+  it('checks until a pod is ready, and gives up after ten minutes', async () => {
     const { world, clock, reconcile, reconciler, events } = start();
     world.isReady = false;
     expect(await reconcile()).toMatchObject({ kind: 'retryAfter' });
@@ -119,7 +119,7 @@ describe('waking a Service', () => {
     expect(events).toEqual(['WakeFailed']);
   });
 
-  it('does not start when its annotations are not readable, and says so', async () => {
+  it('does not start when its annotations are not readable, and records an Event', async () => {
     const { world, reconcile, events } = start();
     const annotations = { ...world.service?.metadata?.annotations, [unidleTargets]: 'not JSON' };
     world.service = { ...world.service, metadata: { ...world.service?.metadata, annotations } };
@@ -127,7 +127,7 @@ describe('waking a Service', () => {
     expect(events).toEqual(['CannotWake']);
   });
 
-  it('does nothing while nobody asks, and forgets it when it is gone', async () => {
+  it('does nothing without a request, and drops its state when the Service is deleted', async () => {
     const { world, reconcile, reconciler } = start();
     world.requestedAt = undefined;
     expect(await reconcile()).toMatchObject({ kind: 'wait' });
