@@ -11,10 +11,10 @@ import { announced } from './service-change.ts';
 import type { PoolServiceSpec } from './service-spec.ts';
 
 const leavingCheckMs = 1_000;
-/** How soon the Service is reconciled again after the announcer was told again. */
+/** How soon the Service is reconciled again after a repeated announcement. */
 const soonMs = 2_000;
 
-/** Tells announcers what the ledger granted, and waits until they show it. */
+/** Passes granted addresses on to announcers, and waits until the announcers show them. */
 export class AnnouncementWriter {
   readonly #grants: Reservations;
   readonly #reminders: Reminders;
@@ -68,22 +68,25 @@ export class AnnouncementWriter {
       this.#reminders.forget(uid);
       return { kind: 'ready', ingress };
     }
-    // Who never showed anything has missed nothing: it is not there, or takes its time.
+    // An announcer that never showed an address has missed no change: it is not running, or is slow.
     const mayHaveMissed = announcer.missesChanges === true && shown.size > 0;
     const again = mayHaveMissed
       ? await this.#remind(uid, annotations, reminders ?? 0, write)
       : undefined;
     if (!isLeft) {
       const what = leaving.map(({ address }) => address).join(', ');
-      const message = `${what} goes back to the pool when the status shows it no more`;
+      const message = `${what} returns to the pool when the status no longer shows the address`;
       const retryAfterMs = Math.min(again ?? leavingCheckMs, leavingCheckMs);
       return { kind: 'pending', message, ingress, retryAfterMs };
     }
-    const message = `${announcer.title} has been told to announce ${addresses.join(', ')} and has not yet`;
+    const message = `${announcer.title} does not show ${addresses.join(', ')} in the status yet`;
     return { kind: 'pending', message, ...(again === undefined ? {} : { retryAfterMs: again }) };
   }
 
-  /** Tells it again when it is time: a change that says nothing new, but is one. Answers with when to look. */
+  /**
+   * Repeats the announcement when it is due, by a change without new content. Returns the time until the next
+   * check.
+   */
   async #remind(
     uid: string,
     annotations: StringMap,
@@ -101,7 +104,7 @@ export class AnnouncementWriter {
   }
 }
 
-/** Whether the Service says this already. */
+/** Whether the Service has these annotations already. */
 function hasAnnotations({ metadata }: Service, annotations: StringMap): boolean {
   return Object.entries(annotations).every(
     ([name, text]) => metadata?.annotations?.[name] === text,

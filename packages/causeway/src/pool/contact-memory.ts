@@ -1,7 +1,7 @@
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { leases } from '@causeway/kubernetes/objects/resources';
 
-/** A promise to stop announcing, and when the ledger was last heard of, in wall time. */
+/** A promise to stop announcing, and the wall time of the last contact with the ledger. */
 export interface RememberedContact {
   readonly at: number;
   readonly withdrawsAfterMs: number;
@@ -10,7 +10,7 @@ export interface RememberedContact {
 const withdrawsAfterAnnotation = 'causeway.dev/withdraws-after';
 const fieldManager = 'causeway-controller';
 
-/** Keeps the promise in the cluster, as a Lease, so that the next controller keeps it too. */
+/** Stores the promise in the cluster, as a Lease, so that the next controller keeps it too. */
 export class ContactMemory {
   readonly #client: KubeClient;
   readonly #name: { readonly namespace: string; readonly name: string };

@@ -11,7 +11,7 @@ let stored: RememberedContact | undefined;
 let promises: (number | undefined)[];
 let notifications: number;
 let mayPromise: boolean;
-/** Of the API server, where promises are written down. */
+/** State of the API server, which stores the promises. */
 let isAway: 'no' | 'refuses' | 'hangs';
 let answers: () => Promise<{ epoch: string; addresses: number; selfWithdrawal?: object }>;
 
@@ -89,7 +89,7 @@ async function pass(durationMs: number): Promise<void> {
 
 const refuse = () => Promise.reject(new CausewayError('unavailable', 'cut off'));
 
-test('a promise is made once it is known what is expected, and kept when nobody answers', async () => {
+test('promises the expected time once it is known, and withdraws when the ledger does not answer', async () => {
   const { contact, stop } = startContact();
   await pass(35_000);
   expect(promises).toEqual([undefined, 60_000, 60_000, 60_000]);
@@ -108,7 +108,7 @@ test('a promise is made once it is known what is expected, and kept when nobody 
   await stop();
 });
 
-test('who did not opt in promises nothing, whatever is expected', async () => {
+test('promises nothing without opt-in, whatever the ledger expects', async () => {
   const { contact, stop } = startContact(false);
   await pass(25_000);
   answers = refuse;
@@ -119,7 +119,7 @@ test('who did not opt in promises nothing, whatever is expected', async () => {
   await stop();
 });
 
-test('nothing is promised while it could not be kept', async () => {
+test('promises nothing while the promise could not be kept', async () => {
   const { contact, stop } = startContact();
   await pass(15_000);
   mayPromise = false;
@@ -132,7 +132,7 @@ test('nothing is promised while it could not be kept', async () => {
   await stop();
 });
 
-test('the controller after keeps the promise, counting from the contact before it', async () => {
+test('the next controller keeps the promise, counting from the previous contact', async () => {
   stored = { at: clock.wallTime() - 50_000, withdrawsAfterMs: 60_000 };
   answers = refuse;
   const { contact, stop } = startContact();
@@ -143,7 +143,7 @@ test('the controller after keeps the promise, counting from the contact before i
   await stop();
 });
 
-test('a shorter time that may have been promised counts from the contact before it', async () => {
+test('a shorter time that may have been promised counts from the previous contact', async () => {
   const { contact, stop } = startContact();
   await pass(15_000);
   answers = () =>
@@ -163,7 +163,7 @@ test('a shorter time that may have been promised counts from the contact before 
 });
 
 test.each(['refuses', 'hangs'] as const)(
-  'while the API server %s nothing is promised, and heartbeats go on',
+  'promises nothing and sends heartbeats while the API server %s',
   async (how) => {
     const { contact, stop } = startContact();
     await pass(25_000);

@@ -70,7 +70,7 @@ function makeProvider(selfWithdrawal = true): PoolProvider {
   } as unknown as PoolProviderOptions);
 }
 
-test('a plain Service that was withdrawn shows its address again only with the word of the ledger', async () => {
+test('shows the address of a withdrawn plain Service again only after the ledger has confirmed it', async () => {
   const shown = { ingress: [{ ip: address }] };
   expect(await provider.ensure(service, context)).toMatchObject(shown);
   contact.isWithdrawn = true;
@@ -89,7 +89,7 @@ test('a plain Service that was withdrawn shows its address again only with the w
 });
 
 test.each(['address-outside', 'pool-exhausted', 'quota'] as const)(
-  'refused for %s, a Service goes on with what the ledger still has for it, and with nothing else',
+  'after a rejection for %s, keeps only the addresses that the ledger still has for the Service',
   async (reason) => {
     const code = reason === 'address-outside' ? 'invalid' : 'exhausted';
     ledger.ensure = () => Promise.reject(new Refusal(code, reason, 'no'));
@@ -101,7 +101,7 @@ test.each(['address-outside', 'pool-exhausted', 'quota'] as const)(
   },
 );
 
-test('an address that the announcer does not support for the Service is refused', async () => {
+test('refuses an address that the announcer does not support for the Service', async () => {
   const annotations = { 'causeway.dev/announcer': 'metallb' };
   const spec = { ...service.spec, loadBalancerIP: '198.51.100.9' };
   service = { metadata: { ...service.metadata, annotations }, spec };
@@ -113,7 +113,7 @@ test('an address that the announcer does not support for the Service is refused'
 });
 
 test.each(['recovering', 'moved'] as const)(
-  'a ledger that is %s says nothing of who holds what',
+  'keeps the addresses while the ledger is %s',
   async (reason) => {
     reservations = [];
     ledger.ensure = () => Promise.reject(new Refusal('unavailable', reason, 'no'));
@@ -158,7 +158,7 @@ test('repeats the announcement to kube-vip with growing intervals and a limit wh
   await context.annotate({ ...named, [holdingAnnotation]: formatHolding(holding) });
   provider = makeProvider(false);
   ledger.ensure = () => Promise.resolve({ addresses: [{ address: next }], fence: 9 });
-  // Nothing was shown yet: it may just not be there.
+  // kube-vip has shown nothing yet: it may not be running.
   expect(await provider.ensure(service, context)).not.toHaveProperty('retryAfterMs');
   show(address);
   const writes: string[] = [];
@@ -182,7 +182,7 @@ test('repeats the announcement to kube-vip with growing intervals and a limit wh
   const right = service.metadata?.annotations;
   expect(await provider.ensure(service, context)).toMatchObject({ kind: 'ready' });
   expect(service.metadata?.annotations).toEqual(right);
-  // What it is told next is another matter.
+  // Another address starts the intervals again.
   ledger.ensure = () => Promise.resolve({ addresses: [{ address }], fence: 11 });
   provider = makeProvider(false);
   await provider.ensure(service, context);

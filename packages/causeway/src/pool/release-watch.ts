@@ -23,7 +23,7 @@ export interface ReleaseWatchOptions {
 const departing: MetricDefinition<never> = {
   kind: 'gauge',
   name: 'causeway_pool_departing',
-  help: 'Services that are gone and whose addresses stay reserved, because they are seen announced or the ledger was not told yet.',
+  help: 'Deleted Services that still have reserved addresses, because the addresses are seen announced or the ledger is not reached.',
   labels: [],
 };
 
@@ -36,40 +36,39 @@ interface Host {
 }
 
 const everyMs = 10_000;
-/** While somebody is waited for that may be seen to stop. */
+/** The interval while an announcement may be seen to end. */
 const whileAnnouncedMs = 1_000;
-/** Who has not stopped by then may be dead, and somebody has to look. */
+/** An announcer that has not stopped after this time may be dead. An operator has to check. */
 const stuckMs = 120_000;
 
 /**
- * Tells the ledger of Services that went: because it could not be told when they did, or because
- * their address may be announced beyond their end. What is seen announced is not freed, however long
- * that takes.
+ * Frees the reservations of deleted Services, if the ledger was not reachable at the deletion or the address
+ * may be announced longer. An address that is seen announced is never freed.
  */
 export class ReleaseWatch {
   readonly #options: ReleaseWatchOptions;
-  /** What was said of whom the last time, by UID: it is said once. */
+  /** The last logged problem of each release, by UID, so that each problem is logged once. */
   #problems: ReadonlyMap<string, string> = new Map();
-  /** Since when it is known of whom that somebody is seen to announce them, by UID. */
+  /** Since when each release is known to be announced, by UID. */
   #announced: ReadonlyMap<string, number> = new Map();
-  /** Those of whom somebody was told. */
+  /** The releases for which an Event was recorded. */
   readonly #recorded = new Set<string>();
 
   constructor(options: ReleaseWatchOptions) {
     this.#options = options;
   }
 
-  /** Whether an address may be announced that nobody here can stop announcing. */
+  /** Whether an address may be announced that the controller can't withdraw. */
   get mayBeAnnounced(): boolean {
     return this.#options.departures.mayBeAnnounced;
   }
 
-  /** Reads what is departing, so that it is known before anything is promised. */
+  /** Loads the pending releases, so that they are known before any promise. */
   async remember(signal: AbortSignal): Promise<void> {
     await this.#options.departures.list(signal);
   }
 
-  /** Looks until the signal fires, whenever the ledger is heard of. */
+  /** Checks at intervals until the signal fires, while the ledger answers. */
   async run(host: Host, isHeard: () => boolean, signal: AbortSignal): Promise<void> {
     const { clock, log, metrics } = this.#options;
     const gauge = metrics.gauge(departing);
@@ -83,12 +82,12 @@ export class ReleaseWatch {
       } catch (error) {
         if (signal.aborted) throw error;
         const { message } = CausewayError.from(error);
-        log.warn({ problem: message }, 'what went can’t be read');
+        log.warn({ problem: message }, 'the pending releases are not readable');
       }
     }
   }
 
-  /** Answers how many are not freed yet. What fails for one is no matter of the others. */
+  /** Returns the number of releases that are left. A failure does not block the others. */
   async catchUp(host: Host, signal: AbortSignal): Promise<number> {
     const { departures, log, clock } = this.#options;
     const problems = new Map<string, string>();
@@ -105,7 +104,7 @@ export class ReleaseWatch {
         const { message: problem } = CausewayError.from(error);
         problems.set(uid, problem);
         if (this.#problems.get(uid) === problem) continue;
-        log.warn({ uid, ...announced, problem }, 'what went is not yet told to the ledger');
+        log.warn({ uid, ...announced, problem }, 'the ledger has not freed a reservation yet');
       }
     }
     this.#problems = problems;
@@ -114,7 +113,7 @@ export class ReleaseWatch {
     return problems.size + announced.size;
   }
 
-  /** Somebody may know that its announcer is dead, which nobody here can. */
+  /** An operator may know that the announcer is dead. The controller can't know that. */
   #recordStuck({ uid, announced }: PendingRelease, { services, recordEvent }: Host): void {
     if (announced === undefined || this.#recorded.has(uid)) return;
     const { namespace, name, by } = announced;
@@ -122,12 +121,12 @@ export class ReleaseWatch {
     this.#recorded.add(uid);
     const { title } = announcers[by];
     const message =
-      `It is gone, but ${title} is still seen to announce it: its address stays reserved until that ends. ` +
-      `If ${title} is dead where it ran, and nobody announces it, free it: causeway ipam free SITE CLUSTER --uid ${uid}`;
+      `The Service was deleted, but ${title} still announces its address. The address stays reserved until the announcement ends. ` +
+      `If ${title} is dead on the announcing node, free the address: causeway ipam free SITE CLUSTER --uid ${uid}`;
     recordEvent({ namespace, name, uid }, 'Warning', 'StillAnnounced', message);
   }
 
-  /** Whether the ledger has heard of it. */
+  /** Returns whether the ledger has freed the reservation. */
   async #release(
     departure: PendingRelease,
     services: Services,
@@ -142,7 +141,7 @@ export class ReleaseWatch {
     return true;
   }
 
-  /** Undefined while it must not be freed. */
+  /** Undefined while the address must not be freed. */
   async #isWithdrawn(
     departure: PendingRelease,
     services: Services,
@@ -156,7 +155,7 @@ export class ReleaseWatch {
     const present = services.get(`${namespace}/${name}`);
     if (present !== undefined) {
       const term = await watch.term(by, owner, signal);
-      // It is about to go: who stops for that has not even heard of it.
+      // The Service still exists, so an announcer that stops on its deletion has not stopped yet.
       if (present.metadata?.uid === uid) return this.#noteTerm(departure, announced, term, signal);
       if (isAnother(term, announced.term)) return isNextOfSame(term, announced.term);
     }
@@ -165,7 +164,7 @@ export class ReleaseWatch {
     return sighting === 'announced' ? undefined : sighting === 'withdrawn';
   }
 
-  /** Until it is gone, whoever takes the lease over announces it too. */
+  /** While the Service exists, every new holder of the lease announces it too. */
   async #noteTerm(
     departure: PendingRelease,
     announced: Announced,
@@ -182,17 +181,23 @@ function isSameTerm(one: Term, other: Term | undefined): boolean {
   return one.holder === other?.holder && one.since === other.since && one.number === other.number;
 }
 
-/** The lease is held for the Service that has the name now, and no longer for the one that went. */
+/** The lease belongs to the new Service of that name, and no longer to the deleted one. */
 function isAnother(now: Term | undefined, noted: Term | undefined): now is Term {
   return now !== undefined && noted !== undefined && !isSameTerm(now, noted);
 }
 
-/** Who takes its own lease anew has given it up: it has stopped. Another may have taken it from one that died. */
+/**
+ * A holder that takes its own lease again has released it before, so it has stopped. Another holder may have
+ * taken the lease from a dead one.
+ */
 function isNextOfSame(now: Term, noted: Term | undefined): boolean {
   return now.holder === noted?.holder && now.number === noted.number + 1;
 }
 
-/** Frees what it held. Where we died between the reservation and the note of it, the ledger knows the fence. */
+/**
+ * Frees the reservation. If the controller died between the reservation and its record, the ledger knows the
+ * fence.
+ */
 export async function freeReleased(
   ledger: PoolLedger,
   { uid, fence, withdrawn }: PendingRelease,
@@ -202,7 +207,7 @@ export async function freeReleased(
   if (known !== undefined) await ledger.delete(uid, known, withdrawn, signal);
 }
 
-/** The same for one that is going for good: whatever it holds by now is freed with it. */
+/** The same for a Service that is deleted: its current reservation is freed in any case. */
 export async function freeForGood(
   ledger: PoolLedger,
   departure: PendingRelease,
@@ -212,7 +217,8 @@ export async function freeForGood(
     await freeReleased(ledger, departure, signal);
   } catch (error) {
     if (!(error instanceof Refusal) || error.reason !== 'stale-fence') throw error;
-    // It was claimed anew and nobody wrote that down. A UID never comes again: it is still its own.
+    // The Service claimed again without a record of it. A UID is never used twice, so the reservation still
+    // belongs to the Service.
     const fence = await fenceInLedger(ledger, departure.uid, signal);
     if (fence === undefined || fence === departure.fence) throw error;
     await freeReleased(ledger, { ...departure, fence }, signal);

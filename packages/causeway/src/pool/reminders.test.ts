@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { mostReminders, Reminders } from './reminders.ts';
 
-test('the wait grows with each time, counts from what was said last, and ends', async () => {
+test('the interval grows with each repetition, counts from the last announcement, and the repetitions end', async () => {
   const clock = new SimulatedClock();
   const reminders = new Reminders(clock);
   expect(reminders.waitMs('u', 'a', 0)).toBe(2_000);

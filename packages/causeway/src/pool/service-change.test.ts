@@ -10,7 +10,7 @@ const address = parseAddress('10.0.0.7');
 const publicAddress = parseAddress('203.0.113.7');
 const metalLb = 'metallb.io/loadBalancerIPs';
 
-/** The Service after the write, as the API would have it. */
+/** The Service after the write, as the API server would return it. */
 function apply(service: Service, { annotations, spec = {} }: ServiceChange): Service {
   const merge = (before: object, change: object) =>
     Object.fromEntries(
@@ -39,7 +39,7 @@ const fresh: Service = {
   },
 };
 
-test('what is told to the announcer and what is held are one write', () => {
+test("writes the announcer's annotations and the holding together", () => {
   const announcedService = announce(fresh, { address }, 'metallb');
   expect(announcedService.metadata?.annotations).toMatchObject({ [metalLb]: address });
   expect(readHolding(announcedService)).toMatchObject({
@@ -49,13 +49,13 @@ test('what is told to the announcer and what is held are one write', () => {
   expect(announcedService.spec).toEqual(fresh.spec);
 });
 
-test('another announcer is told, and the former one no more', () => {
+test('clears the annotations of the former announcer when the announcer changes', () => {
   const moved = announce(announce(fresh, { address }, 'metallb'), { address }, 'kube-vip');
   expect(moved.metadata?.annotations?.[metalLb]).toBeUndefined();
   expect(moved.metadata?.annotations?.['kube-vip.io/loadbalancerIPs']).toBe(address);
 });
 
-test('a silenced Service is no load balancer, and becomes what it was again', () => {
+test('a withdrawn Service is no load balancer, and becomes one again with its former fields', () => {
   const announcedService = announce(fresh, { address }, 'metallb');
   const holding = readHolding(announcedService);
   if (holding === undefined) throw new Error('nothing is held');
@@ -68,7 +68,7 @@ test('a silenced Service is no load balancer, and becomes what it was again', ()
   expect(readHolding(again)).toEqual(holding);
 });
 
-test('one that is being deleted does not become a load balancer again', () => {
+test('a Service that is being deleted does not become a load balancer again', () => {
   const deleted: Service = {
     ...fresh,
     metadata: { ...fresh.metadata, deletionTimestamp: '2026-11-15T00:00:00Z' },
@@ -81,7 +81,7 @@ test('one that is being deleted does not become a load balancer again', () => {
   expect(readHolding(quiet)?.kept).toBeUndefined();
 });
 
-test('one that somebody else is to serve stays what it is', () => {
+test('a Service that is handed over keeps its type', () => {
   const announcedService = announce(fresh, { address }, 'metallb');
   const holding = readHolding(announcedService);
   if (holding === undefined) throw new Error('nothing is held');
@@ -90,7 +90,7 @@ test('one that somebody else is to serve stays what it is', () => {
   expect(left.metadata?.annotations?.[metalLb]).toBeUndefined();
 });
 
-test('names lead to what clients reach, unless the user has said where else', () => {
+test('publishes the address that clients reach, unless the user has set another DNS target', () => {
   const announcedService = announce(fresh, { address, publicAddress }, 'metallb');
   expect(announcedService.metadata?.annotations?.[dnsTargetAnnotation]).toBe(publicAddress);
   const holding = readHolding(announcedService);

@@ -4,13 +4,13 @@ import { dnsTargetAnnotation, holdingAnnotation } from './annotations.ts';
 import { clearedAnnotations, type Announcement, type Announcer } from './announcer.ts';
 import { formatHolding, readHolding, stopped, type Holding, type KeptSpec } from './holding.ts';
 
-/** One write to a Service: it is never told to an announcer what isn't recorded, nor the reverse. */
+/** One write to a Service. The announcer's annotations and the record change together. */
 export interface ServiceChange {
   readonly annotations: Annotations;
   readonly spec?: SpecChange;
 }
 
-/** Of type NodePort, and without the fields that only a load balancer may have. */
+/** Type NodePort, without the fields that only type LoadBalancer allows. */
 const notBalanced: SpecChange = {
   type: 'NodePort',
   loadBalancerClass: null,
@@ -18,7 +18,7 @@ const notBalanced: SpecChange = {
   allocateLoadBalancerNodePorts: null,
 };
 
-/** The announcer is told, and a Service that was withdrawn is a load balancer again. */
+/** Writes the announcement. A withdrawn Service becomes a load balancer again. */
 export function announced(
   service: Service,
   announcer: Announcer,
@@ -47,9 +47,9 @@ export function announced(
 }
 
 /**
- * The announcer is told nothing any more. One that has seen the Service goes on announcing it as long
- * as it is a load balancer, whatever its annotations say: so it stops being one, for good when it is
- * being deleted, else with a note of what it was.
+ * Clears the announcement. An announcer keeps announcing a known Service of type LoadBalancer, regardless of
+ * its annotations. So the Service changes its type: permanently if it is being deleted, otherwise with a
+ * record of its former fields.
  */
 export function withdrawn(service: Service, holding: Holding, now: number): ServiceChange {
   const isDeleted = service.metadata?.deletionTimestamp !== undefined;
@@ -65,7 +65,7 @@ export function withdrawn(service: Service, holding: Holding, now: number): Serv
   };
 }
 
-/** The announcer's instructions are taken back from a Service that somebody else is to serve. */
+/** Clears the announcer's annotations on a Service that another controller is going to serve. */
 export function handedOver(service: Service, holding: Holding, now: number): ServiceChange {
   return {
     annotations: {
@@ -76,7 +76,7 @@ export function handedOver(service: Service, holding: Holding, now: number): Ser
   };
 }
 
-/** An announcer shows in the status what it announces; names must lead to what clients reach. */
+/** The status has the announced address, but DNS must have the address that clients reach. */
 function dnsTarget(
   service: Service,
   before: Holding | undefined,
