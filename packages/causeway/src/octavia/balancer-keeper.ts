@@ -44,15 +44,15 @@ export interface BalancerKeeperOptions {
   readonly view: KlbView;
   readonly identity: Identity;
   readonly nodes: () => Iterable<Node>;
-  /** The families of the subnets that we know, by id. */
+  /** The families of the known subnets, by ID. */
   readonly subnetFamilies: ReadonlyMap<string, Family>;
-  /** Undefined where nobody asked for the members to be made reachable. */
+  /** Undefined if the controller does not manage the security group of the members. */
   readonly access: PodAccess | undefined;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** How far a load balancer is. */
+/** The progress of a load balancer. */
 export type Kept =
   | { readonly kind: 'serving'; readonly observed: ObservedBalancer }
   | {
@@ -64,10 +64,13 @@ export type Kept =
   | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string };
 
 const mostRounds = 6;
-/** No worker is held for longer by a load balancer that is busy; whoever waits then is told of its end. */
+/**
+ * The longest time that a worker waits for a busy load balancer. After that, the end of the change triggers a
+ * reconcile.
+ */
 const lockPatienceMs = 60_000;
 
-/** Makes Octavia have what a KuryrLoadBalancer asks for. */
+/** Makes Octavia match a KuryrLoadBalancer. */
 export class BalancerKeeper {
   readonly #options: BalancerKeeperOptions;
   readonly #refused = new RefusedParts();
@@ -127,10 +130,14 @@ export class BalancerKeeper {
         }
       }
     }
-    return { kind: 'pending', message: 'The load balancer keeps changing', retryAfterMs: 5_000 };
+    return {
+      kind: 'pending',
+      message: 'The load balancer changes again and again',
+      retryAfterMs: 5_000,
+    };
   }
 
-  /** What must not be served as it is goes off the load balancer that serves it; that one stays. */
+  /** Removes the listeners of a Service that must not be served. The load balancer stays. */
   async close(
     klb: KuryrLoadBalancer,
     owner: Owner,
@@ -150,7 +157,7 @@ export class BalancerKeeper {
     return refusal;
   }
 
-  /** Whether only our own listeners on it are our business. */
+  /** Whether the load balancer is shared, so that only this Service's listeners count. */
   isShared(klb: KuryrLoadBalancer, balancerId: string): boolean {
     return (
       klb.spec?.options?.loadbalancer_id !== undefined ||
@@ -164,7 +171,7 @@ export class BalancerKeeper {
     this.#refused.forget(`${owner.namespace}/${owner.name}`);
   }
 
-  /** What it asks for, as far as it can be had, and where it is. */
+  /** The wanted load balancer, as far as it is supported, and the subnet of its VIP. */
   reachOf(klb: KuryrLoadBalancer): Reach[] {
     const reading = this.#wanted(klb);
     const id = klb.spec?.options?.loadbalancer_id ?? klb.status?.loadbalancer?.id;
@@ -178,7 +185,7 @@ export class BalancerKeeper {
     context: ProviderContext,
   ): Promise<void> {
     const isKnown = await this.#options.access?.open(reachOf(wanted, observed), context);
-    // Before it is made, Octavia may still have to choose the subnet.
+    // Before the creation, Octavia may still have to choose the subnet.
     if (isKnown === false && observed !== undefined) recordClosed(context);
   }
 
@@ -231,7 +238,9 @@ export class BalancerKeeper {
     return ownPart(observed, this.#sharedBalancer(klb, owner, observed));
   }
 
-  /** The load balancer: by the status, by what the user names, or by name where the status was lost. */
+  /**
+   * Finds the load balancer: by the status, by the user's annotation, or by name where the status was lost.
+   */
   async #locate(
     klb: KuryrLoadBalancer,
     owner: Owner,
@@ -280,21 +289,21 @@ export class BalancerKeeper {
   ): Promise<Kept> {
     const restMs = this.#pace.restMs(owner.uid);
     if (restMs > 0) {
-      const message = 'The last one ended in ERROR; making it anew in a while';
+      const message = 'The last load balancer ended in ERROR; waiting before the next attempt';
       return { kind: 'pending', message, retryAfterMs: restMs };
     }
     context.recordEvent('Normal', 'KuryrEnsureLB', 'Provisioning a load balancer');
     const balancer = await this.#maker.make(wanted, owner, this.#marks(owner), context);
     if (balancer === undefined) {
-      const message = 'The load balancer is made one listener after another';
+      const message = 'The controller creates the load balancer one listener after another';
       return { kind: 'pending', message, retryAfterMs: 1 };
     }
     this.#serving.learn(wanted.provider, balancer.provider);
     const observed = this.#options.inventory.putBare(balancer);
-    return this.#await(observed, klb, 'The load balancer is being made', context);
+    return this.#await(observed, klb, 'The load balancer is being created', context);
   }
 
-  /** Answers with the load balancer where it is busy with an earlier change: that is waited for elsewhere. */
+  /** Returns the load balancer if it is busy with an earlier change. The caller waits for that. */
   async #change(
     klb: KuryrLoadBalancer,
     owner: Owner,
@@ -309,7 +318,7 @@ export class BalancerKeeper {
     let changes = plan;
     if (isPending(observed.balancer)) return observed;
     if (!isMembersOnly(plan)) {
-      // What is known may be old; nothing but members is changed without a fresh look.
+      // The cached state may be old. Only members are changed without a fresh read.
       const fresh = await inventory.read(id, context);
       if (fresh === undefined) return undefined;
       if (isPending(fresh.balancer)) return fresh;
@@ -327,7 +336,7 @@ export class BalancerKeeper {
       pendingChanges.watch(id, keyOf(klb));
       return undefined;
     } catch (error) {
-      // Something of it may be done: the next look must not trust what we knew.
+      // The change may be partly done, so the cached state is not reliable.
       inventory.distrust(id);
       const isLate = isErrorCode(error, 'timeout') && !context.signal.aborted;
       const now = isLate ? await inventory.read(id, context) : undefined;
@@ -336,7 +345,7 @@ export class BalancerKeeper {
     }
   }
 
-  /** Deletes it whole; it is made anew once it is gone. */
+  /** Deletes the whole load balancer. A new one is created after the deletion. */
   async #replace(
     observed: ObservedBalancer,
     klb: KuryrLoadBalancer,
@@ -348,7 +357,7 @@ export class BalancerKeeper {
     const { id, provisioningStatus } = observed.balancer;
     const restMs = this.#pace.restMs(owner.uid);
     if (provisioningStatus === 'ERROR' && restMs > 0) {
-      const again = 'It ended in ERROR again; deleting it in a while';
+      const again = 'The load balancer ended in ERROR again; waiting before the next deletion';
       return { kind: 'pending', message: again, observed, retryAfterMs: restMs };
     }
     const current = await inventory.read(id, context);
@@ -368,12 +377,12 @@ export class BalancerKeeper {
     return this.#await(inventory.putBare(leaving), klb, message, context);
   }
 
-  /** It serves as it did before; only the change has to wait. */
+  /** The load balancer serves its former state. Only the change has to wait. */
   #busy(observed: ObservedBalancer, klb: KuryrLoadBalancer, context: ProviderContext): Kept {
     const { message, kind } = this.#await(
       observed,
       klb,
-      'It is busy with an earlier change',
+      'The load balancer is busy with an earlier change',
       context,
     );
     return { kind, message };

@@ -28,17 +28,17 @@ export interface ReleaseOptions {
   readonly random: Random;
 }
 
-/** What becomes of a floating IP from the pool. `stays`: the Service goes on and will use it again. */
+/** What happens to a floating IP from the pool. `stays`: the Service continues and will use it again. */
 export type AddressFate = 'given-back' | 'kept' | 'stays';
 
 const gone: DeleteOutcome = { kind: 'gone' };
 const mostRemembered = 10_000;
 
-/** Takes away what OpenStack has for a Service: the floating IP first, so that nobody is sent there. */
+/** Deletes the objects of a Service in OpenStack: the floating IP first, so that no client is sent there. */
 export class Release {
   readonly #options: ReleaseOptions;
   readonly #pace: ErrorPace;
-  /** The UIDs of the Services that were released last. */
+  /** The UIDs of the Services that were released recently. */
   readonly #released = new Set<string>();
 
   constructor(options: ReleaseOptions) {
@@ -69,8 +69,8 @@ export class Release {
   }
 
   /**
-   * Whether this process has released the Service to the end. What appears in the cloud for it afterwards comes
-   * from a late request of ours, and is no orphan whose owner is unknown.
+   * Whether this process has released the Service completely. Objects that appear in the cloud later come
+   * from a late request of this process, and are no orphans with an unknown owner.
    */
   hasReleased({ uid }: Owner): boolean {
     return this.#released.has(uid);
@@ -82,7 +82,7 @@ export class Release {
     if (this.#released.size > mostRemembered && oldest !== undefined) this.#released.delete(oldest);
   }
 
-  /** The recorded one, and whatever else was made for this very Service. */
+  /** The recorded load balancer, and all others that were created for this Service. */
   async #balancersOf(
     owner: Owner,
     klb: KuryrLoadBalancer | undefined,
@@ -104,7 +104,7 @@ export class Release {
     return [...found.values()];
   }
 
-  /** Only the status knows an address that Kuryr took: marked, it is found without. */
+  /** Only the status names an address that Kuryr allocated. With a mark, it is found without the status. */
   async #holdAddress(
     owner: Owner,
     klb: KuryrLoadBalancer | undefined,
@@ -149,25 +149,29 @@ export class Release {
     const key = `${owner.namespace}/${owner.name}`;
     recordOverdue(pendingChanges, observed, context, 'DeleteLoadBalancerFailed');
     if (!isPending(observed.balancer)) {
-      // Asked of the others, because our own KuryrLoadBalancer may be gone already.
+      // Checks the others, because this KuryrLoadBalancer may be deleted already.
       const hasOthers = view.sharers(id, key).length > 0;
       const given = klb?.spec?.options?.loadbalancer_id;
       const wasGiven = given === id || klb?.status?.loadbalancer?.given === true;
-      // One that we made for a Service that shared it goes with the last of them.
+      // A load balancer that was created for one of the sharing Services is deleted with the last of them.
       const isOurs =
         identity.isMadeFor(owner, observed.balancer, wasGiven) ||
         (wasGiven && identity.standing(observed.balancer) === 'own');
       if (hasOthers || !isOurs) return this.#releaseListeners(observed, owner, klb, context);
       const restMs = this.#pace.restMs(owner.uid);
       if (observed.balancer.provisioningStatus === 'ERROR' && restMs > 0) {
-        return { kind: 'pending', message: 'Deleting it again in a while', retryAfterMs: restMs };
+        return {
+          kind: 'pending',
+          message: 'Waiting before the load balancer is deleted again',
+          retryAfterMs: restMs,
+        };
       }
       if ((await this.#deleteBalancer(observed, owner, context)) === 'absent') return gone;
     }
     pendingChanges.watch(id, key);
     return {
       kind: 'pending',
-      message: 'Waiting until the load balancer is gone',
+      message: 'Waiting for the deletion of the load balancer',
       retryAfterMs: 30_000,
     };
   }
@@ -180,7 +184,7 @@ export class Release {
     const { balancing, inventory } = this.#options;
     const { id, provisioningStatus } = balancer;
     if (provisioningStatus === 'ERROR' && this.#pace.failed(owner.uid) > 1) {
-      const message = `The load balancer ${id} ended in ERROR while it was deleted. Deleting it again.`;
+      const message = `The load balancer ${id} ended in ERROR during its deletion. The controller deletes it again.`;
       context.recordEvent('Warning', 'DeleteLoadBalancerFailed', message);
     } else {
       context.recordEvent('Normal', 'KuryrReleaseLB', 'Releasing the load balancer');
@@ -192,7 +196,7 @@ export class Release {
         return 'absent';
       }
     } catch (error) {
-      // Busy with somebody's change: its end is waited for, and then it is tried again.
+      // Busy with another change: the controller waits for its end and tries again.
       if (!isLocked(error)) throw error;
       return 'busy';
     }
@@ -200,7 +204,7 @@ export class Release {
     return 'leaving';
   }
 
-  /** Ours on a load balancer that others use too; it stays. */
+  /** Releases the Service's listeners on a load balancer that others use too. The load balancer stays. */
   async #releaseListeners(
     observed: ObservedBalancer,
     owner: Owner,

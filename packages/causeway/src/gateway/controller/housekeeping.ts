@@ -179,7 +179,7 @@ export class GatewayHousekeeping {
       } catch (error) {
         const known = CausewayError.from(error);
         if (signal.aborted) throw known;
-        log.warn({ error: known }, 'could not look for drift');
+        log.warn({ error: known }, 'the drift check failed');
       }
       tookMs = clock.monotonic() - started;
     }

@@ -55,7 +55,7 @@ export const gatewaySettings = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('id of the network that floating IPs come from; none are used without it'),
+    .describe('id of the network of floating IPs; none are used without it'),
   floatingSubnet: z.string().min(1).optional().describe('id of the subnet of that network'),
   addressPairs: z
     .strictObject({
