@@ -87,7 +87,7 @@ export class AutoIdler {
     if (this.#awakeSince.get(key) === undefined) this.#awakeSince.set(key, now);
   }
 
-  forget(key: string): void {
+  drop(key: string): void {
     this.#awakeSince.delete(key);
     this.#unproved.delete(key);
     this.#failed.delete(key);

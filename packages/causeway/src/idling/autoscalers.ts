@@ -36,10 +36,10 @@ export async function wakeAutoscalers(
   signal: AbortSignal,
 ): Promise<void> {
   for (const autoscaler of await autoscalersOf(client, namespace, target, signal)) {
-    const remembered = annotationsOf(autoscaler)[previousMinReplicas];
-    if (remembered === undefined) continue;
+    const stored = annotationsOf(autoscaler)[previousMinReplicas];
+    if (stored === undefined) continue;
     const { name = '', resourceVersion } = autoscaler.metadata ?? {};
-    const minReplicas = minReplicasToRestore(remembered, autoscaler.spec?.minReplicas);
+    const minReplicas = minReplicasToRestore(stored, autoscaler.spec?.minReplicas);
     const patch = {
       metadata: { resourceVersion, annotations: { [previousMinReplicas]: null } },
       ...(minReplicas === undefined ? {} : { spec: { minReplicas } }),

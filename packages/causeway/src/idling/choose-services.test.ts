@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { chooseServices, type ServiceChoice } from './choose-services.ts';
 
-const nobody = {} as KubeClient;
+const noClient = {} as KubeClient;
 const signal = new AbortController().signal;
 const choose = (choice: Partial<ServiceChoice>) =>
-  chooseServices(nobody, { names: [], ...choice }, 'shop', signal);
+  chooseServices(noClient, { names: [], ...choice }, 'shop', signal);
 
 describe('choosing Services', () => {
   it('by name, in the namespace or in another', async () => {

@@ -83,7 +83,7 @@ describe('the lower bound of an autoscaler', () => {
     ['3', 5, undefined],
     [undefined, 1, undefined],
     ['x', 1, undefined],
-  ])('stored %s, now %s: set to %s', (remembered, current, restored) => {
-    expect(minReplicasToRestore(remembered, current)).toBe(restored);
+  ])('stored %s, now %s: set to %s', (stored, current, restored) => {
+    expect(minReplicasToRestore(stored, current)).toBe(restored);
   });
 });

@@ -44,26 +44,26 @@ export function planTargets(
   endpoints: Endpoints | undefined,
   states: readonly TargetState[],
 ): UnidleTarget[] {
-  const remembered = [service, endpoints].flatMap((object) => {
+  const stored = [service, endpoints].flatMap((object) => {
     if (!hasIdledAt(object)) return [];
     const parsed = parseTargets(annotationsOf(object)[unidleTargets]);
     return parsed.ok ? parsed.targets : [];
   });
   const targets = states.map((state) => {
     const { kind, name, group } = state;
-    return { kind, name, group, replicas: replicasToRemember(state, remembered) };
+    return { kind, name, group, replicas: replicasToStore(state, stored) };
   });
-  const gone = remembered.filter(
+  const gone = stored.filter(
     (old, index) =>
       !targets.some((target) => sameTarget(target, old)) &&
-      remembered.findIndex((other) => sameTarget(other, old)) === index,
+      stored.findIndex((other) => sameTarget(other, old)) === index,
   );
   return [...targets, ...gone];
 }
 
-function replicasToRemember(state: TargetState, remembered: readonly UnidleTarget[]): number {
+function replicasToStore(state: TargetState, stored: readonly UnidleTarget[]): number {
   if (state.currentReplicas > 0) return state.currentReplicas;
-  const known = remembered.find((target) => sameTarget(target, state))?.replicas ?? 0;
+  const known = stored.find((target) => sameTarget(target, state))?.replicas ?? 0;
   if (known > 0) return known;
   const previous = Number(state.previousScale);
   return Number.isInteger(previous) && previous > 0 ? previous : 1;
@@ -82,11 +82,11 @@ export function sleepingMinReplicas(autoscaler: HorizontalPodAutoscaler): number
  * meantime: that one is intended.
  */
 export function minReplicasToRestore(
-  remembered: string | undefined,
+  stored: string | undefined,
   current: number | undefined,
 ): number | undefined {
-  if (remembered === undefined) return undefined;
-  const before = Number(remembered);
+  if (stored === undefined) return undefined;
+  const before = Number(stored);
   if (!Number.isInteger(before) || before < 0) return undefined;
   const whileAsleep = Math.max(before, 1);
   return (current ?? 1) === whileAsleep && before !== whileAsleep ? before : undefined;

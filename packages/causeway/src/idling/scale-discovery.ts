@@ -54,7 +54,7 @@ export class ScaleDiscovery {
   }
 
   /** The server may serve the kind in another version than before. The next call asks again. */
-  forget({ group }: Pick<KindName, 'group'>): void {
+  drop({ group }: Pick<KindName, 'group'>): void {
     this.#preferred.delete(group);
     const prefix = pathOf(group, '');
     for (const path of this.#resources.keys()) {
@@ -64,7 +64,7 @@ export class ScaleDiscovery {
 
   #preferredVersion(group: string, signal: AbortSignal): Promise<string | undefined> {
     if (group === '') return Promise.resolve('v1');
-    return remember(this.#preferred, group, async () => {
+    return cached(this.#preferred, group, async () => {
       const answer = (await this.#ask(`/apis/${encodeURIComponent(group)}`, signal)) as
         | { readonly preferredVersion?: { readonly version?: string } }
         | undefined;
@@ -78,7 +78,7 @@ export class ScaleDiscovery {
     signal: AbortSignal,
   ): Promise<readonly ApiResource[]> {
     const path = pathOf(group, version);
-    return remember(this.#resources, path, async () => {
+    return cached(this.#resources, path, async () => {
       const answer = (await this.#ask(path, signal)) as
         | { readonly resources?: readonly ApiResource[] }
         | undefined;
@@ -102,7 +102,7 @@ function pathOf(group: string, version: string): string {
 }
 
 /** Failures and missing kinds are requested again on the next call: a definition may be created later. */
-async function remember<T>(
+async function cached<T>(
   known: Map<string, Promise<T>>,
   key: string,
   ask: () => Promise<T>,

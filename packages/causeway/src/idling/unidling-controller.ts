@@ -114,7 +114,7 @@ export class UnidlingController {
     const stops = [
       this.#services.onChange((change) => {
         this.#queue.add(change.key);
-        if (change.type === 'deleted') this.#autoIdler.forget(change.key);
+        if (change.type === 'deleted') this.#autoIdler.drop(change.key);
         else this.#autoIdler.note(change.after);
       }),
       this.#events.onChange((change) => {

@@ -90,7 +90,7 @@ export class Waker {
       if (!isErrorCode(error, 'not-found')) throw error;
     }
     // The kind may be served in another version now.
-    this.#discovery.forget(target);
+    this.#discovery.drop(target);
     const other = await this.#resourceOf(target, signal);
     if (other === undefined || other.version === resource.version) return 'missing';
     return this.#scaleUp(other, namespace, target, signal);

@@ -4,7 +4,7 @@ import { allowedSources } from './allowed-sources.ts';
 const [four, six] = ['192.0.2.0/24', '2001:db8::/32'];
 
 test.each([
-  ['everybody', undefined, 4, null, []],
+  ['every source', undefined, 4, null, []],
   ['of the family of the VIP', [four], 4, [four], []],
   ['of both families', [four, six], 4, [four], [six]],
   ['of both families, with a VIP of IPv6', [four, six], 6, [six], [four]],

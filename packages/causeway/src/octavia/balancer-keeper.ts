@@ -105,7 +105,7 @@ export class BalancerKeeper {
       }
       switch (decision.kind) {
         case 'same':
-          this.#pace.forget(owner.uid);
+          this.#pace.drop(owner.uid);
           recordOverdue(this.#options.pendingChanges, observed, context);
           await leaveFormer(this.#options, klb, owner, observed.balancer.id, context);
           return { kind: 'serving', observed: this.#own(klb, owner, observed) };
@@ -165,10 +165,10 @@ export class BalancerKeeper {
     );
   }
 
-  forget(owner: Owner): void {
-    this.#pace.forget(owner.uid);
-    this.#maker.forget(owner);
-    this.#refused.forget(`${owner.namespace}/${owner.name}`);
+  drop(owner: Owner): void {
+    this.#pace.drop(owner.uid);
+    this.#maker.drop(owner);
+    this.#refused.drop(`${owner.namespace}/${owner.name}`);
   }
 
   /** The wanted load balancer, as far as it is supported, and the subnet of its VIP. */
@@ -364,7 +364,7 @@ export class BalancerKeeper {
     if (current !== undefined && isPending(current.balancer)) {
       return this.#busy(current, klb, context);
     }
-    if (current !== undefined && provisioningStatus === 'ERROR' && !this.#maker.forgetsChildren) {
+    if (current !== undefined && provisioningStatus === 'ERROR' && !this.#maker.losesChildren) {
       if (current.balancer.provisioningStatus !== 'ERROR') {
         return this.#await(current, klb, 'The load balancer has left ERROR', context);
       }

@@ -21,7 +21,7 @@ export class BalancerMaker {
    * children.
    */
   readonly #stepwise = new Set<string>();
-  #forgetsChildren = false;
+  #losesChildren = false;
 
   constructor(balancing: LoadBalancing, inventory: Inventory) {
     this.#balancing = balancing;
@@ -29,11 +29,11 @@ export class BalancerMaker {
   }
 
   /** Whether Octavia has left children of a create request PENDING before. */
-  get forgetsChildren(): boolean {
-    return this.#forgetsChildren;
+  get losesChildren(): boolean {
+    return this.#losesChildren;
   }
 
-  forget({ uid }: Owner): void {
+  drop({ uid }: Owner): void {
     this.#doubtful.delete(uid);
     this.#stepwise.delete(uid);
   }
@@ -48,7 +48,7 @@ export class BalancerMaker {
     marks: { readonly description: string; readonly tags: readonly string[] },
     { signal }: ProviderContext,
   ): Promise<LoadBalancer | undefined> {
-    const isStepwise = this.#forgetsChildren || this.#stepwise.has(uid);
+    const isStepwise = this.#losesChildren || this.#stepwise.has(uid);
     const mayExist = this.#doubtful.has(uid);
     this.#doubtful.add(uid);
     try {
@@ -76,7 +76,7 @@ export class BalancerMaker {
     const tree = await this.#balancing.statusTree(id, context);
     this.#sent.delete(id);
     if (this.#balancing.kind === 'octavia' && stuckChildren(tree).length > 0) {
-      this.#forgetsChildren = true;
+      this.#losesChildren = true;
       context.log.warn({ loadBalancer: id }, 'the service lost the children of a create request');
       // Only the deletion of the whole load balancer helps, which is how an ERROR is handled.
       const balancer = { ...known.balancer, provisioningStatus: 'ERROR' as const };

@@ -12,12 +12,13 @@ import type { KlbOptions } from './kuryr-load-balancer.ts';
 /** Checks which requests Octavia and the provider support, and notes the others. */
 export class CapabilityCheck {
   readonly notes: Note[] = [];
-  readonly who: string;
+  readonly subject: string;
   readonly #capabilities: Capabilities;
 
   constructor(capabilities: Capabilities, provider: string | undefined) {
     this.#capabilities = capabilities;
-    this.who = provider === undefined ? 'This load balancing service' : `The provider ${provider}`;
+    this.subject =
+      provider === undefined ? 'This load balancing service' : `The provider ${provider}`;
   }
 
   get samePort(): boolean {
@@ -117,7 +118,7 @@ export class CapabilityCheck {
   #lacks(what: string): void {
     this.note(
       'OptionUnsupported',
-      `${this.who} does not support ${what}. The rest of the request is served.`,
+      `${this.subject} does not support ${what}. The rest of the request is served.`,
     );
   }
 }

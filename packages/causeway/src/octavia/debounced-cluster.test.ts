@@ -44,7 +44,7 @@ test('returns the current state for unknown and deleted Services', () => {
   live.slices.push(slice('b'));
   debounce.after('default/web', () => undefined);
   debounce.after(nodesKey, () => undefined);
-  cluster.forget('default/web');
+  cluster.drop('default/web');
   expect(cluster.slicesOf('default/web')).toHaveLength(2);
   expect(cluster.nodes()).toEqual([named('n1')]);
 });

@@ -42,7 +42,7 @@ export class DebouncedCluster {
   }
 
   /** The Service was deleted. */
-  forget(key: string): void {
+  drop(key: string): void {
     this.#slices.delete(key);
   }
 }

@@ -109,7 +109,7 @@ export function wantedBalancer(input: WantedInput): WantedReading {
     return {
       kind: 'refused',
       reason: 'SourceRangesUnsupported',
-      message: `${can.who} does not support source ranges, and without loadBalancerSourceRanges the load balancer would be open to every source. The controller removes the listeners of the Service. Remove the ranges, or use another provider.`,
+      message: `${can.subject} does not support source ranges, and without loadBalancerSourceRanges the load balancer would be open to every source. The controller removes the listeners of the Service. Remove the ranges, or use another provider.`,
     };
   }
   const securityGroupIds = can.securityGroups(spec.security_groups_ids ?? []);
@@ -160,14 +160,14 @@ function listenersOf(
     if (protocol === undefined || input.skipped.has(name)) {
       can.note(
         'KuryrSkipListener',
-        `${can.who} does not support ${port.protocol} port ${port.port}; the other ports are served.`,
+        `${can.subject} does not support ${port.protocol} port ${port.port}; the other ports are served.`,
       );
       return [];
     }
     if (!can.samePort && taken.has(port.port)) {
       can.note(
         'KuryrSkipListener',
-        `${can.who} serves port ${port.port} in one protocol only; ${port.protocol} is not served.`,
+        `${can.subject} serves port ${port.port} in one protocol only; ${port.protocol} is not served.`,
       );
       return [];
     }

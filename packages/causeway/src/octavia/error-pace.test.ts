@@ -15,6 +15,6 @@ test('each failure in a row delays the next attempt further, and a success reset
   for (let count = 0; count < 4; count += 1) pace.failed('u1');
   expect(pace.restMs('u1')).toBeGreaterThan(first);
   expect(pace.restMs('u2')).toBeLessThanOrEqual(0);
-  pace.forget('u1');
+  pace.drop('u1');
   expect(pace.restMs('u1')).toBeLessThanOrEqual(0);
 });

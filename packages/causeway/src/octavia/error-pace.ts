@@ -28,7 +28,7 @@ export class ErrorPace {
     return (this.#failures.get(uid)?.notBefore ?? 0) - this.#clock.monotonic();
   }
 
-  forget(uid: string): void {
+  drop(uid: string): void {
     this.#failures.delete(uid);
   }
 }

@@ -57,7 +57,7 @@ export class Inventory {
     else named.add(id);
   }
 
-  forget(id: string): void {
+  drop(id: string): void {
     this.#touch(id);
     this.#drop(id);
   }
@@ -83,11 +83,11 @@ export class Inventory {
       balancer = await this.#balancing.loadBalancer(id, call);
     } catch (error) {
       if (!isErrorCode(error, 'not-found')) throw error;
-      this.forget(id);
+      this.drop(id);
       return undefined;
     }
     if (balancer.provisioningStatus === 'DELETED') {
-      this.forget(id);
+      this.drop(id);
       return undefined;
     }
     const listeners = await collect(this.#balancing.listeners({ loadBalancerId: id }, call));

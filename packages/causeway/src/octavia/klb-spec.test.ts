@@ -245,7 +245,7 @@ test("an idle Service uses its node ports, or gets a note that connections can't
   const spec = { ports: [{ port: 80 }] };
   expect(specOf({ annotations, settings, spec }).options?.member_mode).toBe('Pod');
   expect(notesOf({ annotations, settings, spec })).toEqual([
-    expect.stringMatching(/^CannotBeWoken: .*cannot wake/),
+    expect.stringMatching(/^CannotBeWoken: .*can't wake/),
   ]);
 });
 

@@ -208,7 +208,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
   async #delete(owner: Owner, fate: AddressFate, context: ProviderContext): Promise<DeleteOutcome> {
     const { writer, release } = this.#options;
     const key = `${owner.namespace}/${owner.name}`;
-    this.#options.cluster.forget(key);
+    this.#options.cluster.drop(key);
     const klb = this.#klbOf(owner);
     const outcome = await release.release(owner, klb, fate, context);
     if (outcome.kind === 'pending') return outcome;

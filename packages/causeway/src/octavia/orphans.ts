@@ -140,7 +140,7 @@ export class Orphans {
     try {
       if (kind === 'load-balancer') {
         await balancing.deleteLoadBalancer(id, { signal, cascade: true });
-        inventory.forget(id);
+        inventory.drop(id);
       } else await floating.delete(id, { signal });
       return true;
     } catch (error) {

@@ -117,7 +117,7 @@ export class PendingChanges {
       for (const key of watched.keys) this.#running?.enqueue(key);
       return;
     }
-    if (balancer === undefined) inventory.forget(id);
+    if (balancer === undefined) inventory.drop(id);
     else inventory.putBare(balancer);
     this.#watched.delete(id);
     this.#overdue.delete(id);

@@ -43,7 +43,7 @@ export class RefusedParts {
     this.#refused.set(keyOf(klb), refused);
   }
 
-  forget(key: string): void {
+  drop(key: string): void {
     this.#refused.delete(key);
   }
 

@@ -61,9 +61,9 @@ export class Release {
       if (result.kind === 'pending') outcome = result;
     }
     if (outcome.kind === 'gone') {
-      this.#options.keeper.forget(owner);
-      this.#pace.forget(owner.uid);
-      if (fate !== 'stays') this.#remember(owner);
+      this.#options.keeper.drop(owner);
+      this.#pace.drop(owner.uid);
+      if (fate !== 'stays') this.#noteReleased(owner);
     }
     return outcome;
   }
@@ -76,7 +76,7 @@ export class Release {
     return this.#released.has(uid);
   }
 
-  #remember({ uid }: Owner): void {
+  #noteReleased({ uid }: Owner): void {
     this.#released.add(uid);
     const [oldest] = this.#released;
     if (this.#released.size > mostRemembered && oldest !== undefined) this.#released.delete(oldest);
@@ -192,7 +192,7 @@ export class Release {
     try {
       const call = { signal: context.signal, cascade: true };
       if ((await balancing.deleteLoadBalancer(id, call)) === 'absent') {
-        inventory.forget(id);
+        inventory.drop(id);
         return 'absent';
       }
     } catch (error) {

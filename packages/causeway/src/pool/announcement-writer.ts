@@ -65,7 +65,7 @@ export class AnnouncementWriter {
     const isShown =
       announcer.statusWriter === 'controller' || addresses.every((address) => shown.has(address));
     if (isLeft && isShown) {
-      this.#reminders.forget(uid);
+      this.#reminders.drop(uid);
       return { kind: 'ready', ingress };
     }
     // An announcer that never showed an address has missed no change: it is not running, or is slow.
@@ -99,8 +99,8 @@ export class AnnouncementWriter {
     return soonMs;
   }
 
-  forget(uid: string): void {
-    this.#reminders.forget(uid);
+  drop(uid: string): void {
+    this.#reminders.drop(uid);
   }
 }
 

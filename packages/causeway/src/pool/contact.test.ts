@@ -3,11 +3,11 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock, settled } from '@causeway/base/time/simulated-clock';
 import { Contact } from './contact.ts';
-import type { ContactMemory, RememberedContact } from './contact-memory.ts';
+import type { ContactMemory, StoredContact } from './contact-memory.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 
 let clock: SimulatedClock;
-let stored: RememberedContact | undefined;
+let stored: StoredContact | undefined;
 let promises: (number | undefined)[];
 let notifications: number;
 let mayPromise: boolean;
@@ -39,13 +39,13 @@ function startContact(selfWithdrawal = true): { contact: Contact; stop: () => Pr
   } as unknown as PoolLedger;
   const memory = {
     read: () => Promise.resolve(stored),
-    write: (contact: RememberedContact, signal: AbortSignal) => {
+    write: (contact: StoredContact, signal: AbortSignal) => {
       if (isAway === 'hangs') return hang(signal);
       if (isAway === 'refuses') return Promise.reject(new CausewayError('unavailable', 'away'));
       stored = contact;
       return Promise.resolve();
     },
-    forget: (signal: AbortSignal) => {
+    drop: (signal: AbortSignal) => {
       if (isAway === 'hangs') return hang(signal);
       if (isAway === 'refuses') return Promise.reject(new CausewayError('unavailable', 'away'));
       stored = undefined;
@@ -56,7 +56,7 @@ function startContact(selfWithdrawal = true): { contact: Contact; stop: () => Pr
   const contact = new Contact(options);
   const stop = new AbortController();
   const run = async () => {
-    await contact.remember(stop.signal);
+    await contact.load(stop.signal);
     await contact.run(
       () => (notifications += 1),
       () => mayPromise,

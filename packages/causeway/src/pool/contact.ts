@@ -81,12 +81,12 @@ export class Contact {
   }
 
   /** Loads the promise of the previous controller, which binds this one. Must run before any announcement. */
-  async remember(signal: AbortSignal): Promise<void> {
-    const remembered = await this.#options.memory.read(signal);
-    if (remembered === undefined) return;
-    const sinceContactMs = Math.max(0, this.#options.clock.wallTime() - remembered.at);
+  async load(signal: AbortSignal): Promise<void> {
+    const stored = await this.#options.memory.read(signal);
+    if (stored === undefined) return;
+    const sinceContactMs = Math.max(0, this.#options.clock.wallTime() - stored.at);
     this.#lastContact = this.#now - sinceContactMs;
-    this.#promisedMs = remembered.withdrawsAfterMs;
+    this.#promisedMs = stored.withdrawsAfterMs;
     this.#isWritten = true;
   }
 
@@ -124,7 +124,7 @@ export class Contact {
       this.#lastContact = sentAt;
       this.#promisedMs = promise;
       this.#expectedMs = answer.selfWithdrawal?.afterMs;
-      if (promise === undefined) await this.#forget(signal);
+      if (promise === undefined) await this.#drop(signal);
       return isNew;
     } catch (error) {
       if (signal.aborted) throw error;
@@ -162,12 +162,12 @@ export class Contact {
   }
 
   /** A leftover promise binds the next controller to more than was promised, which does no harm. */
-  async #forget(signal: AbortSignal): Promise<void> {
+  async #drop(signal: AbortSignal): Promise<void> {
     if (!this.#isWritten) return;
     const { memory, clock } = this.#options;
     try {
       await withDeadline(clock, writeLimitMs, signal, 'removing a promise', (limit) =>
-        memory.forget(limit),
+        memory.drop(limit),
       );
       this.#isWritten = false;
     } catch (error) {

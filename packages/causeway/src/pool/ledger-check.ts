@@ -88,13 +88,13 @@ export class LedgerCheck {
     const repairs: Repair[] = [];
     listener.begin('Repairing', findings.length);
     for (const finding of findings) {
-      repairs.push({ finding, outcome: await this.#mend(finding, signal) });
+      repairs.push({ finding, outcome: await this.#repairOne(finding, signal) });
       listener.step(finding.service);
     }
     return repairs;
   }
 
-  async #mend(finding: Finding, signal: AbortSignal): Promise<string> {
+  async #repairOne(finding: Finding, signal: AbortSignal): Promise<string> {
     try {
       switch (finding.kind) {
         case 'leaked':

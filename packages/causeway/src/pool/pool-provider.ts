@@ -174,19 +174,19 @@ export class PoolProvider implements LoadBalancerProvider {
     const present = this.#services?.get(key);
     const service = present?.metadata?.uid === owner.uid ? present : undefined;
     if (service !== undefined && this.#isOnNode(service)) {
-      this.#forget(owner);
+      this.#drop(owner);
       return { kind: 'gone' };
     }
     const fence = this.#grants.fenceOf(owner.uid);
     const last = { fence, announcer: this.#announcers.get(owner.uid) };
     const outcome = await this.#options.release.release(owner, service, last, context);
-    if (outcome.kind === 'gone') this.#forget(owner);
+    if (outcome.kind === 'gone') this.#drop(owner);
     return outcome;
   }
 
-  #forget(owner: Owner): void {
-    this.#grants.forget(owner.uid);
-    this.#announcements.forget(owner.uid);
+  #drop(owner: Owner): void {
+    this.#grants.drop(owner.uid);
+    this.#announcements.drop(owner.uid);
     this.#announcers.delete(owner.uid);
     this.#onNode.delete(owner.uid);
     this.#owners.remove(owner);
@@ -212,8 +212,8 @@ export class PoolProvider implements LoadBalancerProvider {
           for (const service of host.services.values()) {
             if (readHolding(service) !== undefined) this.#owners.add(service);
           }
-          await contact.remember(inner);
-          await departed.remember(inner);
+          await contact.load(inner);
+          await departed.load(inner);
           this.#synced.resolve();
           const mayPromise = () =>
             !departed.mayBeAnnounced && [...host.services.values()].every(canBeWithdrawn);
@@ -235,12 +235,12 @@ export class PoolProvider implements LoadBalancerProvider {
 
   /** Earlier answers of the ledger may be outdated. */
   #askAgain(host: ProviderHost): void {
-    this.#grants.forgetAll();
+    this.#grants.dropAll();
     for (const { uid } of this.#owners.all()) this.#enqueue(host, uid);
   }
 
   #askFor(host: ProviderHost, uid: string): void {
-    this.#grants.forget(uid);
+    this.#grants.drop(uid);
     this.#enqueue(host, uid);
   }
 

@@ -24,7 +24,7 @@ const recheckMs = 1_000;
 const stuckMs = 30_000;
 
 /** The known facts about a Service that no longer exists. */
-export interface Remembered {
+export interface LastKnown {
   readonly fence?: number | undefined;
   /** The announcer of the Service, if there was one. */
   readonly announcer?: AnnouncerName | undefined;
@@ -108,7 +108,7 @@ export class PoolRelease {
   async release(
     owner: Owner,
     service: Service | undefined,
-    last: Remembered,
+    last: LastKnown,
     context: ProviderContext,
   ): Promise<DeleteOutcome> {
     const { watch, clock, withdrawalMs } = this.#options;
@@ -192,7 +192,7 @@ export class PoolRelease {
     try {
       const free = isDeleted ? freeForGood : freeReleased;
       await free(this.#options.ledger, departure, signal);
-      this.#options.watch.forget(departure.uid);
+      this.#options.watch.drop(departure.uid);
     } catch (error) {
       const known = CausewayError.from(error);
       // A Service that stays may return to this provider. Its reservation must not be freed later then.

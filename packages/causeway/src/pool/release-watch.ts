@@ -64,7 +64,7 @@ export class ReleaseWatch {
   }
 
   /** Loads the pending releases, so that they are known before any promise. */
-  async remember(signal: AbortSignal): Promise<void> {
+  async load(signal: AbortSignal): Promise<void> {
     await this.#options.departures.list(signal);
   }
 
@@ -137,7 +137,7 @@ export class ReleaseWatch {
     if (withdrawn === undefined) return false;
     await freeForGood(ledger, { ...departure, withdrawn }, signal);
     await departures.remove(departure, signal);
-    watch.forget(departure.uid);
+    watch.drop(departure.uid);
     return true;
   }
 
@@ -159,7 +159,7 @@ export class ReleaseWatch {
       if (present.metadata?.uid === uid) return this.#noteTerm(departure, announced, term, signal);
       if (isAnother(term, announced.term)) return isNextOfSame(term, announced.term);
     }
-    if (wasSeen) watch.remember(uid);
+    if (wasSeen) watch.markSeen(uid);
     const sighting = await watch.check(by, owner, signal);
     return sighting === 'announced' ? undefined : sighting === 'withdrawn';
   }

@@ -15,6 +15,6 @@ test('the interval grows with each repetition, counts from the last announcement
   expect(reminders.waitMs('u', 'a for the last time', mostReminders - 1)).toBe(256_000);
   await clock.advance(600_000);
   expect(reminders.waitMs('u', 'and no more', mostReminders)).toBeUndefined();
-  reminders.forget('u');
+  reminders.drop('u');
   expect(reminders.waitMs('u', 'b', 0)).toBe(2_000);
 });

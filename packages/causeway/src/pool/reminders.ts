@@ -27,7 +27,7 @@ export class Reminders {
     return Math.max(0, since + firstMs * 2 ** times - now);
   }
 
-  forget(uid: string): void {
+  drop(uid: string): void {
     this.#said.delete(uid);
   }
 }

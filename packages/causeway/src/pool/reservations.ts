@@ -83,12 +83,12 @@ export class Reservations {
     return this.#granted.get(uid)?.grant.fence;
   }
 
-  forget(uid: string): void {
+  drop(uid: string): void {
     this.#granted.delete(uid);
   }
 
   /** Earlier answers of the ledger may be outdated. */
-  forgetAll(): void {
+  dropAll(): void {
     this.#granted.clear();
   }
 

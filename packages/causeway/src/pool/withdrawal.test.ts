@@ -49,7 +49,7 @@ test('keeps the state of one Service apart from another Service of the same name
   await watch.check('kube-vip', web('a'), signal);
   await hold('default', 'kubevip-web', '');
   expect(await watch.check('kube-vip', web('b'), signal)).toBe('unknown');
-  watch.forget('a');
+  watch.drop('a');
   expect(await watch.check('kube-vip', web('a'), signal)).toBe('unknown');
 });
 

@@ -67,12 +67,12 @@ export class WithdrawalWatch {
   }
 
   /** The Service was seen announced by an earlier controller. */
-  remember(uid: string): void {
+  markSeen(uid: string): void {
     this.#seen.add(uid);
   }
 
   /** Drops the state of a Service. */
-  forget(uid: string): void {
+  drop(uid: string): void {
     this.#seen.delete(uid);
   }
 
