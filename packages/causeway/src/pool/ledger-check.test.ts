@@ -98,6 +98,6 @@ test('lists pending releases with their addresses, and does not touch them', asy
   expect(findings).toMatchObject([
     { kind: 'departing', service: 'default/web', addresses: [address] },
   ]);
-  expect(findings[0]?.message).toContain('kube-vip is seen to have stopped');
+  expect(findings[0]?.message).toContain('when kube-vip no longer announces');
   expect(await repair()).toEqual(['departing: not changed']);
 });
