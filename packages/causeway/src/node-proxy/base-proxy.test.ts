@@ -274,8 +274,8 @@ describe('the base proxy', () => {
   });
 
   it('gives an address that two Services ask for to the older one, and to the other when it goes', async () => {
-    const told: string[] = [];
-    const { proxy, committed, connect, end } = start((text) => told.push(text));
+    const events: string[] = [];
+    const { proxy, committed, connect, end } = start((text) => events.push(text));
     const shared = { spec: { clusterIP: '10.96.0.9', ports: [{ port: 80 }] } };
     const made = (name: string, creationTimestamp: string) =>
       makeService({ ...shared, metadata: { namespace: 'shop', name, creationTimestamp } });
@@ -288,18 +288,18 @@ describe('the base proxy', () => {
     proxy.synced();
     await next;
     expect(connect('10.96.0.9', 80).packet.destination).toBe('10.1.0.2');
-    expect(told).toEqual([younger]);
+    expect(events).toEqual([younger]);
     next = committed();
     proxy.setService(made('younger', '2026-02-01T00:00:00Z'));
     proxy.removeService('shop/older');
     await next;
     expect(connect('10.96.0.9', 80).packet.destination).toBe('10.1.0.1');
-    expect(told).toEqual([younger]);
+    expect(events).toEqual([younger]);
     next = committed();
     // What the other one is left without comes from the change of this one alone.
     proxy.setService(made('older', '2026-01-01T00:00:00Z'));
     await next;
-    expect(told).toEqual([younger, younger]);
+    expect(events).toEqual([younger, younger]);
     await end();
   });
 });
