@@ -148,7 +148,7 @@ async function startDiscoverer(): Promise<Handler> {
   if (own === undefined) throw new Error('no backend');
   const backend = makeCloud(own, true, settings, view, {
     ...surroundings,
-    tell: () => true,
+    recordEvent: () => true,
     environment: {
       OS_AUTH_URL: String(options['authUrl']),
       OS_USERNAME: 'demo',

@@ -205,7 +205,7 @@ export async function startController(
   const controller = new ServiceController({
     ...common,
     providers: { all: [provider], defaultName: 'gateway' },
-    tell: (service, type, reason, message) =>
+    recordEvent: (service, type, reason, message) =>
       recorder.record(services, service, { type, reason, message }),
     workers,
   });

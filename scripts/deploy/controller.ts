@@ -90,7 +90,7 @@ const partMeanings: Readonly<Record<ControllerPart, string>> = {
   gateway: 'serve Services on gateway nodes',
   octavia: 'serve Services with Octavia',
   pool: 'serve Services with addresses of a shared pool',
-  idling: 'wake Services that sleep when someone connects (needs the proxy, too)',
+  idling: 'wake Services that sleep when a client connects (needs the proxy, too)',
   dashboard: 'serve the dashboard (needs one of the others, too)',
 };
 

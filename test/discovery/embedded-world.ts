@@ -54,7 +54,7 @@ export async function startWorld(options: EmbeddedOptions = {}, fault?: FaultHoo
       { ...discoverySettings.parse(named), intervalSeconds },
       {
         client,
-        tell: ({ kind, namespace, name }, { type, reason, message }) => {
+        recordEvent: ({ kind, namespace, name }, { type, reason, message }) => {
           events.push(`${type} ${reason} ${kind}/${namespace ?? ''}/${name ?? ''}: ${message}`);
           return true;
         },

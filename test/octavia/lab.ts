@@ -123,7 +123,7 @@ export class OctaviaLab {
     const controller = new ServiceController({
       ...common,
       providers: { all: [provider], defaultName: 'octavia' },
-      tell: (service, type, reason, message) =>
+      recordEvent: (service, type, reason, message) =>
         this.events.push(`${service.metadata?.name} ${type} ${reason}: ${message}`),
       workers: 16,
     });

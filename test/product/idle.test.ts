@@ -113,7 +113,7 @@ test('says who else loses pods, whether it can sleep or not, and that nobody was
   expect(dry.stderr).toContain(
     'Service shop/members is served by the same pods and will have none',
   );
-  expect(dry.stderr).not.toContain('idle it too');
+  expect(dry.stderr).not.toContain('idle that Service too');
   const none = await causeway('idle', '--selector', 'tier=none');
   expect(none).toMatchObject({ code: 0, stdout: '' });
   expect(none.stderr).toContain('no Service is chosen');

@@ -50,7 +50,7 @@ async function cycle(
   const variables = { auth_url, username, password, user_domain_name, region_name };
   const discoverer = new Discoverer(discoverySettings.parse({ projects: ['demo'], ...settings }), {
     client,
-    tell: () => true,
+    recordEvent: () => true,
     environment: Object.fromEntries(
       Object.entries(variables).map(([key, value]) => [`OS_${key.toUpperCase()}`, value]),
     ),

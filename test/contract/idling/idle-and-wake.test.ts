@@ -215,7 +215,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     const idle = (name: string) => idler.idle({ namespace: 'refused', name }, signal);
     await expect(idle('bare')).rejects.toThrow('nobody that could start it again');
     await expect(idle('headless')).rejects.toThrow('headless');
-    await expect(idle('nobody')).rejects.toThrow('nothing runs pods for it');
+    await expect(idle('nobody')).rejects.toThrow('no object runs pods for the Service');
     expect(await listIdle(client, 'refused', signal)).toEqual([]);
   });
 

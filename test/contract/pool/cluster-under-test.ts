@@ -89,7 +89,8 @@ export class ClusterUnderTest {
     const controller = new ServiceController({
       ...common,
       providers: { all: [provider], defaultName: spec.isDefault === false ? undefined : 'pool' },
-      tell: (_service, type, reason, message) => this.events.push(`${type} ${reason}: ${message}`),
+      recordEvent: (_service, type, reason, message) =>
+        this.events.push(`${type} ${reason}: ${message}`),
       workers: 4,
     });
     this.#ended = controller.run(this.#stop.signal);

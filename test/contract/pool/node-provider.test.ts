@@ -44,7 +44,7 @@ test('without a ledger Services have the address of a node, and follow it', asyn
 
 test('without a ledger nobody gets an address of a pool', async () => {
   await cluster.create('web', { metadata: { annotations: { [announcerAnnotation]: 'metallb' } } });
-  await until(() => expect(cluster.events.join('\n')).toContain('NoLedger: It asks for'));
+  await until(() => expect(cluster.events.join('\n')).toContain('NoLedger: The Service requests'));
   expect(await cluster.addressesOf('web')).toEqual([]);
 });
 

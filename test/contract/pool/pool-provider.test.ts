@@ -224,7 +224,9 @@ test('what was removed behind our back is found, told, and freed only when that 
   await until(async () => expect(await stateOf(lost)).toMatchObject({ state: 'held' }));
   expect(await stateOf(leaked)).toMatchObject({ state: 'held' });
   const repairs = await check.repair(await check.findings(never), false, never);
-  expect(repairs).toMatchObject([{ outcome: 'freed; it rests before others get it' }]);
+  expect(repairs).toMatchObject([
+    { outcome: 'freed; the address is in quarantine before it is assigned again' },
+  ]);
   expect(await restOf(leaked)).toBeGreaterThan(500_000);
   expect((await check.findings(never)).findings).toEqual([]);
 });

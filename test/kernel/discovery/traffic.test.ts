@@ -46,7 +46,7 @@ describe.skipIf(!canUseNamespaces())('traffic to a discovered Service', () => {
     const settings = { backendName: 'east', serviceType, projects: ['demo'] };
     const discoverer = new Discoverer(discoverySettings.parse(settings), {
       client: lab.client,
-      tell: () => true,
+      recordEvent: () => true,
       environment: { OS_AUTH_URL: cloud.authUrl, OS_USERNAME: 'demo', OS_PASSWORD: 'demo' },
       workingDirectory: lab.directory,
       clock: systemClock,

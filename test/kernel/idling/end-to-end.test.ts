@@ -61,7 +61,7 @@ describe.runIf(canUseNamespaces() && hasReal).each([
       client,
       settings: idlingSettings.parse({}),
       workers: 2,
-      tell: () => {},
+      recordEvent: () => {},
     });
     const running = supervise(stop.signal, {
       proxy: (inner) => proxy.run(inner),

@@ -109,7 +109,9 @@ describe.skipIf(!available)("moving from OpenShift's idling", () => {
   page.step('Steps', 4, async ({ commands: [events = ''] }) => {
     expect(await answers('web')).toMatch(/^web-\S+ saw /);
     await waitFor('it to be told', async () =>
-      /service\/web +Awake after [\d.]+ s/.test(await terminal.run(events)),
+      /service\/web +The Service has ready pods again after [\d.]+ s/.test(
+        await terminal.run(events),
+      ),
     );
   });
 

@@ -46,7 +46,7 @@ class DiscoveryWorld extends OctaviaWorld {
     });
     const discoverer = new Discoverer(settings, {
       client: this.kubeClient(process),
-      tell: () => true,
+      recordEvent: () => true,
       clock: process.clock,
       environment: {},
       workingDirectory: '/nowhere',

@@ -187,7 +187,7 @@ export class GatewayWorld extends SimulatedWorld {
     const controller = new ServiceController({
       ...common,
       providers: { all: [provider], defaultName: 'gateway' },
-      tell: (service, type, reason, message) =>
+      recordEvent: (service, type, reason, message) =>
         recorder.record(services, service, { type, reason, message }),
       workers: this.#workers,
     });

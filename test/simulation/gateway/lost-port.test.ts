@@ -5,7 +5,7 @@ import { portsOf } from './invariants.ts';
 
 const nothing = () => [];
 
-async function tellings(world: GatewayWorld): Promise<string[]> {
+async function recordedEvents(world: GatewayWorld): Promise<string[]> {
   const all: string[] = [];
   const reading = (async () => {
     for await (const { type, reason, message } of world.user.list(events)) {
@@ -44,8 +44,8 @@ test('a floating IP that can not be had again is told, not forgotten, and had wh
   // Its users keep the address that they know.
   expect(shown()?.loadBalancer?.ingress).toEqual(before);
   await world.simulation.runFor(30_000);
-  expect(await tellings(world)).toContainEqual(
-    expect.stringContaining(`Warning FloatingIpLost: The floating IP ${before?.[0]?.ip} is lost`),
+  expect(await recordedEvents(world)).toContainEqual(
+    expect.stringContaining(`Warning FloatingIpLost: The floating IP ${before?.[0]?.ip} was lost`),
   );
   world.limit(undefined);
   await world.settle(nothing);
@@ -64,9 +64,11 @@ test.each(['port', 'floatingip'] as const)(
       () => world.service('late')?.status?.conditions?.[0]?.status === 'False',
     );
     await world.simulation.runFor(10_000);
-    const told = (await tellings(world)).find((each) => each.includes('SyncLoadBalancerFailed'));
-    expect(told).toContain('Quota exceeded');
-    expect(told).toContain("Raise the project's quota of ports and floating IPs");
+    const event = (await recordedEvents(world)).find((each) =>
+      each.includes('SyncLoadBalancerFailed'),
+    );
+    expect(event).toContain('Quota exceeded');
+    expect(event).toContain("Raise the project's quota of ports and floating IPs");
     // Nothing is left behind by what could not be finished.
     expect(portsOf(world).size).toBe(1);
     world.limit(undefined);
@@ -82,5 +84,5 @@ test('what a Service waits for is told when it lasts', async () => {
   if (slow !== undefined) slow.mode = 'hangs';
   await world.createService('web');
   await world.simulation.runFor(9_000);
-  expect(await tellings(world)).toContain('Normal LoadBalancerPending: Waiting for g2');
+  expect(await recordedEvents(world)).toContain('Normal LoadBalancerPending: Waiting for g2');
 });

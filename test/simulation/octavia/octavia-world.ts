@@ -89,7 +89,7 @@ export class OctaviaWorld extends SimulatedWorld {
     const controller = new ServiceController({
       ...common,
       providers: { all: [provider], defaultName: 'octavia' },
-      tell: (service, type, reason, message) =>
+      recordEvent: (service, type, reason, message) =>
         recorder.record(services, service, { type, reason, message }),
       workers: 4,
     });

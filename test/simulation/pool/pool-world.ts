@@ -80,7 +80,7 @@ export class PoolWorld extends SimulatedWorld {
     const controller = new ServiceController({
       ...common,
       providers: { all: [provider], defaultName: 'pool' },
-      tell: (service, type, reason, message) =>
+      recordEvent: (service, type, reason, message) =>
         recorder.record(services, service, { type, reason, message }),
       workers: 4,
     });

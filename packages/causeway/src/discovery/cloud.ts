@@ -14,7 +14,7 @@ import type { CycleReport } from './cycle-report.ts';
 import type { DiscoveryMetrics } from './discovery-metrics.ts';
 import { LossGuard } from './loss-guard.ts';
 import type { PlanTarget } from './plan-target.ts';
-import { ProblemReporter, type Tell } from './problem-reporter.ts';
+import { ProblemReporter, type RecordEvent } from './problem-reporter.ts';
 import { ProjectOrder } from './project-order.ts';
 
 export interface DiscoveredCloudOptions extends CycleOptions {
@@ -33,7 +33,7 @@ export interface CloudParts {
   readonly connection: BackendConnection<Cloud>;
   readonly view: ClusterView;
   readonly target: PlanTarget;
-  readonly tell: Tell;
+  readonly recordEvent: RecordEvent;
   readonly metrics: DiscoveryMetrics;
   readonly clock: Clock;
   readonly log: Log;
@@ -59,7 +59,7 @@ export class DiscoveredCloud {
     this.#parts = parts;
     this.#guard = new LossGuard(options);
     this.#log = log.child({ backend: options.backend });
-    this.#reporter = new ProblemReporter(parts.tell, parts.clock, this.#log);
+    this.#reporter = new ProblemReporter(parts.recordEvent, parts.clock, this.#log);
   }
 
   get name(): string {
@@ -191,7 +191,7 @@ function failureOf(
     return { reason: 'CredentialsRefused', advice };
   }
   if (error instanceof UnusableCredentials) {
-    const advice = `the content of ${description} is not usable as credentials; correct it`;
+    const advice = `the content of ${description} is not usable as credentials; correct the content`;
     return { reason: 'CredentialsUnusable', advice };
   }
   return {

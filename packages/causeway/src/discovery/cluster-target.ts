@@ -189,7 +189,7 @@ export class ClusterTarget implements PlanTarget {
     return {
       severity: 'refusal',
       reason: 'NamespaceMissing',
-      message: `project ${JSON.stringify(projectName)} of ${this.#options.backend} is left out: create the namespace ${namespace}, or let discovery create namespaces`,
+      message: `discovery skips project ${JSON.stringify(projectName)} of ${this.#options.backend}: create the namespace ${namespace}, or allow discovery to create namespaces`,
     };
   }
 

@@ -79,7 +79,7 @@ test('a dry run leaves out a project if its namespace is being deleted, as a cyc
   const [result] = await world.discoverer({}, { print }).once(false, signal);
   expect(result?.report).toMatchObject({ skipped: 1, written: 0 });
   expect(printed).toBe(
-    '! the namespace demo is being deleted; its project is left out until it is gone\n',
+    '! the namespace demo is being deleted; discovery skips its project until the deletion is complete\n',
   );
   expect(await world.once()).toMatchObject({ skipped: 1, written: 0 });
 });

@@ -14,5 +14,5 @@ export function whyNoEndpoint(
   const isIn = (prefix: Prefix) => prefixContains(prefix, address);
   if (isUnroutable(address)) return 'Kubernetes does not accept this address as an endpoint';
   if (memberNetworks.length === 0 || memberNetworks.some(isIn)) return undefined;
-  return 'it is in none of the networks of memberNetworks';
+  return 'the address is in no network of memberNetworks';
 }

@@ -13,13 +13,13 @@ import type { ClusterView } from './cluster-view.ts';
 import { localSource, secretSource } from './credential-source.ts';
 import { discoveryMetrics } from './discovery-metrics.ts';
 import { DryRunTarget } from './dry-run-target.ts';
-import type { Tell } from './problem-reporter.ts';
+import type { RecordEvent } from './problem-reporter.ts';
 import type { BackendSettings, DiscoverySettings } from './settings.ts';
 
 /** Dependencies of a backend, shared with the others. */
 export interface CloudSurroundings {
   readonly client: KubeClient;
-  readonly tell: Tell;
+  readonly recordEvent: RecordEvent;
   readonly environment: Environment;
   readonly workingDirectory: string;
   /** Transport of requests to the clouds, if it is not HTTP. */
@@ -39,7 +39,7 @@ export function makeCloud(
   view: ClusterView,
   parts: CloudSurroundings,
 ): DiscoveredCloud {
-  const { client, tell, environment, workingDirectory, clock, log, metrics, print } = parts;
+  const { client, recordEvent, environment, workingDirectory, clock, log, metrics, print } = parts;
   const { transport, random } = parts;
   const { name, secret, cloud, projects, ignoreProjects, namespaceTemplate, memberNetworks } = own;
   const source =
@@ -70,7 +70,7 @@ export function makeCloud(
     clock,
     log,
     metrics: counted,
-    tell,
+    recordEvent,
     connection: new BackendConnection({
       source,
       clock,

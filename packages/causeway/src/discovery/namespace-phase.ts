@@ -7,6 +7,6 @@ export function goingAway({ metadata, status }: Namespace): Problem | undefined 
   return {
     severity: 'refusal',
     reason: 'NamespaceTerminating',
-    message: `the namespace ${metadata?.name} is being deleted; its project is left out until it is gone`,
+    message: `the namespace ${metadata?.name} is being deleted; discovery skips its project until the deletion is complete`,
   };
 }

@@ -171,7 +171,7 @@ function planUnclear(
   { id, name, why }: UnclearLoadBalancer,
   current: CurrentObjects,
 ): LoadBalancerPlan {
-  const message = `load balancer ${id} stays as it is: ${why}, and our user may not see it`;
+  const message = `load balancer ${id} stays unchanged: ${why}, and the user of discovery may lack access`;
   return {
     id: labelKey(id),
     name,

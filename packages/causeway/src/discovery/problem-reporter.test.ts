@@ -12,11 +12,11 @@ function setUp() {
   const clock = new SimulatedClock();
   const recorded: string[] = [];
   const state = { isTaken: true };
-  const tell = (_: unknown, { reason }: { readonly reason: string }) => {
+  const recordEvent = (_: unknown, { reason }: { readonly reason: string }) => {
     recorded.push(reason);
     return state.isTaken;
   };
-  const reporter = new ProblemReporter(tell, clock, discardLog);
+  const reporter = new ProblemReporter(recordEvent, clock, discardLog);
   /** The Events of one cycle. */
   const cycle = (...problems: Problem[]) => {
     recorded.length = 0;

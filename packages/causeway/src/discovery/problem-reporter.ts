@@ -5,22 +5,22 @@ import type { Log } from '@causeway/base/observability/log';
 import type { Problem } from './problem.ts';
 
 /** Returns whether the Event was accepted and not dropped. */
-export type Tell = (about: ObjectReference, content: EventContent) => boolean;
+export type RecordEvent = (about: ObjectReference, content: EventContent) => boolean;
 
 /** Kubernetes deletes Events after an hour; a problem that lasts longer must stay visible. */
 const againAfterMs = 30 * 60_000;
 
 /** Records problems as Events: when they appear, and again while they last. Notes are recorded once. */
 export class ProblemReporter {
-  readonly #tell: Tell;
+  readonly #recordEvent: RecordEvent;
   readonly #clock: Clock;
   readonly #log: Log;
   /** When each Event was last recorded. */
   #last = new Map<string, number>();
   #now = new Map<string, number>();
 
-  constructor(tell: Tell, clock: Clock, log: Log) {
-    this.#tell = tell;
+  constructor(recordEvent: RecordEvent, clock: Clock, log: Log) {
+    this.#recordEvent = recordEvent;
     this.#clock = clock;
     this.#log = log;
   }
@@ -35,7 +35,11 @@ export class ProblemReporter {
       this.#now.set(key, recordedAt);
       return;
     }
-    const isRecorded = this.#tell(about, { type: isNote ? 'Normal' : 'Warning', reason, message });
+    const isRecorded = this.#recordEvent(about, {
+      type: isNote ? 'Normal' : 'Warning',
+      reason,
+      message,
+    });
     if (!isRecorded) return;
     this.#now.set(key, now);
     if (!isNote) this.#log.info({ kind, namespace, name, reason }, message);

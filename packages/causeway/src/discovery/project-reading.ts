@@ -134,6 +134,6 @@ export function missingFrom(
 
 function contradiction(message: string): CausewayError {
   return new CausewayError('conflict', message, {
-    hint: 'The load balancer is being changed, or not all of it is visible to our user.',
+    hint: 'The load balancer is being changed, or the user of discovery does not see all of it.',
   });
 }

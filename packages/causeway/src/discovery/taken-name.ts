@@ -43,8 +43,8 @@ export async function readAgain(
 
 function nameTaken(kind: string, wanted: KubeObject, isFromGimbal: boolean): Problem {
   const advice = isFromGimbal
-    ? 'was created by Gimbal; stop its discoverer, and set adoptGimbal to adopt it'
-    : 'does not belong to discovery; rename or remove it, and it will be created';
+    ? "was created by Gimbal; stop Gimbal's discoverer, and set adoptGimbal to adopt the object"
+    : 'does not belong to discovery; rename or remove the object, and discovery creates its own';
   return {
     severity: 'refusal',
     reason: 'NameTaken',

@@ -97,7 +97,7 @@ function acceptListeners({ listeners }: LoadBalancerView, problems: Problem[]): 
       problems.push({
         severity: 'refusal',
         reason: 'ProtocolUnknown',
-        message: `listener ${listener.id} on port ${listener.port} uses ${JSON.stringify(listener.protocol)}, which no Service supports; it is left out`,
+        message: `listener ${listener.id} on port ${listener.port} uses ${JSON.stringify(listener.protocol)}, which no Service supports; discovery skips the listener`,
       });
       continue;
     }
@@ -108,7 +108,7 @@ function acceptListeners({ listeners }: LoadBalancerView, problems: Problem[]): 
       problems.push({
         severity: 'refusal',
         reason: 'PortTakenTwice',
-        message: `listeners ${other.listener.id} and ${listener.id} are both on port ${key}; the second is left out`,
+        message: `listeners ${other.listener.id} and ${listener.id} are both on port ${key}; discovery skips the second`,
       });
     }
   }
@@ -203,7 +203,7 @@ function acceptMembers(
     problems.push({
       severity: 'refusal',
       reason: 'AddressRefused',
-      message: `member ${address}:${port} of listener ${listener.id} is left out: ${refusal}`,
+      message: `discovery skips member ${address}:${port} of listener ${listener.id}: ${refusal}`,
     });
     return false;
   });
@@ -214,6 +214,6 @@ function reportProxyProtocol(pool: PoolView, listener: ListenerView, problems: P
   problems.push({
     severity: 'warning',
     reason: 'ProxyProtocolExpected',
-    message: `the members behind port ${listener.port} expect the PROXY protocol (${pool.protocol}); clients that connect to them must use it`,
+    message: `the members behind port ${listener.port} expect the PROXY protocol (${pool.protocol}); clients must send the PROXY protocol`,
   });
 }

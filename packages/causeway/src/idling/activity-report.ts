@@ -2,19 +2,19 @@ import { z } from 'zod';
 import type { ConfigMap, Node } from '@causeway/kubernetes/objects/core-objects';
 import type { ObjectMeta } from '@causeway/kubernetes/objects/object';
 
-/** On the ConfigMap in which each node says how long its annotated Services have been quiet. */
+/** Label of the ConfigMap in which each node reports the idle time of its annotated Services. */
 export const activityLabel = 'causeway.dev/activity';
 const dataKey = 'report.json';
 
 export interface ActivityReport {
   readonly node: string;
-  /** For each Service, how many seconds ago someone was last connected through this node. */
+  /** For each Service, the seconds since the last connection through this node. */
   readonly quietSeconds: ReadonlyMap<string, number>;
 }
 
 const written = z.object({
   node: z.string().min(1),
-  /** Makes each report another one, so that it can be seen that the node still reports. */
+  /** Changes with each report, so that the controller sees that the node still reports. */
   number: z.number().int(),
   quietSeconds: z.record(z.string(), z.number().min(0)),
 });
@@ -37,14 +37,14 @@ export function formatReport(
   };
 }
 
-/** The report goes with its Node. */
+/** The garbage collector deletes the report together with its Node. */
 function ownedBy(owner: Node | undefined): Pick<ObjectMeta, 'ownerReferences'> {
   const { name, uid } = owner?.metadata ?? {};
   if (name === undefined || uid === undefined) return {};
   return { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] };
 }
 
-/** Undefined for what is no report: a node that can't be understood has not reported. */
+/** Returns undefined for an unreadable report. Such a node counts as not reporting. */
 export function parseReport(object: ConfigMap): ActivityReport | undefined {
   try {
     const parsed = written.safeParse(JSON.parse(object.data?.[dataKey] ?? ''));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatIdledAt, formatTargets, idledAt, idledAtTime, parseTargets } from './annotations.ts';
 
-describe('the targets of a sleeping Service', () => {
+describe('the targets of an idle Service', () => {
   it.each([
     [
       'as oc writes them',
@@ -24,7 +24,7 @@ describe('the targets of a sleeping Service', () => {
   });
 
   it.each(['{', '{}', '[{"kind":"Deployment"}]', '[{"kind":"D","name":"x","replicas":-1}]'])(
-    '%s is a problem that names the annotation',
+    'rejects %s with a message that names the annotation',
     (text) => {
       const parsed = parseTargets(text);
       expect(parsed.ok).toBe(false);
@@ -44,7 +44,7 @@ describe('the targets of a sleeping Service', () => {
   });
 });
 
-it('the time of going to sleep has whole seconds, and any text counts as asleep', () => {
+it('the idled-at time has whole seconds, and any text counts as idle', () => {
   expect(formatIdledAt(1_700_000_000_999)).toBe('2023-11-14T22:13:20Z');
   const marked = (value: string) => ({ metadata: { annotations: { [idledAt]: value } } });
   expect(idledAtTime(marked('2023-11-14T22:13:20Z'))).toBe(1_700_000_000_000);

@@ -2,19 +2,19 @@ import { z } from 'zod';
 import { textLimits } from '@causeway/base/text/text-limit';
 import type { KubeObject, StringMap } from '@causeway/kubernetes/objects/object';
 
-/** OpenShift's names, so that `oc idle` and OpenShift's own controller understand ours and we theirs. */
+/** OpenShift's names, for compatibility with `oc idle` and OpenShift's own controller in both directions. */
 export const idledAt = 'idling.alpha.openshift.io/idled-at';
 export const unidleTargets = 'idling.alpha.openshift.io/unidle-targets';
 export const previousScale = 'idling.alpha.openshift.io/previous-scale';
-/** On a HorizontalPodAutoscaler while its target sleeps: the `minReplicas` to put back. */
+/** On a HorizontalPodAutoscaler while its target is idle: the `minReplicas` to restore. */
 export const previousMinReplicas = 'causeway.dev/previous-min-replicas';
 /** On a Service: how its first connections are held. `accept` is the only value besides the default. */
 export const holdAnnotation = 'causeway.dev/hold';
 
-/** On a Service: how long nobody may be connected before it is put to sleep by itself, such as `30m`. */
+/** On a Service: the time without connections, such as `30m`, after which the controller idles it. */
 export const idleAfterAnnotation = 'causeway.dev/idle-after';
 
-/** Something with a scale, and how many replicas it had before it was put to sleep. */
+/** An object with a scale subresource, and its number of replicas before idling. */
 export interface UnidleTarget {
   readonly kind: string;
   readonly name: string;
@@ -23,9 +23,9 @@ export interface UnidleTarget {
   readonly replicas: number;
 }
 
-/** What a scale can hold. */
+/** The maximum of a scale. */
 const mostReplicas = 2 ** 31 - 1;
-/** Half a character is no part of a name, nor of a path. */
+/** An unpaired surrogate is valid neither in a name nor in a path. */
 const text = z.string().refine((value) => value.isWellFormed(), 'is not text');
 const recordedTarget = z.object({
   kind: text.min(1),
@@ -35,7 +35,7 @@ const recordedTarget = z.object({
   apiVersion: text.optional(),
   replicas: z.number().int().min(0).max(mostReplicas),
 });
-/** Each one is scaled by a request of its own. */
+/** Each target needs a scale request of its own. */
 const mostTargets = 100;
 const recordedTargets = z.array(recordedTarget).max(mostTargets);
 
@@ -43,7 +43,7 @@ export type ParsedTargets =
   | { readonly ok: true; readonly targets: readonly UnidleTarget[] }
   | { readonly ok: false; readonly problem: string };
 
-/** Reads the targets that someone wrote; users can edit annotations, so anything may stand there. */
+/** Reads the targets from the annotation. Users can edit annotations, so any text is possible. */
 export function parseTargets(text: string | undefined): ParsedTargets {
   if (text === undefined || text === '') return { ok: true, targets: [] };
   if (text.length > textLimits.record) {
@@ -73,7 +73,7 @@ export function parseTargets(text: string | undefined): ParsedTargets {
   };
 }
 
-/** As `oc` writes it: the group is left out where it is empty. */
+/** Formats targets like `oc`: an empty group is omitted. */
 export function formatTargets(targets: readonly UnidleTarget[]): string {
   return JSON.stringify(
     targets.map(({ kind, name, group, replicas }) => ({
@@ -104,7 +104,7 @@ export function hasIdledAt(object: KubeObject | undefined): boolean {
   return annotationsOf(object)[idledAt] !== undefined;
 }
 
-/** When it was put to sleep; undefined if it was not, or if nobody can tell from what stands there. */
+/** The time of idling. Undefined for a Service that is not idle, or with an unreadable time. */
 export function idledAtTime(object: KubeObject | undefined): number | undefined {
   const time = Date.parse(annotationsOf(object)[idledAt] ?? '');
   return Number.isNaN(time) ? undefined : time;

@@ -21,8 +21,8 @@ const service = (marks: Readonly<Record<string, string>> = {}): Service => ({
 const asleep = service({ [idledAt]: '2026-01-01T00:00:00Z' });
 
 /**
- * One node that reports an hour of quiet, other Services on the same pod, and a controller that looks
- * every ten seconds.
+ * One node that reports an hour without connections, other Services on the same pod, and a controller that
+ * checks every ten seconds.
  */
 function start(...others: readonly Service[]) {
   const clock = new SimulatedClock();
@@ -52,14 +52,14 @@ function start(...others: readonly Service[]) {
     return state.fails ? Promise.reject(new Error('cut off')) : Promise.resolve();
   };
   const plan = () => Promise.resolve({ service: service(), pods: ['web-1'] });
-  const told: string[] = [];
+  const events: string[] = [];
   const autoIdler = new AutoIdler({
     client: { list } as unknown as KubeClient,
     idler: { idle, plan } as unknown as Idler,
     services: () => [state.service, ...others],
     isAsleep: () => Promise.resolve(state.isAsleep),
     isWaking: () => state.isWaking,
-    tell: (_, { reason }) => told.push(reason),
+    recordEvent: (_, { reason }) => events.push(reason),
     namespace: 'kube-system',
     everyMs: 10_000,
     staleAfterMs: 100_000,
@@ -73,7 +73,7 @@ function start(...others: readonly Service[]) {
     await clock.advance(10_000);
     await running;
   };
-  /** Reports before each look. */
+  /** Reports before each check. */
   const pass = async (checks: number) => {
     for (let check = 0; check < checks; check += 1) {
       reportQuiet();
@@ -81,10 +81,10 @@ function start(...others: readonly Service[]) {
     }
   };
   reportQuiet();
-  return { autoIdler, state, told, idled, pass, end };
+  return { autoIdler, state, events, idled, pass, end };
 }
 
-it('counts the quiet time from its own start', async () => {
+it('counts the unused time from its own start', async () => {
   const { idled, pass, end } = start();
   await pass(6);
   expect(idled).toEqual([]);
@@ -93,7 +93,7 @@ it('counts the quiet time from its own start', async () => {
   await end();
 });
 
-it('does not take the quiet of a sleep for quiet after it, however short the sleep was', async () => {
+it('does not count the idle time before a wake-up, however short the idle time was', async () => {
   const { autoIdler, state, idled, pass, end } = start();
   await pass(5);
   autoIdler.note(asleep);
@@ -111,12 +111,12 @@ it('does not take the quiet of a sleep for quiet after it, however short the sle
   await end();
 });
 
-it('finishes what it began: marked, and then cut off before the scale to 0', async () => {
-  const { state, idled, told, pass, end } = start();
+it('finishes an interrupted idling: marked, but not scaled to 0', async () => {
+  const { state, idled, events, pass, end } = start();
   Object.assign(state, { fails: true, isAsleep: false });
   await pass(7);
   expect(idled).toEqual(['web']);
-  expect(told).toEqual(['CannotIdle']);
+  expect(events).toEqual(['CannotIdle']);
   Object.assign(state, { service: asleep, fails: false });
   await pass(1);
   expect(idled).toEqual(['web', 'web']);
@@ -126,7 +126,7 @@ it('finishes what it began: marked, and then cut off before the scale to 0', asy
   await end();
 });
 
-it('finishes what somebody else began, once it is quiet for long enough before its own eyes', async () => {
+it('finishes an idling that another controller began, after it observed the full idle time itself', async () => {
   const { state, idled, pass, end } = start();
   Object.assign(state, { service: asleep, isAsleep: false });
   await pass(7);
@@ -136,7 +136,7 @@ it('finishes what somebody else began, once it is quiet for long enough before i
   await end();
 });
 
-it('leaves a Service alone that is being woken, however long that takes', async () => {
+it('does not touch a Service during its wake-up, however long the wake-up takes', async () => {
   const { state, idled, pass, end } = start();
   Object.assign(state, { service: asleep, isAsleep: false, isWaking: true });
   await pass(20);
@@ -150,30 +150,30 @@ const onSamePods = (name: string, annotations: Readonly<Record<string, string>>)
 });
 
 it.each([
-  ['says nothing of idling', onSamePods('quiet', {})],
+  ['has no idling annotation', onSamePods('quiet', {})],
   ['is in use', onSamePods('busy', { [idleAfterAnnotation]: '60s' })],
-])('keeps pods that serve another Service too, which %s', async (_, other) => {
-  const { idled, told, pass, end } = start(other);
+])('keeps pods that also serve another Service, which %s', async (_, other) => {
+  const { idled, events, pass, end } = start(other);
   await pass(8);
   expect(idled).toEqual([]);
-  expect(told).toContain('CannotIdle');
+  expect(events).toContain('CannotIdle');
   await end();
 });
 
-it('puts Services on the same pods to sleep when all of them are quiet', async () => {
+it('idles Services on the same pods once all of them are unused', async () => {
   const other = onSamePods('quiet', { [idleAfterAnnotation]: '60s' });
-  const { idled, told, pass, end } = start(other);
+  const { idled, events, pass, end } = start(other);
   await pass(8);
   expect(idled.slice(0, 2)).toEqual(['web', 'quiet']);
-  expect(told).not.toContain('CannotIdle');
+  expect(events).not.toContain('CannotIdle');
   await end();
 });
 
-it('keeps a Service awake whose gateways lead straight to its pods, and says so', async () => {
-  const { state, idled, told, pass, end } = start();
+it('does not idle a Service whose gateways send straight to its pods, and records an Event', async () => {
+  const { state, idled, events, pass, end } = start();
   state.service = service({ [gatewayLayerAnnotation]: 'Pod' });
   await pass(8);
   expect(idled).toEqual([]);
-  expect(told).toContain('CannotIdle');
+  expect(events).toContain('CannotIdle');
   await end();
 });

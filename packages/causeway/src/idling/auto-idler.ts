@@ -17,15 +17,15 @@ export interface AutoIdlerOptions {
   readonly client: KubeClient;
   readonly idler: Idler;
   readonly services: () => Iterable<Service>;
-  /** Whether everything that a marked Service names has no replicas. */
+  /** Whether every target of a marked Service has no replicas. */
   readonly isAsleep: (service: Service, signal: AbortSignal) => Promise<boolean>;
-  /** Someone has asked for a marked Service, and its pods are on their way. */
+  /** A client requested a marked Service, and its pods are starting. */
   readonly isWaking: (key: string) => boolean;
-  readonly tell: (service: Service, content: EventContent) => void;
-  /** Where nodes report. */
+  readonly recordEvent: (service: Service, content: EventContent) => void;
+  /** The namespace of the nodes' reports. */
   readonly namespace: string;
   readonly everyMs: number;
-  /** A node that has said nothing new for so long has not reported. */
+  /** A node without a new report for this time counts as not reporting. */
   readonly staleAfterMs: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -34,44 +34,44 @@ export interface AutoIdlerOptions {
 interface Seen {
   readonly version: string;
   readonly checkedAt: number;
-  /** Undefined until it has changed before our eyes: it may be a dead node's. */
+  /** Undefined until the controller has seen the report change: an unchanged report may be of a dead node. */
   readonly change: Change | undefined;
 }
 
-/** When a report became another one, by our own clock: we saw the old one, then the new one. */
+/** The change of a report, by the controller's own clock: the old report was seen, then the new one. */
 interface Change {
   readonly after: number;
   readonly before: number;
 }
 
-/** A mark that may be all that was done: whoever wrote it may have been cut off before the scale to 0. */
+/** A mark without proof of the scale to 0: its writer may have been interrupted before. */
 interface Unproved {
   readonly mark: string;
-  /** Since when it may have been quiet and awake nevertheless; undefined once it is known to sleep. */
+  /** Start of the possible unused time while awake; undefined once the Service is known to be idle. */
   awakeSince: number | undefined;
 }
 
-/** Every node of the cluster, and what they have said lately. */
+/** Every node of the cluster, and the recent reports. */
 interface NodesState {
   readonly nodes: readonly string[];
   readonly reports: ReadonlyMap<string, DatedReport>;
 }
 
-/** Puts Services to sleep that say so themselves, once nobody has been connected for long enough. */
+/** Idles Services with the annotation `causeway.dev/idle-after` after the given time without connections. */
 export class AutoIdler {
   readonly #options: AutoIdlerOptions;
   readonly #seen = new Map<string, Seen>();
-  /** Since when each Service has no mark, as far as we know; undefined while it has one. */
+  /** For each Service, the time since which it is known to have no mark; undefined while it has one. */
   readonly #awakeSince = new Map<string, number | undefined>();
   readonly #unproved = new Map<string, Unproved>();
-  /** Services whose way to sleep failed, with how long they had been awake: it is gone on with soon. */
+  /** Services with a failed idling, and their awake time. The controller tries again soon. */
   readonly #failed = new Map<string, number>();
 
   constructor(options: AutoIdlerOptions) {
     this.#options = options;
   }
 
-  /** Told of every change, so that a sleep between two looks is not missed. */
+  /** Called for every change, so that an idle period between two checks is not missed. */
   note(service: Service): void {
     const key = keyOf(service);
     const now = this.#options.clock.monotonic();
@@ -82,12 +82,12 @@ export class AutoIdler {
       this.#unproved.set(key, { mark, awakeSince: this.#failed.get(key) ?? now });
       return;
     }
-    // Woken: whatever failed on the way to that sleep is past.
+    // The Service woke up, so the failed idling is obsolete.
     if (this.#unproved.delete(key)) this.#failed.delete(key);
     if (this.#awakeSince.get(key) === undefined) this.#awakeSince.set(key, now);
   }
 
-  forget(key: string): void {
+  drop(key: string): void {
     this.#awakeSince.delete(key);
     this.#unproved.delete(key);
     this.#failed.delete(key);
@@ -101,7 +101,7 @@ export class AutoIdler {
       } catch (thrown) {
         const error = CausewayError.from(thrown);
         if (signal.aborted) throw error;
-        log.warn({ error }, 'could not look for Services that are quiet');
+        log.warn({ error }, 'could not check for unused Services');
       }
       await sleep(clock, everyMs, signal);
     }
@@ -135,7 +135,7 @@ export class AutoIdler {
   }
 
   async #judge(service: Service, state: NodesState, signal: AbortSignal): Promise<void> {
-    const { idler, tell, isWaking, clock } = this.#options;
+    const { idler, recordEvent, isWaking, clock } = this.#options;
     const key = keyOf(service);
     const unproved = this.#unproved.get(key);
     if (unproved !== undefined && isWaking(key)) {
@@ -146,7 +146,7 @@ export class AutoIdler {
     if (decision.kind === 'stay') return;
     if (decision.kind === 'invalid') {
       const message = `The annotation ${idleAfterAnnotation}: ${decision.reason}.`;
-      tell(service, { type: 'Warning', reason: 'CannotIdle', message });
+      recordEvent(service, { type: 'Warning', reason: 'CannotIdle', message });
       return;
     }
     try {
@@ -157,12 +157,12 @@ export class AutoIdler {
       if (since !== undefined) this.#failed.set(key, since);
       await idler.idle(name, signal);
       this.#failed.delete(key);
-      const message = `Nobody has been connected for ${decision.quietSeconds} s: put to sleep.`;
-      tell(service, { type: 'Normal', reason: 'Idled', message });
+      const message = `The Service had no connections for ${decision.quietSeconds} s: put to sleep.`;
+      recordEvent(service, { type: 'Normal', reason: 'Idled', message });
     } catch (thrown) {
       const error = CausewayError.from(thrown);
       if (signal.aborted) throw error;
-      tell(service, { type: 'Warning', reason: 'CannotIdle', message: `${error.message}.` });
+      recordEvent(service, { type: 'Warning', reason: 'CannotIdle', message: `${error.message}.` });
     }
   }
 
@@ -175,7 +175,10 @@ export class AutoIdler {
     return isAsleep;
   }
 
-  /** Others may be served by the same pods. They can go only if each of them may be put to sleep as well. */
+  /**
+   * The same pods may serve other Services. The pods stop only if each of those Services may be idled as
+   * well.
+   */
   async #refuseIfOthersNeedPods(
     name: ObjectName,
     state: NodesState,
@@ -187,12 +190,12 @@ export class AutoIdler {
       if (this.#decide(other, state).kind === 'idle') continue;
       throw new CausewayError(
         'conflict',
-        `Service ${keyOf(other)} is served by the same pods, and is not to be put to sleep now`,
+        `Service ${keyOf(other)} is served by the same pods and must stay awake now`,
       );
     }
   }
 
-  /** Reports that changed while we looked, and not too long ago. */
+  /** Reports that changed during the observation, and recently enough. */
   async #freshReports(signal: AbortSignal): Promise<Map<string, DatedReport>> {
     const { client, clock, namespace, staleAfterMs } = this.#options;
     const now = clock.monotonic();

@@ -10,7 +10,7 @@ interface ScaleTarget {
   readonly name: string;
 }
 
-/** Remembers the lower bound of each autoscaler of the target, and keeps it from scaling it up. */
+/** Stores the lower bound of each autoscaler of the target, and prevents it from scaling the target up. */
 export async function putAutoscalersToSleep(
   client: KubeClient,
   namespace: string,
@@ -36,10 +36,10 @@ export async function wakeAutoscalers(
   signal: AbortSignal,
 ): Promise<void> {
   for (const autoscaler of await autoscalersOf(client, namespace, target, signal)) {
-    const remembered = annotationsOf(autoscaler)[previousMinReplicas];
-    if (remembered === undefined) continue;
+    const stored = annotationsOf(autoscaler)[previousMinReplicas];
+    if (stored === undefined) continue;
     const { name = '', resourceVersion } = autoscaler.metadata ?? {};
-    const minReplicas = minReplicasToRestore(remembered, autoscaler.spec?.minReplicas);
+    const minReplicas = minReplicasToRestore(stored, autoscaler.spec?.minReplicas);
     const patch = {
       metadata: { resourceVersion, annotations: { [previousMinReplicas]: null } },
       ...(minReplicas === undefined ? {} : { spec: { minReplicas } }),

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { chooseServices, type ServiceChoice } from './choose-services.ts';
 
-const nobody = {} as KubeClient;
+const noClient = {} as KubeClient;
 const signal = new AbortController().signal;
 const choose = (choice: Partial<ServiceChoice>) =>
-  chooseServices(nobody, { names: [], ...choice }, 'shop', signal);
+  chooseServices(noClient, { names: [], ...choice }, 'shop', signal);
 
 describe('choosing Services', () => {
   it('by name, in the namespace or in another', async () => {
@@ -23,7 +23,7 @@ describe('choosing Services', () => {
     ]);
   });
 
-  it('all of them but the API server’s own', async () => {
+  it("all of them except the API server's own", async () => {
     async function* list() {
       await Promise.resolve();
       for (const [namespace, name] of [
@@ -45,7 +45,7 @@ describe('choosing Services', () => {
   it.each([
     ['no way', {}],
     ['two ways', { names: ['web'], all: true }],
-  ])('%s is refused', async (_, choice) => {
+  ])('rejects %s', async (_, choice) => {
     await expect(choose(choice)).rejects.toThrow('exactly one way');
   });
 

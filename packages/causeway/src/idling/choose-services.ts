@@ -3,17 +3,17 @@ import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { ObjectMeta, ObjectName } from '@causeway/kubernetes/objects/object';
 import { services } from '@causeway/kubernetes/objects/resources';
 
-/** How a user names the Services to be put to sleep or woken. Exactly one way is used. */
+/** How a user selects the Services to idle or wake. Exactly one way is used. */
 export interface ServiceChoice {
   readonly names: readonly string[];
   readonly selector?: string | undefined;
   readonly all?: boolean | undefined;
-  /** The contents of a file with a name on each line. */
+  /** The content of a file with one name per line. */
   readonly namesFile?: string | undefined;
   readonly allNamespaces?: boolean | undefined;
 }
 
-/** The Services that were chosen: bare names are in the namespace, `namespace/name` says its own. */
+/** The selected Services. A bare name is in the given namespace; `namespace/name` has its own. */
 export async function chooseServices(
   client: KubeClient,
   choice: ServiceChoice,
@@ -23,8 +23,8 @@ export async function chooseServices(
   const { names, selector, all, namesFile, allNamespaces } = choice;
   const ways = [names.length > 0, selector !== undefined, all === true, namesFile !== undefined];
   if (ways.filter(Boolean).length !== 1) {
-    throw new CausewayError('invalid', 'say which Services in exactly one way', {
-      hint: 'Name them, or give --all, --selector or --resource-names-file.',
+    throw new CausewayError('invalid', 'the Services must be selected in exactly one way', {
+      hint: 'Name the Services, or give --all, --selector or --resource-names-file.',
     });
   }
   if (names.length > 0) return names.map((name) => parseName(name, namespace));
@@ -45,7 +45,7 @@ export async function chooseServices(
   return chosen;
 }
 
-/** Nobody means the API server's own Service, which has no pods to be scaled. */
+/** The API server's own Service has no pods to scale, so it is never selected. */
 function isApiServer(metadata: ObjectMeta | undefined): boolean {
   return metadata?.namespace === 'default' && metadata.name === 'kubernetes';
 }

@@ -17,33 +17,37 @@ const base = {
 const reports = (...all: ReturnType<typeof report>[]) => new Map(all.map((one) => [one.node, one]));
 
 it.each([
-  ['quiet everywhere', { reports: reports(report('a', 700), report('b', 600)) }, 'idle'],
+  ['no connections on any node', { reports: reports(report('a', 700), report('b', 600)) }, 'idle'],
   ['busy on one node', { reports: reports(report('a', 700), report('b', 599)) }, 'stay'],
   ['a node has not reported', { reports: reports(report('a', 700)) }, 'stay'],
-  ['a node does not speak of it', { reports: reports(report('a', 700), report('b')) }, 'stay'],
+  [
+    'the report of a node lacks the Service',
+    { reports: reports(report('a', 700), report('b')) },
+    'stay',
+  ],
   ['no nodes', { nodes: [], reports: reports() }, 'stay'],
   [
-    'asleep already',
+    'idle already',
     { awakeSince: undefined, reports: reports(report('a', 700), report('b', 700)) },
     'stay',
   ],
   [
-    'it woke after the reports were written',
+    'the Service woke after the reports were written',
     { awakeSince: 1_000_001, reports: reports(report('a', 700), report('b', 700)) },
     'stay',
   ],
   [
-    'it woke before them, and not long ago',
+    'the Service woke before the reports, and recently',
     { awakeSince: 400_001, reports: reports(report('a', 700), report('b', 700)) },
     'stay',
   ],
   [
-    'it woke long ago',
+    'the Service woke long ago',
     { awakeSince: 400_000, reports: reports(report('a', 700), report('b', 700)) },
     'idle',
   ],
   [
-    'its gateways lead straight to its pods',
+    'its gateways send straight to its pods',
     { isPastNodes: true, reports: reports(report('a', 700), report('b', 700)) },
     'invalid',
   ],
@@ -53,7 +57,7 @@ it.each([
   expect(decideAutoIdle({ ...base, ...change }).kind).toBe(kind);
 });
 
-it('a report is read as it was written, and nonsense is none', () => {
+it('parses a report as it was written, and rejects an invalid one', () => {
   const { node, quietSeconds } = report('a', 5);
   const written = formatReport('kube-system', { node, quietSeconds }, 1);
   expect(parseReport(written)).toEqual({ node, quietSeconds });

@@ -3,7 +3,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { ActivityReport } from './activity-report.ts';
 
 export interface DatedReport extends ActivityReport {
-  /** A time at which it was not yet written, by our monotonic clock. */
+  /** A time before the report was written, by the controller's monotonic clock. */
   readonly writtenAfter: number;
 }
 
@@ -12,13 +12,16 @@ export interface AutoIdleInput {
   readonly service: string;
   /** The value of the annotation. */
   readonly idleAfter: string;
-  /** Gateways lead straight to its pods: nodes do not see these connections. */
+  /** Gateways send straight to the pods, so nodes do not see these connections. */
   readonly isPastNodes: boolean;
-  /** Since when we know it without the mark, by our monotonic clock; undefined while it sleeps. */
+  /**
+   * The time since which the Service is known to have no mark, by the monotonic clock; undefined while it is
+   * idle.
+   */
   readonly awakeSince: number | undefined;
-  /** Every node of the cluster: any of them may carry connections. */
+  /** All nodes of the cluster. Each of them may carry connections. */
   readonly nodes: readonly string[];
-  /** What nodes have said lately, by node. */
+  /** The recent reports, by node. */
   readonly reports: ReadonlyMap<string, DatedReport>;
 }
 
@@ -30,12 +33,12 @@ export type AutoIdleDecision =
 const stay = (reason: string): AutoIdleDecision => ({ kind: 'stay', reason });
 
 /**
- * Whether a Service has been quiet for long enough, everywhere. Who is not heard of may be using it. Only
- * the time since it woke counts: a report from before speaks of its sleep.
+ * Decides whether a Service has been unused for long enough on all nodes. A node that does not report may
+ * have connections. Only the time since the wake-up counts: an earlier report covers the idle period.
  */
 export function decideAutoIdle(input: AutoIdleInput): AutoIdleDecision {
   const { service, idleAfter, isPastNodes, awakeSince, nodes, reports } = input;
-  if (awakeSince === undefined) return stay('it sleeps already');
+  if (awakeSince === undefined) return stay('the Service is idle already');
   let afterSeconds: number;
   try {
     afterSeconds = parseDuration(idleAfter) / 1000;
@@ -46,7 +49,8 @@ export function decideAutoIdle(input: AutoIdleInput): AutoIdleDecision {
     return { kind: 'invalid', reason: `${JSON.stringify(idleAfter)} is shorter than a second` };
   }
   if (isPastNodes) {
-    const reason = 'gateways lead straight to its pods, so nodes do not see who is connected';
+    const reason =
+      'gateways send straight to the pods of the Service, so nodes do not see the connections';
     return { kind: 'invalid', reason };
   }
   if (nodes.length === 0) return stay('no node is known');
@@ -58,10 +62,11 @@ export function decideAutoIdle(input: AutoIdleInput): AutoIdleDecision {
       return stay(`node ${node} has not reported lately`);
     }
     if (report.writtenAfter < awakeSince)
-      return stay(`node ${node} has not reported since it woke`);
+      return stay(`node ${node} has not reported since the Service woke`);
     const awakeSeconds = Math.floor((report.writtenAfter - awakeSince) / 1000);
     quietSeconds = Math.min(quietSeconds, quiet, awakeSeconds);
   }
-  if (quietSeconds < afterSeconds) return stay(`it has been quiet for ${quietSeconds} s only`);
+  if (quietSeconds < afterSeconds)
+    return stay(`the Service has been unused for ${quietSeconds} s only`);
   return { kind: 'idle', quietSeconds };
 }

@@ -11,13 +11,13 @@ const asleep: WakeInput = {
 };
 
 it.each<[string, Partial<WakeInput>, string]>([
-  ['nobody asks', {}, 'asleep'],
-  ['someone asks afterwards', { requestedAt: 130_000 }, 'wake'],
-  ['someone asked before', { requestedAt: 90_000 }, 'asleep'],
+  ['no request', {}, 'asleep'],
+  ['a later request', { requestedAt: 130_000 }, 'wake'],
+  ['an earlier request', { requestedAt: 90_000 }, 'asleep'],
   ['in the same second', { idledAt: 100_700, requestedAt: 100_000 }, 'wake'],
   ['that request was answered before', { requestedAt: 100_000, answeredAt: 100_000 }, 'asleep'],
-  ['someone asks again', { requestedAt: 101_000, answeredAt: 100_000 }, 'wake'],
-  ['it does not sleep', { isMarked: false, requestedAt: 130_000 }, 'awake'],
+  ['another request', { requestedAt: 101_000, answeredAt: 100_000 }, 'wake'],
+  ['not idle', { isMarked: false, requestedAt: 130_000 }, 'awake'],
   ['the mark is from the future', { idledAt: 900_000, requestedAt: 101_000 }, 'wake'],
   [
     'the mark is from the future, the request from before',
@@ -34,7 +34,7 @@ it.each<[string, Partial<WakeInput>, string]>([
   expect(decideWake({ ...asleep, ...change })).toBe(decision);
 });
 
-it('an Event names its Service and the latest time it was seen', () => {
+it('reads the Service and the latest time of an Event', () => {
   const event = {
     metadata: { namespace: 'shop', name: 'web.1', creationTimestamp: '2026-01-01T00:00:05Z' },
     reason: 'NeedPods',
@@ -51,7 +51,7 @@ it('an Event names its Service and the latest time it was seen', () => {
   expect(needPodsKey({ ...event, involvedObject: { kind: 'Pod', name: 'x' } })).toBeUndefined();
 });
 
-it('a request from the future counts from when it was seen, so that the next one is newer', () => {
+it('counts a request with a future time from when it was seen, so that the next request is newer', () => {
   const seenAt = Date.parse('2026-01-01T00:01:00Z');
   const ahead = { lastTimestamp: '2027-01-01T00:00:00Z' };
   expect(requestTime(ahead, seenAt)).toBe(seenAt);

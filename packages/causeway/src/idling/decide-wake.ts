@@ -1,23 +1,23 @@
-/** What is known of one Service when somebody may want it awake. Times are milliseconds since 1970. */
+/** The known facts about one Service with a possible wake request. Times are milliseconds since 1970. */
 export interface WakeInput {
   readonly isMarked: boolean;
-  /** What the mark says; undefined if nobody can read it. */
+  /** The time in the mark; undefined if it is unreadable. */
   readonly idledAt: number | undefined;
-  /** When we first saw this very mark. */
+  /** When the controller first saw this mark. */
   readonly seenAt: number;
   /** The latest NeedPods Event; undefined if there is none. */
   readonly requestedAt: number | undefined;
-  /** The request that an earlier waking has answered; undefined if there was none. */
+  /** The request that an earlier wake-up has answered; undefined if there was none. */
   readonly answeredAt: number | undefined;
 }
 
 export type WakeDecision = 'awake' | 'asleep' | 'wake';
 
 /**
- * A request counts if it is not older than the mark: older ones asked for an earlier sleep to end.
- * The mark carries the clock of whoever wrote it. One from the future must not make us deaf, so it
- * counts from when we saw it at the latest. Events have whole seconds; the same second counts, unless
- * that request has been answered already. Whoever still waits asks again.
+ * A request counts if it is not older than the mark: older requests belong to an earlier idle period. The
+ * mark has the clock of its writer. A mark with a future time must not block requests, so it counts from when
+ * the controller saw it at the latest. Events have whole seconds. A request in the same second counts, unless
+ * it has been answered already. A client that still waits causes another request.
  */
 export function decideWake(input: WakeInput): WakeDecision {
   const { isMarked, idledAt, seenAt, requestedAt, answeredAt } = input;

@@ -8,21 +8,21 @@ const asleep = (targets: string): Service => ({
   metadata: { annotations: { [idledAt]: '2026-01-01T00:00:00Z', [unidleTargets]: targets } },
 });
 
-describe('the replicas to come back with', () => {
+describe('the replicas to restore', () => {
   it.each([
     ['the current ones', {}, 3, undefined, 3],
     [
-      'what sleeps already keeps what it remembers',
+      'the stored ones of an idle Service',
       asleep(JSON.stringify([{ ...web, replicas: 5 }])),
       0,
       '2',
       5,
     ],
-    ['those of the target if the Service remembers none', {}, 0, '4', 4],
-    ['one if nobody remembers', {}, 0, undefined, 1],
-    ['one if what is remembered is nonsense', asleep('nonsense'), 0, 'many', 1],
+    ['those of the target if the Service has none stored', {}, 0, '4', 4],
+    ['one if none are stored', {}, 0, undefined, 1],
+    ['one if the stored ones are unreadable', asleep('nonsense'), 0, 'many', 1],
     [
-      'the current ones, even if others are remembered',
+      'the current ones, even if others are stored',
       asleep(JSON.stringify([{ ...web, replicas: 5 }])),
       2,
       '7',
@@ -33,7 +33,7 @@ describe('the replicas to come back with', () => {
     expect(planTargets(service, undefined, states)).toEqual([{ ...web, replicas }]);
   });
 
-  it('are kept for a target that is not found any more, once', () => {
+  it('are kept once for a target that is not found any more', () => {
     const old = { kind: 'StatefulSet', name: 'db', group: 'apps', replicas: 2 };
     const service = asleep(JSON.stringify([old]));
     const states = [{ ...web, currentReplicas: 1, previousScale: undefined }];
@@ -41,7 +41,7 @@ describe('the replicas to come back with', () => {
   });
 });
 
-describe('a Service that must not sleep', () => {
+describe('a Service that must not be idled', () => {
   const ports = [{ port: 80 }];
   it.each<[string, Service, string | undefined]>([
     ['an ordinary one', { spec: { clusterIP: '10.96.0.1', ports } }, undefined],
@@ -53,7 +53,7 @@ describe('a Service that must not sleep', () => {
       'no TCP or UDP',
     ],
     [
-      'one on its way out',
+      'one that is being deleted',
       { metadata: { deletionTimestamp: 'x' }, spec: { clusterIP: '10.96.0.1', ports } },
       'deleted',
     ],
@@ -72,7 +72,7 @@ describe('the lower bound of an autoscaler', () => {
       ...(minReplicas === undefined ? {} : { minReplicas }),
     },
   });
-  it('stays, but for one that may go to 0 and would wake its target', () => {
+  it('stays, except for an autoscaler that may scale to 0 and would wake its target', () => {
     expect([bound(), bound(3), bound(0)].map(sleepingMinReplicas)).toEqual([1, 3, 1]);
   });
   it.each([
@@ -83,7 +83,7 @@ describe('the lower bound of an autoscaler', () => {
     ['3', 5, undefined],
     [undefined, 1, undefined],
     ['x', 1, undefined],
-  ])('remembered %s, now %s: set to %s', (remembered, current, restored) => {
-    expect(minReplicasToRestore(remembered, current)).toBe(restored);
+  ])('stored %s, now %s: set to %s', (stored, current, restored) => {
+    expect(minReplicasToRestore(stored, current)).toBe(restored);
   });
 });

@@ -55,7 +55,7 @@ async function start(failures: CausewayError[]) {
   return { client, idler, replicas };
 }
 
-it('looks again when somebody else wrote at the same time', async () => {
+it('starts over after a concurrent write', async () => {
   const conflict = () => new CausewayError('conflict', 'it has changed');
   const { client, idler, replicas } = await start([conflict(), conflict()]);
   const { targets } = await idler.idle(name, signal);
@@ -64,7 +64,7 @@ it('looks again when somebody else wrote at the same time', async () => {
   expect(hasIdledAt(await client.get(services, name))).toBe(true);
 });
 
-it('passes on what fails otherwise, and finishes it when it is asked again', async () => {
+it('returns other errors, and finishes on the next call', async () => {
   const { idler, replicas } = await start([new CausewayError('forbidden', 'no')]);
   await expect(idler.idle(name, signal)).rejects.toThrow('no');
   expect(await replicas()).toBe(2);

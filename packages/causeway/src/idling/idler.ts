@@ -25,25 +25,27 @@ export interface IdlerOptions {
   readonly clock: Clock;
 }
 
-/** What would be done to put one Service to sleep. */
+/** The plan to idle one Service. */
 export interface IdlePlan {
   readonly service: Service;
   readonly endpoints: Endpoints | undefined;
   readonly owners: readonly Owner[];
   readonly targets: readonly UnidleTarget[];
-  /** The pods that stop, by name. */
+  /** The names of the pods that stop. */
   readonly pods: readonly string[];
   readonly warnings: readonly string[];
-  /** It was put to sleep before, and everything has no replicas. */
+  /** The Service is marked, and all targets have no replicas. */
   readonly isAsleep: boolean;
 }
 
-/** Someone may wake the Service while we put it to sleep; then we start over, but not for ever. */
+/**
+ * A client may wake the Service during the idling. The idler then starts over, up to this number of rounds.
+ */
 const mostRounds = 5;
 
 /**
- * Puts Services to sleep. The annotation comes first and the scale to 0 last, so that whoever connects
- * in between is either served by a pod that still runs or held by the proxy.
+ * Idles Services. The annotation comes first and the scale to 0 last. A connection in between is either
+ * served by a running pod or held by the proxy.
  */
 export class Idler {
   readonly #options: IdlerOptions;
@@ -54,7 +56,7 @@ export class Idler {
     this.#resolver = new OwnerResolver(options.client, options.discovery);
   }
 
-  /** Looks, and writes nothing. */
+  /** Reads only. */
   async plan(name: ObjectName, signal: AbortSignal): Promise<IdlePlan> {
     const { client } = this.#options;
     const service = await client.get(services, name, { signal });
@@ -93,7 +95,7 @@ export class Idler {
     return { service, endpoints: current, owners, targets, pods, warnings, isAsleep };
   }
 
-  /** Puts the Service to sleep. Safe to repeat after it was cut off anywhere. */
+  /** Idles the Service. Safe to repeat after an interruption at any point. */
   async idle(name: ObjectName, signal: AbortSignal): Promise<IdlePlan> {
     const { client } = this.#options;
     for (let round = 0; round < mostRounds; round += 1) {
@@ -103,13 +105,9 @@ export class Idler {
       const after = await client.get(services, name, { signal });
       if (annotationsOf(after)[idledAt] === time) return plan;
     }
-    throw new CausewayError(
-      'conflict',
-      `${fullName(name)} is being woken or changed again and again`,
-      {
-        hint: 'Someone is connecting to it, or another idling runs. Try again when it is quiet.',
-      },
-    );
+    throw new CausewayError('conflict', `${fullName(name)} is woken or changed again and again`, {
+      hint: 'A client is connecting to the Service, or another idling runs. Try again when the Service is unused.',
+    });
   }
 
   async #annotate(name: ObjectName, plan: IdlePlan, signal: AbortSignal): Promise<string> {
@@ -121,13 +119,13 @@ export class Idler {
     try {
       await client.patchMerge(endpoints, name, patch, { signal });
     } catch (error) {
-      // Services whose endpoints nobody has written yet have no such object; ours is on the Service.
+      // A Service without endpoints has no such object. The mark on the Service is enough.
       if (!isErrorCode(error, 'not-found')) throw error;
     }
     return time;
   }
 
-  /** False if somebody, such as an autoscaler, wrote at the same time: then we look again. */
+  /** Returns false after a concurrent write, for example of an autoscaler. The caller then starts over. */
   async #scaleDown(name: ObjectName, plan: IdlePlan, signal: AbortSignal): Promise<boolean> {
     try {
       await this.#scaleAllDown(name, plan, signal);

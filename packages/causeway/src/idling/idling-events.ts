@@ -24,7 +24,7 @@ export const idlingEvents = {
     reason: 'WakeFailed',
     type: 'Warning',
     meaning: 'The controller failed to start the pods of the Service.',
-    remedy: 'The controller tries again by itself. Fix the cause that the message names.',
+    remedy: 'The controller tries again. Fix the cause that the message names.',
   }),
   WakeTargetMissing: defineEvent({
     reason: 'WakeTargetMissing',

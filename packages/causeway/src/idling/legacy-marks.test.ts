@@ -16,7 +16,7 @@ const annotations = {
   ]),
 };
 
-it('goes on with the others when one of them can not be repaired', async () => {
+it('repairs the other marks after a failure', async () => {
   const written: string[] = [];
   async function* list() {
     await Promise.resolve();
@@ -29,16 +29,16 @@ it('goes on with the others when one of them can not be repaired', async () => {
     written.push(name);
     return Promise.resolve();
   };
-  const told: string[] = [];
+  const events: string[] = [];
   const marks = new LegacyMarks({
     client: { list, patchMerge } as unknown as KubeClient,
     waker: { areAllAsleep: () => Promise.resolve(true) } as unknown as Waker,
     find: (key): Service => ({ metadata: { namespace: 'shop', name: key.split('/')[1] ?? '' } }),
-    tell: ({ metadata }, { reason }) => told.push(`${metadata?.name} ${reason}`),
+    recordEvent: ({ metadata }, { reason }) => events.push(`${metadata?.name} ${reason}`),
     clock: new SimulatedClock(),
     log: discardLog,
   });
   await marks.repair(new AbortController().signal);
   expect(written).toEqual(['a', 'b']);
-  expect(told).toEqual(['a IdleMarkRepaired', 'b IdleMarkRepaired']);
+  expect(events).toEqual(['a IdleMarkRepaired', 'b IdleMarkRepaired']);
 });

@@ -13,17 +13,17 @@ export interface LegacyMarksOptions {
   readonly client: KubeClient;
   readonly waker: Waker;
   readonly find: (key: string) => Service | undefined;
-  readonly tell: (service: Service, content: EventContent) => void;
+  readonly recordEvent: (service: Service, content: EventContent) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Following all Endpoints for a mark that hardly anybody writes any more would cost too much. */
+/** Watching all Endpoints for such a rare mark would cost too much. */
 const everyMs = 300_000;
 
 /**
- * A very old `oc` marks the Endpoints alone, where no proxy looks. Such a mark is copied to the
- * Service, if what it names really has no replicas: else it is what a waking has left behind.
+ * A very old `oc` marks only the Endpoints, which no proxy reads. The controller copies such a mark to the
+ * Service if the targets really have no replicas. Otherwise, it is left over from a wake-up.
  */
 export class LegacyMarks {
   readonly #options: LegacyMarksOptions;
@@ -40,13 +40,13 @@ export class LegacyMarks {
       } catch (thrown) {
         const error = CausewayError.from(thrown);
         if (signal.aborted) throw error;
-        log.warn({ error }, 'could not look for Services that an old oc has put to sleep');
+        log.warn({ error }, 'could not check for Services that an old oc has put to sleep');
       }
       await sleep(clock, everyMs, signal);
     }
   }
 
-  /** One that can't be repaired is said and keeps no others from it. */
+  /** A mark that can't be repaired is logged and does not block the others. */
   async repair(signal: AbortSignal): Promise<void> {
     const { log } = this.#options;
     for await (const marked of this.#options.client.list(endpoints, { signal })) {
@@ -64,7 +64,7 @@ export class LegacyMarks {
   }
 
   async #copy(marked: Endpoints, service: Service, signal: AbortSignal): Promise<void> {
-    const { client, waker, tell } = this.#options;
+    const { client, waker, recordEvent } = this.#options;
     const name = nameFromKey(keyOf(marked));
     const parsed = parseTargets(annotationsOf(marked)[unidleTargets]);
     const targets = parsed.ok ? parsed.targets : [];
@@ -77,8 +77,8 @@ export class LegacyMarks {
     };
     await client.patchMerge(services, name, { metadata }, { signal });
     const message =
-      'An old oc marked only its Endpoints as idle. The mark is on the Service now, so that connections wake it.';
-    tell(service, { type: 'Normal', reason: 'IdleMarkRepaired', message });
+      'An old oc marked only the Endpoints of the Service as idle. The mark is on the Service now, so that connections wake the Service.';
+    recordEvent(service, { type: 'Normal', reason: 'IdleMarkRepaired', message });
   }
 }
 

@@ -17,11 +17,11 @@ export interface IdleRow {
   readonly idledAt: string;
   /** Such as `Deployment web × 3`. */
   readonly targets: readonly string[];
-  /** Something a person should look at. */
+  /** A problem that an operator should check. */
   readonly note: string;
 }
 
-/** Every Service that sleeps, also those that a very old `oc` put to sleep. */
+/** All idle Services, including those that a very old `oc` idled. */
 export async function listIdle(
   client: KubeClient,
   namespace: string | undefined,
@@ -56,8 +56,9 @@ function describe(service: Service, current: Endpoints | undefined): IdleRow {
 
 function noteOn(service: Service, parsed: ParsedTargets): string {
   if (!parsed.ok) return parsed.problem;
-  if (parsed.targets.length === 0) return 'names nothing to start: wake it by scaling by hand';
+  if (parsed.targets.length === 0)
+    return 'names no object to start: scale the objects by hand to wake the Service';
   return hasIdledAt(service)
     ? ''
-    : 'marked on its Endpoints alone, by an old oc: proxies do not see it; idle it again or wake it';
+    : 'marked on the Endpoints alone, by an old oc: proxies do not see the mark; idle or wake the Service again';
 }

@@ -3,7 +3,7 @@ import type { MetricDefinition } from '@causeway/base/observability/metrics';
 export const wakes = {
   kind: 'counter',
   name: 'causeway_idling_wakes_total',
-  help: 'Services woken by a connection, by how it ended.',
+  help: 'Services woken by a connection, by result.',
   labels: ['outcome'],
 } as const satisfies MetricDefinition;
 
@@ -18,7 +18,7 @@ export const coldStart = {
 export const sleeping = {
   kind: 'gauge',
   name: 'causeway_idling_services',
-  help: 'Services that sleep, and those of them that are being woken.',
+  help: 'Services that are idle, and those of them that are being woken.',
   labels: ['state'],
 } as const satisfies MetricDefinition;
 

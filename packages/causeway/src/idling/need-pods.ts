@@ -1,9 +1,9 @@
 import type { Event } from '@causeway/kubernetes/objects/core-objects';
 
-/** OpenShift's reason for "someone connects to a Service that sleeps". */
+/** OpenShift's reason for a connection to an idle Service. */
 export const needPodsReason = 'NeedPods';
 
-/** The key of the Service that an Event asks pods for. */
+/** The key of the Service that an Event requests pods for. */
 export function needPodsKey(event: Event): string | undefined {
   const { kind, namespace, name } = event.involvedObject ?? {};
   const isRequest = event.reason === needPodsReason && kind === 'Service';
@@ -12,9 +12,9 @@ export function needPodsKey(event: Event): string | undefined {
 }
 
 /**
- * When it was last asked for. The API server's own clock counts too: a node's may be behind. It may be
- * ahead as well, and a request from the future would outdo all that others ask for until then: it counts
- * from when we saw it at the latest.
+ * The time of the last request. The API server's clock counts as well, because a node's clock may be behind.
+ * A node's clock may also be ahead. A request with a future time would outrank all others until then, so it
+ * counts from when the controller saw it at the latest.
  */
 export function requestTime(event: Event, seenAt: number): number {
   const said = [

@@ -5,7 +5,10 @@ import { endpointSlices, pods } from '@causeway/kubernetes/objects/resources';
 
 const serviceLabel = 'kubernetes.io/service-name';
 
-/** Whether connections can be served. Unset means ready; unready and terminating ones do not count. */
+/**
+ * Whether the Service can serve connections. Unset means ready. Unready and terminating endpoints do not
+ * count.
+ */
 export function hasReadyEndpoint(slices: Iterable<EndpointSlice>): boolean {
   for (const { addressType, endpoints } of slices) {
     if (addressType === 'FQDN') continue;
@@ -19,8 +22,8 @@ function isReady({ conditions }: Endpoint): boolean {
 }
 
 /**
- * Whether a ready endpoint will stay. Right after a Service was put to sleep its slices still name pods
- * that are being deleted, or are gone: they do not count.
+ * Whether a ready endpoint will stay. Right after idling, the slices still name pods that are being deleted
+ * or are deleted already. They do not count.
  */
 export async function hasLastingEndpoint(
   client: KubeClient,

@@ -17,7 +17,7 @@ import {
 } from '@causeway/kubernetes/objects/resources';
 import type { ScaleDiscovery } from './scale-discovery.ts';
 
-/** Something with a scale that runs pods of a Service. */
+/** An object with a scale that runs pods of a Service. */
 export interface Owner {
   readonly resource: Resource;
   readonly name: string;
@@ -25,14 +25,14 @@ export interface Owner {
 
 export interface Resolution {
   readonly owners: readonly Owner[];
-  /** The pods that stop when the owners are scaled to 0, by name. */
+  /** The names of the pods that stop when the owners are scaled to 0. */
   readonly pods: readonly string[];
-  /** Why the Service can't be put to sleep. */
+  /** Why the Service can't be idled. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** Finds what has to be scaled so that the pods of a Service stop, and start again. */
+/** Finds the objects to scale in order to stop and start the pods of a Service. */
 export class OwnerResolver {
   readonly #client: KubeClient;
   readonly #discovery: ScaleDiscovery;
@@ -53,7 +53,7 @@ export class OwnerResolver {
       const reference = controllerOf(pod);
       const podName = pod.metadata?.name ?? '';
       if (reference === undefined) {
-        problems.add(`pod ${podName} belongs to nobody that could start it again`);
+        problems.add(`pod ${podName} has no owner that could start it again`);
         continue;
       }
       const key = `${reference.kind}/${reference.name}`;
@@ -61,7 +61,9 @@ export class OwnerResolver {
       climbed.set(key, climb);
       const { owner, above } = await climb;
       if (owner === undefined) {
-        problems.add(`${reference.kind} ${reference.name} runs its pods and can't be scaled`);
+        problems.add(
+          `${reference.kind} ${reference.name} runs pods of the Service and can't be scaled`,
+        );
         continue;
       }
       found.set(ownerKey(owner), owner);
@@ -77,7 +79,8 @@ export class OwnerResolver {
         found.set(ownerKey(owner), owner);
       }
     }
-    if (found.size === 0 && problems.size === 0) problems.add('nothing runs pods for it');
+    if (found.size === 0 && problems.size === 0)
+      problems.add('no object runs pods for the Service');
     return {
       owners: [...found.values()],
       pods: running.map(({ metadata }) => metadata?.name ?? ''),
@@ -111,7 +114,10 @@ export class OwnerResolver {
     return chosen;
   }
 
-  /** From the direct owner up: the highest with a scale, because the lower ones obey it. */
+  /**
+   * Goes up from the direct owner and returns the highest owner with a scale, because it controls the lower
+   * ones.
+   */
   async #climb(namespace: string, first: OwnerReference, signal: AbortSignal): Promise<Climb> {
     let owner: Owner | undefined;
     let above: string | undefined;
@@ -143,7 +149,7 @@ export class OwnerResolver {
     return { owner, above };
   }
 
-  /** What would run pods for the selector but has none now. */
+  /** Objects that would run pods for the selector but have none now. */
   async #sleepingOwners(
     namespace: string,
     selector: StringMap,
@@ -165,7 +171,7 @@ export class OwnerResolver {
 
 interface Climb {
   readonly owner: Owner | undefined;
-  /** Someone above the owner who can't be scaled. */
+  /** An owner above that can't be scaled. */
   readonly above: string | undefined;
 }
 

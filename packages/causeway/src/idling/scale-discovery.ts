@@ -8,10 +8,10 @@ interface ApiResource {
   readonly namespaced: boolean;
 }
 
-/** How an owner reference or an annotation names a kind: with a version, or with the group alone. */
+/** How an owner reference or an annotation identifies a kind: with a version, or with the group alone. */
 export interface KindName {
   readonly group: string;
-  /** The server's preferred one if left out. */
+  /** The server's preferred version if omitted. */
   readonly version?: string | undefined;
   readonly kind: string;
 }
@@ -22,8 +22,8 @@ export interface FoundKind {
 }
 
 /**
- * Asks the API which resource a kind belongs to and whether it has a scale, so that anything with
- * replicas can sleep, custom resources included. Answers are kept for the life of this object.
+ * Asks the API server which resource a kind belongs to and whether it has a scale. So every object with
+ * replicas can be idled, including custom resources. Answers are kept for the lifetime of this object.
  */
 export class ScaleDiscovery {
   readonly #client: KubeClient;
@@ -42,7 +42,7 @@ export class ScaleDiscovery {
     const all = await this.#resourcesOf(group, version, signal);
     const found = all.find((entry) => entry.kind === kind && !entry.name.includes('/'));
     if (found === undefined) {
-      // A definition may have come since we asked.
+      // A definition may have been created since the last request.
       this.#resources.delete(pathOf(group, version));
       return undefined;
     }
@@ -53,8 +53,8 @@ export class ScaleDiscovery {
     };
   }
 
-  /** The server may serve the kind otherwise than it said: it is asked again the next time. */
-  forget({ group }: Pick<KindName, 'group'>): void {
+  /** The server may serve the kind in another version than before. The next call asks again. */
+  drop({ group }: Pick<KindName, 'group'>): void {
     this.#preferred.delete(group);
     const prefix = pathOf(group, '');
     for (const path of this.#resources.keys()) {
@@ -64,7 +64,7 @@ export class ScaleDiscovery {
 
   #preferredVersion(group: string, signal: AbortSignal): Promise<string | undefined> {
     if (group === '') return Promise.resolve('v1');
-    return remember(this.#preferred, group, async () => {
+    return cached(this.#preferred, group, async () => {
       const answer = (await this.#ask(`/apis/${encodeURIComponent(group)}`, signal)) as
         | { readonly preferredVersion?: { readonly version?: string } }
         | undefined;
@@ -78,7 +78,7 @@ export class ScaleDiscovery {
     signal: AbortSignal,
   ): Promise<readonly ApiResource[]> {
     const path = pathOf(group, version);
-    return remember(this.#resources, path, async () => {
+    return cached(this.#resources, path, async () => {
       const answer = (await this.#ask(path, signal)) as
         | { readonly resources?: readonly ApiResource[] }
         | undefined;
@@ -101,8 +101,8 @@ function pathOf(group: string, version: string): string {
   return group === '' ? `/api/${tail}` : `/apis/${encodeURIComponent(group)}/${tail}`;
 }
 
-/** What failed, and what was not there, is asked for again the next time: a definition may come later. */
-async function remember<T>(
+/** Failures and missing kinds are requested again on the next call: a definition may be created later. */
+async function cached<T>(
   known: Map<string, Promise<T>>,
   key: string,
   ask: () => Promise<T>,

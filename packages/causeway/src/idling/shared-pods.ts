@@ -6,7 +6,7 @@ import { hasIdledAt } from './annotations.ts';
 import { refusalOf } from './idle-plan.ts';
 import type { IdlePlan } from './idler.ts';
 
-/** What the user must know of Services that lose their pods because others are put to sleep. */
+/** Warnings for Services that lose their pods because other Services are idled. */
 export async function sharedPods(
   client: KubeClient,
   plans: readonly IdlePlan[],
@@ -17,12 +17,12 @@ export async function sharedPods(
     const refusal = refusalOf(other);
     const what = `Service ${keyOf(other)} is served by the same pods`;
     return refusal === undefined
-      ? `${what} and will refuse connections: idle it too`
-      : `${what} and will have none, and nobody wakes them for it: ${refusal}`;
+      ? `${what} and will refuse connections: idle that Service too`
+      : `${what} and will have none, and no connection wakes the pods: ${refusal}`;
   });
 }
 
-/** Services that lose pods by the plans and do not sleep themselves: their connections would be refused. */
+/** Services that lose pods by the plans and are not idle. Their connections would be refused. */
 export async function servicesLosingPods(
   client: KubeClient,
   plans: readonly IdlePlan[],

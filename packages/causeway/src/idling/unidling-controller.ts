@@ -25,28 +25,28 @@ import { WakeReconciler } from './wake-reconciler.ts';
 
 export interface UnidlingControllerOptions {
   readonly client: KubeClient;
-  readonly tell: (service: Service, content: EventContent) => void;
+  readonly recordEvent: (service: Service, content: EventContent) => void;
   readonly settings: IdlingSettings;
-  /** How many Services are woken side by side. */
+  /** How many Services are woken concurrently. */
   readonly workers: number;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-/** Somebody waits for each of them: tried again soon, and never less than twice a minute. */
+/** A client waits for each wake-up: retries are soon, and at least twice a minute. */
 const retryPace: BackoffPolicy = { baseMs: 200, maxMs: 30_000, jitter: 0.2 };
 const deadlineMs = 60_000;
 const quietCheckMs = 15_000;
-/** Nodes report twice a minute; one that has missed three reports is not heard of. */
+/** Nodes report twice a minute. A node counts as not reporting after three missed reports. */
 const staleAfterMs = 100_000;
 
-/** Wakes Services that NeedPods Events ask for. Events from before its start count too. */
+/** Wakes Services that NeedPods Events request. Events from before the start count too. */
 export class UnidlingController {
   readonly #options: UnidlingControllerOptions;
   readonly #services: Store<Service>;
   readonly #events: Store<Event, 'service'>;
-  /** When each Event was last seen to change, since 1970. */
+  /** When each Event last changed, in milliseconds since 1970. */
   readonly #eventsSeenAt = new Map<string, number>();
   readonly #reflectors;
   readonly #queue: WorkQueue<string>;
@@ -104,7 +104,7 @@ export class UnidlingController {
     });
   }
 
-  /** Undefined when ready, else why not. */
+  /** Undefined when ready; otherwise the reason. */
   readiness(): string | undefined {
     const { services: ofServices, events: ofEvents } = this.#reflectors;
     return ofServices.readiness() ?? ofEvents.readiness();
@@ -114,7 +114,7 @@ export class UnidlingController {
     const stops = [
       this.#services.onChange((change) => {
         this.#queue.add(change.key);
-        if (change.type === 'deleted') this.#autoIdler.forget(change.key);
+        if (change.type === 'deleted') this.#autoIdler.drop(change.key);
         else this.#autoIdler.note(change.after);
       }),
       this.#events.onChange((change) => {

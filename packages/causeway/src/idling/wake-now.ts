@@ -12,7 +12,7 @@ export interface WakeNowOptions {
   readonly client: KubeClient;
   readonly waker: Waker;
   readonly clock: Clock;
-  /** For the first ready endpoint. */
+  /** The timeout for the first ready endpoint. */
   readonly timeoutMs: number;
 }
 
@@ -20,7 +20,7 @@ export interface WakeResult extends Started {
   readonly wasAsleep: boolean;
 }
 
-/** Wakes one Service from beginning to end, for someone who asked for it by hand. */
+/** Wakes one Service and waits for it, on request of a user. */
 export async function wakeNow(
   options: WakeNowOptions,
   name: ObjectName,
@@ -50,9 +50,9 @@ async function untilReady(options: WakeNowOptions, name: ObjectName, signal: Abo
     if (clock.monotonic() + delayMs > giveUpAt) {
       throw new CausewayError(
         'timeout',
-        `Service ${name.namespace ?? ''}/${name.name} was scaled up, but none of its pods got ready`,
+        `Service ${name.namespace ?? ''}/${name.name} was scaled up, but none of its pods became ready`,
         {
-          hint: 'Look at its pods. It stays marked as idle, and its connections wait, until one is ready.',
+          hint: 'Check the pods. The Service stays marked as idle, and connections wait, until a pod is ready.',
         },
       );
     }
@@ -61,8 +61,8 @@ async function untilReady(options: WakeNowOptions, name: ObjectName, signal: Abo
 }
 
 /**
- * Others write to Services too; that is no reason to give up. A Service that was put to sleep again or
- * woken by somebody else meanwhile is theirs.
+ * A conflicting write is no reason to give up. A Service that another program idled again or woke in the
+ * meantime is left to that program.
  */
 async function finish(
   { client, waker }: WakeNowOptions,

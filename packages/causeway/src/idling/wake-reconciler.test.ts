@@ -14,7 +14,7 @@ const key = 'shop/web';
 const context = { signal: new AbortController().signal, log: discardLog };
 const target = { kind: 'Deployment', name: 'web', group: 'apps', replicas: 1 };
 
-/** A Service that sleeps since the clock's start; the fakes do what the test says. */
+/** A Service that is idle since the clock's start; the fakes do what the test says. */
 function start() {
   const clock = new SimulatedClock();
   const annotations = {
@@ -57,50 +57,50 @@ function start() {
       yield { addressType: 'IPv4', endpoints: world.isReady ? [endpoint] : [] };
     },
   };
-  const told: string[] = [];
+  const events: string[] = [];
   const reconciler = new WakeReconciler({
     client: client as unknown as KubeClient,
     waker: waker as unknown as Waker,
     find: () => world.service,
     requestedAt: () => world.requestedAt,
-    tell: (_, { reason }) => told.push(reason),
+    recordEvent: (_, { reason }) => events.push(reason),
     clock,
     metrics: noMetrics,
   });
-  return { world, clock, told, reconcile: () => reconciler.reconcile(key, context), reconciler };
+  return { world, clock, events, reconcile: () => reconciler.reconcile(key, context), reconciler };
 }
 
 describe('waking a Service', () => {
-  it('that changed in between is tried again, and its request still counts', async () => {
-    const { world, reconcile, told } = start();
+  it('tries again after a concurrent change, and keeps the request', async () => {
+    const { world, reconcile, events } = start();
     world.failures = 1;
     await expect(reconcile()).rejects.toThrow('it has changed');
     expect(await reconcile()).toEqual({ kind: 'done' });
     expect(world.finished).toBe(1);
-    expect(told).toEqual(['Woken']);
+    expect(events).toEqual(['Woken']);
   });
 
-  it('says what can not be scaled, and tries it again although another pod is ready', async () => {
-    const { world, reconcile, told } = start();
+  it("records which target can't be scaled, and tries it again although another pod is ready", async () => {
+    const { world, reconcile, events } = start();
     world.refused = new CausewayError('forbidden', 'no');
     await expect(reconcile()).rejects.toThrow('no');
-    expect(told).toEqual(['WakeFailed']);
+    expect(events).toEqual(['WakeFailed']);
     expect(world.finished).toBe(0);
     world.refused = undefined;
     expect(await reconcile()).toEqual({ kind: 'done' });
   });
 
-  it('is not done while its slices still name the pods of before, which are being deleted', async () => {
-    const { world, reconcile, told } = start();
+  it('is not finished while its slices still name the former pods, which are being deleted', async () => {
+    const { world, reconcile, events } = start();
     world.pod = { metadata: { name: 'web-1', deletionTimestamp: '2026-01-01T00:00:00Z' } };
     expect(await reconcile()).toMatchObject({ kind: 'retryAfter' });
     expect(world.finished).toBe(0);
     world.pod = { metadata: { name: 'web-1' } };
     expect(await reconcile()).toEqual({ kind: 'done' });
-    expect(told).toEqual(['Woken']);
+    expect(events).toEqual(['Woken']);
   });
 
-  it('does not answer one request twice when it is put to sleep again within the second', async () => {
+  it('does not answer one request twice when the Service is idled again within the second', async () => {
     const { world, clock, reconcile } = start();
     await reconcile();
     expect(await reconcile()).toMatchObject({ kind: 'wait' });
@@ -109,25 +109,25 @@ describe('waking a Service', () => {
     expect(world.finished).toBe(2);
   });
 
-  it('looks again until a pod is ready, and gives up after ten minutes', async () => {
-    const { world, clock, reconcile, reconciler, told } = start();
+  it('checks until a pod is ready, and gives up after ten minutes', async () => {
+    const { world, clock, reconcile, reconciler, events } = start();
     world.isReady = false;
     expect(await reconcile()).toMatchObject({ kind: 'retryAfter' });
     expect(reconciler.counts).toEqual({ asleep: 0, waking: 1 });
     await clock.advance(600_001);
     expect(await reconcile()).toEqual({ kind: 'done' });
-    expect(told).toEqual(['WakeFailed']);
+    expect(events).toEqual(['WakeFailed']);
   });
 
-  it('does not start when its annotations are not readable, and says so', async () => {
-    const { world, reconcile, told } = start();
+  it('does not start when its annotations are not readable, and records an Event', async () => {
+    const { world, reconcile, events } = start();
     const annotations = { ...world.service?.metadata?.annotations, [unidleTargets]: 'not JSON' };
     world.service = { ...world.service, metadata: { ...world.service?.metadata, annotations } };
     expect(await reconcile()).toMatchObject({ kind: 'invalid' });
-    expect(told).toEqual(['CannotWake']);
+    expect(events).toEqual(['CannotWake']);
   });
 
-  it('does nothing while nobody asks, and forgets it when it is gone', async () => {
+  it('does nothing without a request, and drops its state when the Service is deleted', async () => {
     const { world, reconcile, reconciler } = start();
     world.requestedAt = undefined;
     expect(await reconcile()).toMatchObject({ kind: 'wait' });

@@ -29,33 +29,33 @@ import { targetsOf, type Started, type Waker } from './waker.ts';
 export interface WakeReconcilerOptions {
   readonly client: KubeClient;
   readonly waker: Waker;
-  /** The Service as it was last seen. */
+  /** The Service as last seen. */
   readonly find: (key: string) => Service | undefined;
-  /** When pods were last asked for. */
+  /** The time of the last request for pods. */
   readonly requestedAt: (key: string) => number | undefined;
-  readonly tell: (service: Service, content: EventContent) => void;
+  readonly recordEvent: (service: Service, content: EventContent) => void;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
 
-/** One sleep of a Service: from when we saw its mark to the end of it. */
+/** One idle period of a Service: from the first sight of its mark to the end. */
 interface Sleep {
   readonly mark: string;
   readonly seenAt: number;
-  /** By our monotonic clock: when its waking began. */
+  /** When the wake-up began, by the monotonic clock. */
   wakingSince?: number;
   checks: number;
 }
 
-/** Pods that are not ready after so long are no longer waited for; connections are then refused. */
+/** The controller stops waiting for pods after this time. Connections are then refused. */
 const giveUpAfterMs = 600_000;
 const checksMs = [100, 200, 400, 800, 1_500] as const;
 
-/** Brings a Service back that somebody asked for. Level-triggered: right whenever it is called. */
+/** Wakes a Service that a client requested. Level-triggered: safe to call at any time. */
 export class WakeReconciler {
   readonly #options: WakeReconcilerOptions;
   readonly #sleeps = new Map<string, Sleep>();
-  /** For each Service that was woken, the request that did it. */
+  /** For each woken Service, the request that caused the wake-up. */
   readonly #answered = new Map<string, number>();
   readonly #wakes;
   readonly #coldStart;
@@ -66,14 +66,14 @@ export class WakeReconciler {
     this.#coldStart = options.metrics.histogram(coldStart);
   }
 
-  /** How many sleep, and how many of them are being woken. */
+  /** The number of idle Services, and of those that are being woken. */
   get counts(): { readonly asleep: number; readonly waking: number } {
     const all = [...this.#sleeps.values()];
     const waking = all.filter(({ wakingSince }) => wakingSince !== undefined).length;
     return { asleep: all.length - waking, waking };
   }
 
-  /** Someone has asked for it, and its pods are on their way. */
+  /** A client requested the Service, and its pods are starting. */
   isWaking(key: string): boolean {
     return this.#sleeps.get(key)?.wakingSince !== undefined;
   }
@@ -91,11 +91,11 @@ export class WakeReconciler {
       requestedAt: requestedAt(key),
       answeredAt: this.#answered.get(key),
     });
-    if (decision !== 'wake') return wait('asleep, and nobody asks for it');
+    if (decision !== 'wake') return wait('asleep, without a request');
     return this.#wake(key, service, sleep, signal);
   }
 
-  /** What we know of the current sleep; a new mark is a new one. */
+  /** The state of the current idle period. A new mark starts a new one. */
   #sleepOf(key: string, service: Service | undefined): Sleep | undefined {
     if (!hasIdledAt(service)) {
       this.#sleeps.delete(key);
@@ -110,18 +110,22 @@ export class WakeReconciler {
   }
 
   async #wake(key: string, service: Service, sleep: Sleep, signal: AbortSignal): Promise<Outcome> {
-    const { client, waker, clock, tell } = this.#options;
+    const { client, waker, clock, recordEvent } = this.#options;
     const name = nameFromKey(key);
     const parsed = targetsOf(service, await client.find(endpoints, name, { signal }));
     if (!parsed.ok) {
-      tell(service, { type: 'Warning', reason: 'CannotWake', message: `${parsed.problem}.` });
+      recordEvent(service, {
+        type: 'Warning',
+        reason: 'CannotWake',
+        message: `${parsed.problem}.`,
+      });
       this.#wakes.add({ outcome: 'unreadable' });
       return invalid(parsed.problem);
     }
     sleep.wakingSince ??= clock.monotonic();
     const result = await waker.start(name.namespace ?? '', parsed.targets, signal);
-    this.#tellStarted(service, result);
-    // The mark stays: it is what brings us back. Whatever was started serves meanwhile.
+    this.#recordStarted(service, result);
+    // The mark stays, because it triggers the next reconcile. Started targets serve in the meantime.
     if (result.failed[0] !== undefined) throw result.failed[0].error;
     const hasNothing = result.started.length + result.running.length === 0;
     const isReady = await hasLastingEndpoint(client, name, signal);
@@ -133,47 +137,47 @@ export class WakeReconciler {
     }
     const request = this.#options.requestedAt(key);
     await waker.finish(service, parsed.targets, signal);
-    // Not before: what fails is tried again, and must find the request unanswered.
+    // Set only now: a retry must find the request unanswered.
     if (request !== undefined) this.#answered.set(key, request);
-    this.#tellEnd(service, sleep, { isReady, hasNothing, targets: parsed.targets });
+    this.#recordEnd(service, sleep, { isReady, hasNothing, targets: parsed.targets });
     return done;
   }
 
-  #tellStarted(service: Service, { started, missing, failed }: Started): void {
+  #recordStarted(service: Service, { started, missing, failed }: Started): void {
     for (const { target, error } of failed) {
-      const message = `${describeTarget(target)} can't be scaled up: ${error.message}. It is tried again.`;
-      this.#options.tell(service, { type: 'Warning', reason: 'WakeFailed', message });
+      const message = `${describeTarget(target)} can't be scaled up: ${error.message}. The controller tries again.`;
+      this.#options.recordEvent(service, { type: 'Warning', reason: 'WakeFailed', message });
     }
     if (started.length > 0) {
       const what = started.map((target) => `${describeTarget(target)} to ${target.replicas}`);
-      const message = `Someone connects to this Service: scaled ${what.join(', ')}.`;
-      this.#options.tell(service, { type: 'Normal', reason: 'Waking', message });
+      const message = `A client connects to this Service: scaled ${what.join(', ')}.`;
+      this.#options.recordEvent(service, { type: 'Normal', reason: 'Waking', message });
     }
     if (missing.length > 0) {
       const what = missing.map(describeTarget).join(', ');
-      const message = `${what} ran pods of this Service when it was put to sleep, and does not exist any more.`;
-      this.#options.tell(service, { type: 'Warning', reason: 'WakeTargetMissing', message });
+      const message = `${what} ran pods of this Service before the Service was put to sleep, and does not exist any more.`;
+      this.#options.recordEvent(service, { type: 'Warning', reason: 'WakeTargetMissing', message });
     }
   }
 
-  #tellEnd(
+  #recordEnd(
     service: Service,
     sleep: Sleep,
     end: { isReady: boolean; hasNothing: boolean; targets: readonly UnidleTarget[] },
   ): void {
-    const { clock, tell } = this.#options;
+    const { clock, recordEvent } = this.#options;
     const tookMs = clock.monotonic() - (sleep.wakingSince ?? clock.monotonic());
     if (end.isReady) {
       this.#wakes.add({ outcome: 'woken' });
       this.#coldStart.observe({}, tookMs / 1000);
-      const message = `Awake after ${(tookMs / 1000).toFixed(1)} s.`;
-      tell(service, { type: 'Normal', reason: 'Woken', message });
+      const message = `The Service has ready pods again after ${(tookMs / 1000).toFixed(1)} s.`;
+      recordEvent(service, { type: 'Normal', reason: 'Woken', message });
       return;
     }
     this.#wakes.add({ outcome: end.hasNothing ? 'nothing-to-start' : 'not-ready' });
     const message = end.hasNothing
-      ? 'Nothing is left that could be started for it. Connections are refused until it has pods.'
-      : `Started ${Math.round(giveUpAfterMs / 60_000)} minutes ago, and no pod is ready. Connections are refused until one is.`;
-    tell(service, { type: 'Warning', reason: 'WakeFailed', message });
+      ? 'No object is left that could be started for the Service. Connections are refused until the Service has pods.'
+      : `The controller started the pods ${Math.round(giveUpAfterMs / 60_000)} minutes ago, and no pod is ready. Connections are refused until a pod is ready.`;
+    recordEvent(service, { type: 'Warning', reason: 'WakeFailed', message });
   }
 }

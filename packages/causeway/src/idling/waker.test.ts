@@ -9,7 +9,7 @@ import { Waker } from './waker.ts';
 const { signal } = new AbortController();
 const target = (name: string) => ({ kind: 'Farm', name, group: 'example.com', replicas: 2 });
 
-/** A cluster that serves Farms in one version; their scales are read and written by the test's rules. */
+/** A cluster that serves Farms in one version; the test decides how their scales are read and written. */
 function start(farms: Readonly<Record<string, number | 'forbidden'>>) {
   const served = { version: 'v1' };
   const scaled: string[] = [];
@@ -53,7 +53,7 @@ function start(farms: Readonly<Record<string, number | 'forbidden'>>) {
   return { served, scaled, wake };
 }
 
-it('starts all that it can: what fails or is gone keeps nothing else asleep', async () => {
+it('starts all other targets when a target fails or is missing', async () => {
   const { wake, scaled } = start({ refused: 'forbidden', asleep: 0, awake: 3 });
   expect(await wake('refused', 'gone', 'asleep', 'awake')).toEqual({
     started: ['asleep'],
@@ -64,7 +64,7 @@ it('starts all that it can: what fails or is gone keeps nothing else asleep', as
   expect(scaled).toEqual(['v1 asleep 2']);
 });
 
-it('finds a kind again that is served in another version since it was asked for', async () => {
+it('finds a kind again that is served in another version since the last request', async () => {
   const { served, wake, scaled } = start({ first: 0, second: 0 });
   await wake('first');
   served.version = 'v2';

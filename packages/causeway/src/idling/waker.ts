@@ -25,11 +25,11 @@ export interface WakerOptions {
 export interface Started {
   /** Scaled up by this call. */
   readonly started: readonly UnidleTarget[];
-  /** Had replicas already: someone else, or an earlier call, was faster. */
+  /** Had replicas already: another program or an earlier call scaled it up. */
   readonly running: readonly UnidleTarget[];
   /** Does not exist any more. */
   readonly missing: readonly UnidleTarget[];
-  /** Could not be scaled up; the others were. */
+  /** Could not be scaled up; the other targets were. */
   readonly failed: readonly FailedTarget[];
 }
 
@@ -38,13 +38,13 @@ export interface FailedTarget {
   readonly error: CausewayError;
 }
 
-/** What a sleeping Service says of its targets; the Endpoints' word counts where very old `oc` wrote it. */
+/** The targets of an idle Service. The annotation of the Endpoints counts where a very old `oc` wrote it. */
 export function targetsOf(service: Service, current: Endpoints | undefined): ParsedTargets {
   const source = hasIdledAt(service) ? service : current;
   return parseTargets(annotationsOf(source)[unidleTargets]);
 }
 
-/** The steps of waking a Service. Each can be repeated, and cut off anywhere. */
+/** The steps of a wake-up. Each can be repeated and interrupted at any point. */
 export class Waker {
   readonly #client: KubeClient;
   readonly #discovery: ScaleDiscovery;
@@ -54,7 +54,7 @@ export class Waker {
     this.#discovery = discovery;
   }
 
-  /** Scales up whatever has no replicas. What fails keeps nothing else asleep. */
+  /** Scales up every target without replicas. A failure does not block the other targets. */
   async start(
     namespace: string,
     targets: readonly UnidleTarget[],
@@ -89,8 +89,8 @@ export class Waker {
     } catch (error) {
       if (!isErrorCode(error, 'not-found')) throw error;
     }
-    // It may be the kind that is served in another version now.
-    this.#discovery.forget(target);
+    // The kind may be served in another version now.
+    this.#discovery.drop(target);
     const other = await this.#resourceOf(target, signal);
     if (other === undefined || other.version === resource.version) return 'missing';
     return this.#scaleUp(other, namespace, target, signal);
@@ -109,7 +109,10 @@ export class Waker {
     return 'started';
   }
 
-  /** Whether everything that a marked Service names has no replicas. What can't be read is not ours to judge. */
+  /**
+   * Whether all targets of a marked Service have no replicas. True if they are unreadable, because the
+   * controller can't judge them.
+   */
   async isAsleep(service: Service, signal: AbortSignal): Promise<boolean> {
     const parsed = targetsOf(service, undefined);
     const namespace = service.metadata?.namespace ?? '';
@@ -134,13 +137,13 @@ export class Waker {
   }
 
   /**
-   * Removes what was written for the sleep. The Service's own annotation goes last, because it is what
-   * brings us back here if we are cut off; and only if nobody has put the Service to sleep again since
-   * it was read.
+   * Removes the marks of the idle period. The Service's own annotation goes last, because it triggers the
+   * next call after an interruption. It is removed only if the Service was not idled again since it was read.
    *
-   * Someone may be putting it to sleep right now: he writes the mark, scales to 0 and looks whether the
-   * mark is still there. We take the mark away and look whether something has no replicas. Whoever looks
-   * last sees the other, so a Service without a mark never stays without pods.
+   * Another program may be idling the Service at the same time. That program writes the mark, scales to 0 and
+   * then checks whether the mark is still there. This function removes the mark and then checks for targets
+   * without replicas. The later check sees the other write, so a Service without a mark never stays without
+   * pods.
    */
   async finish(
     service: Service,
@@ -173,7 +176,7 @@ export class Waker {
     return found?.hasScale === true ? found.resource : undefined;
   }
 
-  /** Takes annotations off an object, if it is there and has them. */
+  /** Removes annotations from an object, if it exists and has them. */
   async #unmark(
     resource: Resource,
     name: ObjectName,

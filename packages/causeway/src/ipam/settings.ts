@@ -41,7 +41,7 @@ const platformSettings = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('id of the network that floating IPs come from; none are used without it'),
+    .describe('id of the network of floating IPs; none are used without it'),
   floatingSubnet: z.string().min(1).optional().describe('id of the subnet of that network'),
 });
 export type PlatformSettings = z.infer<typeof platformSettings>;

@@ -163,7 +163,7 @@ function serviceNetworks(base: BaseProxy, parts: ProxyParts): Readonly<Record<st
 function whoHas(lost: readonly LostTarget[]): string {
   const each = lost.map(({ target, holder }) => {
     const { address, protocol, port } = target.virtual;
-    return `${address} (${protocol}/${port}) is served for ${holder}`;
+    return `${address} (${protocol}/${port}) belongs to ${holder}`;
   });
   return `${each.join('; ')}. An address, protocol and port belongs to one Service: the older one. Addresses that the cluster assigned take precedence over load balancer addresses and external ones.`;
 }

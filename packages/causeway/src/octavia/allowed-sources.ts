@@ -1,13 +1,13 @@
 import type { Family } from '@causeway/base/address/address';
 import { parsePrefix, prefixFamily } from '@causeway/base/address/prefix';
 
-/** Stands for nobody: an empty list would let everybody in. */
-const nobody: Readonly<Record<Family, string>> = { 4: '127.0.0.1/32', 6: '::1/128' };
+/** Stands for an empty set of sources: an empty list would allow every source. */
+const noSource: Readonly<Record<Family, string>> = { 4: '127.0.0.1/32', 6: '::1/128' };
 
 export interface AllowedSources {
-  /** null: everybody. */
+  /** null: every source. */
   readonly allowed: readonly string[] | null;
-  /** What can't be allowed: Octavia takes sources of the family of the VIP only, and refuses the rest. */
+  /** Sources that can't be allowed: Octavia accepts only sources of the family of the VIP. */
   readonly leftOut: readonly string[];
 }
 
@@ -18,9 +18,9 @@ export function allowedSources(
   if (cidrs === undefined) return { allowed: null, leftOut: [] };
   const isOwn = (cidr: string) => prefixFamily(parsePrefix(cidr)) === family;
   const allowed = cidrs.filter(isOwn);
-  const meant = cidrs.filter((cidr) => !Object.values(nobody).includes(cidr));
+  const meant = cidrs.filter((cidr) => !Object.values(noSource).includes(cidr));
   return {
-    allowed: allowed.length === 0 ? [nobody[family]] : allowed,
+    allowed: allowed.length === 0 ? [noSource[family]] : allowed,
     leftOut: meant.filter((cidr) => !isOwn(cidr)),
   };
 }

@@ -2,22 +2,22 @@ import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import { quoted } from '@causeway/base/text/text-limit';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 
-/** OCCM's annotations; what its users write today. */
+/** OCCM's annotations, which its users already have. */
 export const occmPrefix = 'loadbalancer.openstack.org/';
 export const internalAnnotation = 'service.beta.kubernetes.io/openstack-internal-load-balancer';
-/** `true` gives a Service of type ClusterIP a load balancer, `false` keeps one from it. */
+/** `true` gives a Service of type ClusterIP a load balancer, `false` prevents one. */
 export const octaviaAnnotation = 'causeway.dev/octavia';
 export const addressAnnotation = 'causeway.dev/address';
 export const keepFloatingIpAnnotation = 'causeway.dev/keep-floating-ip';
-/** The project that owns its load balancer, of those that the settings let Services choose. */
+/** The project that owns the load balancer. The settings list the allowed projects. */
 export const projectAnnotation = 'causeway.dev/project';
-/** Security groups of its VIP, beside those of the settings. */
+/** Security groups of the VIP, beside those of the settings. */
 export const securityGroupsAnnotation = 'causeway.dev/security-groups';
 export const kuryrClientTimeout = 'openstack.org/kuryr-timeout-client-data';
 export const kuryrMemberTimeout = 'openstack.org/kuryr-timeout-member-data';
 export const idledAtAnnotation = 'idling.alpha.openshift.io/idled-at';
 
-/** OCCM's classes: what is chosen together, by a name that Services give. */
+/** OCCM's classes: named sets of options that Services choose. */
 export interface LoadBalancerClass {
   readonly floatingNetwork?: string | undefined;
   readonly floatingSubnet?: string | undefined;
@@ -36,17 +36,17 @@ const classAnnotations: Readonly<Record<keyof LoadBalancerClass, string>> = {
   memberSubnet: 'member-subnet-id',
 };
 
-/** What was said and can't be done, for the user; the rest of what was said still holds. */
+/** A request that can't be fulfilled, for the user. The other requests still apply. */
 export interface Note {
   readonly reason: EventReason;
   readonly message: string;
 }
 
-/** Reads a Service's annotations one by one, and notes what can't be read. */
+/** Reads a Service's annotations one by one, and notes unreadable ones. */
 export class AnnotationReader {
   readonly notes: Note[] = [];
   readonly #annotations: Readonly<Record<string, string>>;
-  /** What its class says where the Service itself says nothing. */
+  /** The options of the class, which apply where the Service has no annotation. */
   readonly #ofClass: Readonly<Record<string, string>>;
 
   constructor(service: Service, classes: LoadBalancerClasses = {}) {
@@ -62,7 +62,7 @@ export class AnnotationReader {
     );
   }
 
-  /** The first of these that is set. A name without a prefix is OCCM's. */
+  /** The first of these annotations that is set. A name without a prefix is OCCM's. */
   text(...names: readonly string[]): string | undefined {
     for (const from of [this.#annotations, this.#ofClass]) {
       for (const name of names) {
@@ -73,7 +73,7 @@ export class AnnotationReader {
     return undefined;
   }
 
-  /** Texts with commas between them; each once. */
+  /** Texts separated by commas, without duplicates. */
   list(name: string): readonly string[] {
     const parts = (this.text(name) ?? '').split(',').map((part) => part.trim());
     return [...new Set(parts.filter((part) => part !== ''))];
@@ -87,12 +87,12 @@ export class AnnotationReader {
     return undefined;
   }
 
-  /** A whole number that is not below the least. */
+  /** A whole number of at least `least`. */
   number(least: number, ...names: readonly string[]): number | undefined {
     return this.#number(least, Number.MAX_SAFE_INTEGER, `${least} up`, names);
   }
 
-  /** A whole number from the least to the most. */
+  /** A whole number from `least` to `most`. */
   numberWithin(least: number, most: number, ...names: readonly string[]): number | undefined {
     return this.#number(least, most, `${least} to ${most}`, names);
   }
@@ -118,14 +118,15 @@ export class AnnotationReader {
     const value = this.text(...names);
     if (value === undefined) return undefined;
     const found = choices.find((choice) => choice.toLowerCase() === value.toLowerCase());
-    const known = choices.length === 0 ? 'what can be chosen; nothing can' : choices.join(', ');
+    const known =
+      choices.length === 0 ? 'the allowed values; the settings allow none' : choices.join(', ');
     if (found === undefined) this.#ignore(names, value, `none of ${known}`);
     return found;
   }
 
   #ignore(names: readonly string[], value: string, why: string): void {
     const name = names.map(fullName).find((full) => this.#annotations[full] !== undefined);
-    const message = `The annotation ${name} is left out: ${quoted(value)} is ${why}.`;
+    const message = `The annotation ${name} is ignored: ${quoted(value)} is ${why}.`;
     this.notes.push({ reason: 'AnnotationIgnored', message });
   }
 }

@@ -15,13 +15,13 @@ import type { WantedListener } from './desired.ts';
 
 export interface Applied {
   readonly observed: ObservedBalancer;
-  /** Listeners that the service can't make (501), by name. */
+  /** Listeners that Octavia does not support (501), by name. */
   readonly unsupported: ReadonlyMap<string, string>;
-  /** Parts that are there and can't be changed as they should be, by `partName`. */
+  /** Existing parts that Octavia can't change as wanted, by `partName`. */
   readonly left: ReadonlyMap<string, string>;
 }
 
-/** Makes Octavia match, one write after another as the load balancer's lock allows. */
+/** Applies a plan to Octavia, one write after another as the load balancer's lock allows. */
 export async function applyPlan(
   balancing: LoadBalancing,
   observed: ObservedBalancer,
@@ -117,7 +117,7 @@ class PlanWork {
     await this.#ifSupported(() => this.#ensureMonitor(plan, poolId), stays('monitor'), undefined);
   }
 
-  /** What the service can't do (501) costs nothing of what is there. */
+  /** An unsupported request (501) does not affect existing objects. */
   async #ifSupported<T>(
     step: () => Promise<T>,
     refused: (why: string) => void,
@@ -229,7 +229,7 @@ class PlanWork {
 
   async #write<T>(write: (call: CallOptions) => Promise<T>): Promise<T> {
     const { waiter } = this.#balancing;
-    // The write before has locked it: another one at once would only be refused.
+    // The previous write locked the load balancer: another write would be refused immediately.
     if (this.#hasWritten) await waiter.settled(this.#balancer.id, this.#call);
     this.#hasWritten = true;
     return whenUnlocked(
@@ -241,7 +241,7 @@ class PlanWork {
   }
 }
 
-/** A listener's spec without what it belongs to. */
+/** A listener's spec without its parent. */
 export function listenerSpec({ name, protocol, port, settings }: WantedListener) {
   const { allowedCidrs, ...rest } = settings;
   return {

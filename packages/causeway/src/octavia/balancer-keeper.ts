@@ -19,12 +19,12 @@ import type { KlbView } from './klb-view.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import {
   isLeaving,
-  tellClosed,
-  tellForeign,
-  tellLeaving,
-  tellLost,
-  tellMissing,
-  tellOverdue,
+  recordClosed,
+  recordForeign,
+  recordLeaving,
+  recordLost,
+  recordMissing,
+  recordOverdue,
 } from './keeper-events.ts';
 import { timeoutsSet, withoutTimeoutsSet } from './listener-timeouts.ts';
 import type { ObservedBalancer } from './observed.ts';
@@ -44,15 +44,15 @@ export interface BalancerKeeperOptions {
   readonly view: KlbView;
   readonly identity: Identity;
   readonly nodes: () => Iterable<Node>;
-  /** The families of the subnets that we know, by id. */
+  /** The families of the known subnets, by ID. */
   readonly subnetFamilies: ReadonlyMap<string, Family>;
-  /** Undefined where nobody asked for the members to be made reachable. */
+  /** Undefined if the controller does not manage the security group of the members. */
   readonly access: PodAccess | undefined;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** How far a load balancer is. */
+/** The progress of a load balancer. */
 export type Kept =
   | { readonly kind: 'serving'; readonly observed: ObservedBalancer }
   | {
@@ -64,10 +64,13 @@ export type Kept =
   | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string };
 
 const mostRounds = 6;
-/** No worker is held for longer by a load balancer that is busy; whoever waits then is told of its end. */
+/**
+ * The longest time that a worker waits for a busy load balancer. After that, the end of the change triggers a
+ * reconcile.
+ */
 const lockPatienceMs = 60_000;
 
-/** Makes Octavia have what a KuryrLoadBalancer asks for. */
+/** Makes Octavia match a KuryrLoadBalancer. */
 export class BalancerKeeper {
   readonly #options: BalancerKeeperOptions;
   readonly #refused = new RefusedParts();
@@ -92,7 +95,8 @@ export class BalancerKeeper {
       const reading = this.#wanted(klb, observed);
       if (reading.kind === 'refused') return this.close(klb, owner, reading, context);
       if (round === 1) {
-        for (const { reason, message } of reading.notes) context.tell('Warning', reason, message);
+        for (const { reason, message } of reading.notes)
+          context.recordEvent('Warning', reason, message);
       }
       await this.#openAccess(reading.wanted, observed, context);
       const decision = this.#decide(klb, owner, reading.wanted, observed);
@@ -101,12 +105,12 @@ export class BalancerKeeper {
       }
       switch (decision.kind) {
         case 'same':
-          this.#pace.forget(owner.uid);
-          tellOverdue(this.#options.pendingChanges, observed, context);
+          this.#pace.drop(owner.uid);
+          recordOverdue(this.#options.pendingChanges, observed, context);
           await leaveFormer(this.#options, klb, owner, observed.balancer.id, context);
           return { kind: 'serving', observed: this.#own(klb, owner, observed) };
         case 'wait':
-          tellLeaving(klb, observed, context);
+          recordLeaving(klb, observed, context);
           return this.#await(observed, klb, decision.message, context);
         case 'refused':
           return decision;
@@ -126,10 +130,14 @@ export class BalancerKeeper {
         }
       }
     }
-    return { kind: 'pending', message: 'The load balancer keeps changing', retryAfterMs: 5_000 };
+    return {
+      kind: 'pending',
+      message: 'The load balancer changes again and again',
+      retryAfterMs: 5_000,
+    };
   }
 
-  /** What must not be served as it is goes off the load balancer that serves it; that one stays. */
+  /** Removes the listeners of a Service that must not be served. The load balancer stays. */
   async close(
     klb: KuryrLoadBalancer,
     owner: Owner,
@@ -149,7 +157,7 @@ export class BalancerKeeper {
     return refusal;
   }
 
-  /** Whether only our own listeners on it are our business. */
+  /** Whether the load balancer is shared, so that only this Service's listeners count. */
   isShared(klb: KuryrLoadBalancer, balancerId: string): boolean {
     return (
       klb.spec?.options?.loadbalancer_id !== undefined ||
@@ -157,13 +165,13 @@ export class BalancerKeeper {
     );
   }
 
-  forget(owner: Owner): void {
-    this.#pace.forget(owner.uid);
-    this.#maker.forget(owner);
-    this.#refused.forget(`${owner.namespace}/${owner.name}`);
+  drop(owner: Owner): void {
+    this.#pace.drop(owner.uid);
+    this.#maker.drop(owner);
+    this.#refused.drop(`${owner.namespace}/${owner.name}`);
   }
 
-  /** What it asks for, as far as it can be had, and where it is. */
+  /** The wanted load balancer, as far as it is supported, and the subnet of its VIP. */
   reachOf(klb: KuryrLoadBalancer): Reach[] {
     const reading = this.#wanted(klb);
     const id = klb.spec?.options?.loadbalancer_id ?? klb.status?.loadbalancer?.id;
@@ -177,8 +185,8 @@ export class BalancerKeeper {
     context: ProviderContext,
   ): Promise<void> {
     const isKnown = await this.#options.access?.open(reachOf(wanted, observed), context);
-    // Before it is made, Octavia may still have to choose the subnet.
-    if (isKnown === false && observed !== undefined) tellClosed(context);
+    // Before the creation, Octavia may still have to choose the subnet.
+    if (isKnown === false && observed !== undefined) recordClosed(context);
   }
 
   #wanted(klb: KuryrLoadBalancer, found?: ObservedBalancer) {
@@ -230,7 +238,9 @@ export class BalancerKeeper {
     return ownPart(observed, this.#sharedBalancer(klb, owner, observed));
   }
 
-  /** The load balancer: by the status, by what the user names, or by name where the status was lost. */
+  /**
+   * Finds the load balancer: by the status, by the user's annotation, or by name where the status was lost.
+   */
   async #locate(
     klb: KuryrLoadBalancer,
     owner: Owner,
@@ -248,12 +258,12 @@ export class BalancerKeeper {
     const refusal = given === undefined ? undefined : refusalOf(given, known, identity);
     if (refusal !== undefined) return { kind: 'refused', ...refusal };
     if (known === undefined) {
-      tellLost(recorded, context);
+      recordLost(recorded, context);
       return { kind: 'located', observed: await this.#search(owner, wanted, context) };
     }
     const wasGiven = klb.status?.loadbalancer?.given === true;
     if (given === undefined && !identity.isMadeFor(owner, known.balancer, wasGiven)) {
-      tellForeign(known, context);
+      recordForeign(known, context);
       await withdraw(this.#options, klb, owner, known, context);
       return { kind: 'located', observed: await this.#search(owner, wanted, context) };
     }
@@ -279,21 +289,21 @@ export class BalancerKeeper {
   ): Promise<Kept> {
     const restMs = this.#pace.restMs(owner.uid);
     if (restMs > 0) {
-      const message = 'The last one ended in ERROR; making it anew in a while';
+      const message = 'The last load balancer ended in ERROR; waiting before the next attempt';
       return { kind: 'pending', message, retryAfterMs: restMs };
     }
-    context.tell('Normal', 'KuryrEnsureLB', 'Provisioning a load balancer');
+    context.recordEvent('Normal', 'KuryrEnsureLB', 'Provisioning a load balancer');
     const balancer = await this.#maker.make(wanted, owner, this.#marks(owner), context);
     if (balancer === undefined) {
-      const message = 'The load balancer is made one listener after another';
+      const message = 'The controller creates the load balancer one listener after another';
       return { kind: 'pending', message, retryAfterMs: 1 };
     }
     this.#serving.learn(wanted.provider, balancer.provider);
     const observed = this.#options.inventory.putBare(balancer);
-    return this.#await(observed, klb, 'The load balancer is being made', context);
+    return this.#await(observed, klb, 'The load balancer is being created', context);
   }
 
-  /** Answers with the load balancer where it is busy with an earlier change: that is waited for elsewhere. */
+  /** Returns the load balancer if it is busy with an earlier change. The caller waits for that. */
   async #change(
     klb: KuryrLoadBalancer,
     owner: Owner,
@@ -308,7 +318,7 @@ export class BalancerKeeper {
     let changes = plan;
     if (isPending(observed.balancer)) return observed;
     if (!isMembersOnly(plan)) {
-      // What is known may be old; nothing but members is changed without a fresh look.
+      // The cached state may be old. Only members are changed without a fresh read.
       const fresh = await inventory.read(id, context);
       if (fresh === undefined) return undefined;
       if (isPending(fresh.balancer)) return fresh;
@@ -316,7 +326,7 @@ export class BalancerKeeper {
       if (decision.kind !== 'change') return undefined;
       basis = fresh;
       changes = decision.plan;
-      tellMissing(klb, fresh, context);
+      recordMissing(klb, fresh, context);
     }
     try {
       const call = { signal: context.signal, deadlineMs: lockPatienceMs };
@@ -326,7 +336,7 @@ export class BalancerKeeper {
       pendingChanges.watch(id, keyOf(klb));
       return undefined;
     } catch (error) {
-      // Something of it may be done: the next look must not trust what we knew.
+      // The change may be partly done, so the cached state is not reliable.
       inventory.distrust(id);
       const isLate = isErrorCode(error, 'timeout') && !context.signal.aborted;
       const now = isLate ? await inventory.read(id, context) : undefined;
@@ -335,7 +345,7 @@ export class BalancerKeeper {
     }
   }
 
-  /** Deletes it whole; it is made anew once it is gone. */
+  /** Deletes the whole load balancer. A new one is created after the deletion. */
   async #replace(
     observed: ObservedBalancer,
     klb: KuryrLoadBalancer,
@@ -347,32 +357,32 @@ export class BalancerKeeper {
     const { id, provisioningStatus } = observed.balancer;
     const restMs = this.#pace.restMs(owner.uid);
     if (provisioningStatus === 'ERROR' && restMs > 0) {
-      const again = 'It ended in ERROR again; deleting it in a while';
+      const again = 'The load balancer ended in ERROR again; waiting before the next deletion';
       return { kind: 'pending', message: again, observed, retryAfterMs: restMs };
     }
     const current = await inventory.read(id, context);
     if (current !== undefined && isPending(current.balancer)) {
       return this.#busy(current, klb, context);
     }
-    if (current !== undefined && provisioningStatus === 'ERROR' && !this.#maker.forgetsChildren) {
+    if (current !== undefined && provisioningStatus === 'ERROR' && !this.#maker.losesChildren) {
       if (current.balancer.provisioningStatus !== 'ERROR') {
         return this.#await(current, klb, 'The load balancer has left ERROR', context);
       }
       this.#pace.failed(owner.uid);
     }
-    context.tell('Warning', reason, message);
+    context.recordEvent('Warning', reason, message);
     if (current === undefined) return { kind: 'pending', message, retryAfterMs: 1 };
     await balancing.deleteLoadBalancer(id, { signal: context.signal, cascade: true });
     const leaving = { ...current.balancer, provisioningStatus: 'PENDING_DELETE' as const };
     return this.#await(inventory.putBare(leaving), klb, message, context);
   }
 
-  /** It serves as it did before; only the change has to wait. */
+  /** The load balancer serves its former state. Only the change has to wait. */
   #busy(observed: ObservedBalancer, klb: KuryrLoadBalancer, context: ProviderContext): Kept {
     const { message, kind } = this.#await(
       observed,
       klb,
-      'It is busy with an earlier change',
+      'The load balancer is busy with an earlier change',
       context,
     );
     return { kind, message };
@@ -385,7 +395,7 @@ export class BalancerKeeper {
     context: ProviderContext,
   ): Extract<Kept, { kind: 'pending' }> {
     const { pendingChanges } = this.#options;
-    tellOverdue(pendingChanges, observed, context);
+    recordOverdue(pendingChanges, observed, context);
     pendingChanges.watch(observed.balancer.id, keyOf(klb));
     return { kind: 'pending', message, observed };
   }

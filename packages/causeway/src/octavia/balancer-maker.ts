@@ -8,41 +8,47 @@ import type { Inventory } from './inventory.ts';
 import { observedAsSent, type ObservedBalancer } from './observed.ts';
 import type { WantedBalancer } from './desired.ts';
 
-/** Makes load balancers, each in one request with everything under it where the service can. */
+/** Creates load balancers, each in one request with all children where Octavia supports that. */
 export class BalancerMaker {
   readonly #balancing: LoadBalancing;
   readonly #inventory: Inventory;
-  /** What was sent with a create, until the ids of its children are known. */
+  /** The content of a create request, until the IDs of the children are known. */
   readonly #sent = new Map<string, WantedBalancer>();
-  /** Owners whose create may have got through without an answer. */
+  /** Owners with a create request that may have succeeded without an answer. */
   readonly #doubtful = new Set<string>();
-  /** Built step by step: those that were refused whole, or all where the service forgets children. */
+  /**
+   * Owners that are created step by step: after a rejected request, or all of them where Octavia loses
+   * children.
+   */
   readonly #stepwise = new Set<string>();
-  #forgetsChildren = false;
+  #losesChildren = false;
 
   constructor(balancing: LoadBalancing, inventory: Inventory) {
     this.#balancing = balancing;
     this.#inventory = inventory;
   }
 
-  /** The service has left children of a create PENDING before. */
-  get forgetsChildren(): boolean {
-    return this.#forgetsChildren;
+  /** Whether Octavia has left children of a create request PENDING before. */
+  get losesChildren(): boolean {
+    return this.#losesChildren;
   }
 
-  forget({ uid }: Owner): void {
+  drop({ uid }: Owner): void {
     this.#doubtful.delete(uid);
     this.#stepwise.delete(uid);
   }
 
-  /** Undefined: it was refused as a whole, and the next try makes it without what is under it. */
+  /**
+   * Returns undefined after a rejection of the whole request. The next attempt creates the load balancer
+   * without children.
+   */
   async make(
     wanted: WantedBalancer,
     { uid }: Owner,
     marks: { readonly description: string; readonly tags: readonly string[] },
     { signal }: ProviderContext,
   ): Promise<LoadBalancer | undefined> {
-    const isStepwise = this.#forgetsChildren || this.#stepwise.has(uid);
+    const isStepwise = this.#losesChildren || this.#stepwise.has(uid);
     const mayExist = this.#doubtful.has(uid);
     this.#doubtful.add(uid);
     try {
@@ -56,13 +62,13 @@ export class BalancerMaker {
       if (!(error instanceof OpenStackError)) throw error;
       if (error.outcome === 'refused') this.#doubtful.delete(uid);
       if (error.status !== 501 || isStepwise) throw error;
-      // Something in it can't be done: made one by one, only that is left out.
+      // Octavia does not support a part of it. Created step by step, only that part is missing.
       this.#stepwise.add(uid);
       return undefined;
     }
   }
 
-  /** Finds out about the children of one that was created whole, once it is there. */
+  /** Reads the children of a load balancer that was created in one request, once it exists. */
   async complete(known: ObservedBalancer, context: ProviderContext): Promise<ObservedBalancer> {
     const { id, provisioningStatus } = known.balancer;
     const sent = this.#sent.get(id);
@@ -70,9 +76,9 @@ export class BalancerMaker {
     const tree = await this.#balancing.statusTree(id, context);
     this.#sent.delete(id);
     if (this.#balancing.kind === 'octavia' && stuckChildren(tree).length > 0) {
-      this.#forgetsChildren = true;
-      context.log.warn({ loadBalancer: id }, 'the service forgot the children of a create');
-      // Only deleting it whole helps; an ERROR is dealt with in just that way.
+      this.#losesChildren = true;
+      context.log.warn({ loadBalancer: id }, 'the service lost the children of a create request');
+      // Only the deletion of the whole load balancer helps, which is how an ERROR is handled.
       const balancer = { ...known.balancer, provisioningStatus: 'ERROR' as const };
       return { ...known, balancer };
     }

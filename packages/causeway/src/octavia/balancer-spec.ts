@@ -2,7 +2,7 @@ import type { ListenerTreeSpec, LoadBalancerSpec } from '@causeway/openstack/loa
 import { listenerSpec } from './apply-plan.ts';
 import type { WantedBalancer, WantedListener } from './desired.ts';
 
-/** The request that makes a load balancer, whole or without what is under it. */
+/** The request that creates a load balancer, with or without children. */
 export function balancerSpec(
   wanted: WantedBalancer,
   marks: { readonly description: string; readonly tags: readonly string[] },

@@ -9,15 +9,16 @@ import type {
 import type { Note } from './annotations.ts';
 import type { KlbOptions } from './kuryr-load-balancer.ts';
 
-/** What the service and the provider can do of what was asked; notes the rest. */
+/** Checks which requests Octavia and the provider support, and notes the others. */
 export class CapabilityCheck {
   readonly notes: Note[] = [];
-  readonly who: string;
+  readonly subject: string;
   readonly #capabilities: Capabilities;
 
   constructor(capabilities: Capabilities, provider: string | undefined) {
     this.#capabilities = capabilities;
-    this.who = provider === undefined ? 'This load balancing service' : `The provider ${provider}`;
+    this.subject =
+      provider === undefined ? 'This load balancing service' : `The provider ${provider}`;
   }
 
   get samePort(): boolean {
@@ -37,7 +38,7 @@ export class CapabilityCheck {
       this.notes.push({ reason, message });
   }
 
-  /** The options that can be had; undefined when leaving one out would open what is to be closed. */
+  /** The supported options; undefined if the omission of one would open access that must stay closed. */
   options(asked: KlbOptions): KlbOptions | undefined {
     const { flavors, availabilityZones, additionalVips, allowedCidrs } = this.#capabilities;
     if (asked.allowed_cidrs !== undefined && !allowedCidrs) return undefined;
@@ -81,7 +82,7 @@ export class CapabilityCheck {
     return plain;
   }
 
-  /** The health port of a node, which is not the one that it serves on. */
+  /** The health check port of a node, which differs from the port of the traffic. */
   get memberMonitorPorts(): boolean {
     return this.#capabilities.memberMonitorPorts;
   }
@@ -97,7 +98,8 @@ export class CapabilityCheck {
     const found = algorithms.find((algorithm) => algorithm === asked);
     if (found !== undefined) return found;
     const [first = 'ROUND_ROBIN'] = algorithms;
-    if (asked !== undefined) this.#lacks(`the algorithm ${asked}; it uses ${first}`);
+    if (asked !== undefined)
+      this.#lacks(`the algorithm ${asked} (the load balancer uses ${first} instead)`);
     return first;
   }
 
@@ -116,7 +118,7 @@ export class CapabilityCheck {
   #lacks(what: string): void {
     this.note(
       'OptionUnsupported',
-      `${this.who} has no ${what}; that is left out, the rest is served.`,
+      `${this.subject} does not support ${what}. The rest of the request is served.`,
     );
   }
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { Debounce } from './debounce.ts';
 
-test('many changes at once are one, and nobody waits for ever', async () => {
+test('joins many changes into one, with a limit for the delay', async () => {
   const clock = new SimulatedClock();
   const debounce = new Debounce({ clock, quietMs: 1_000, longestMs: 5_000 });
   const acts: number[] = [];

@@ -2,15 +2,15 @@ import type { Clock, Timer } from '@causeway/base/time/clock';
 
 export interface DebounceOptions {
   readonly clock: Clock;
-  /** No news for this long is calm. */
+  /** The time without a change after which the debounce ends. */
   readonly quietMs: number;
-  /** Nobody waits longer than this for it. */
+  /** The maximum delay. */
   readonly longestMs: number;
 }
 
 /**
- * Waits until what changes many times at once has calmed down: a rollout of a hundred pods is one write
- * to each pool, and not a hundred that lock the load balancer each.
+ * Debounces many changes in a short time. A rollout of a hundred pods is one write to each pool, and not a
+ * hundred writes that each lock the load balancer.
  */
 export class Debounce {
   readonly #options: DebounceOptions;
@@ -38,7 +38,7 @@ export class Debounce {
     return this.#waiting.has(key);
   }
 
-  /** Whoever still waits is forgotten. */
+  /** Drops all waiting keys. */
   stop(): void {
     for (const { timer } of this.#waiting.values()) timer.cancel();
     this.#waiting.clear();

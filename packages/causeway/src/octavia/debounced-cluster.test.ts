@@ -17,7 +17,7 @@ function begin() {
   return { clock, debounce, live, cluster };
 }
 
-test('while endpoints change, whoever looks sees those from before; then those of now', async () => {
+test('returns the former endpoints while they change, then the current ones', async () => {
   const { clock, debounce, live, cluster } = begin();
   expect(cluster.slicesOf('default/web')).toEqual([slice('a')]);
   live.slices.push(slice('b'));
@@ -28,7 +28,7 @@ test('while endpoints change, whoever looks sees those from before; then those o
   expect(cluster.slicesOf('default/web')).toHaveLength(2);
 });
 
-test('while nodes change, whoever looks sees those from before; then those of now', async () => {
+test('returns the former nodes while they change, then the current ones', async () => {
   const { clock, debounce, live, cluster } = begin();
   expect(cluster.nodes()).toEqual([named('n1')]);
   live.nodes.push(named('n2'));
@@ -38,13 +38,13 @@ test('while nodes change, whoever looks sees those from before; then those of no
   expect(cluster.nodes()).toHaveLength(2);
 });
 
-test('what was never seen, or belonged to a Service that is gone, is taken as it is', () => {
+test('returns the current state for unknown and deleted Services', () => {
   const { debounce, live, cluster } = begin();
   cluster.slicesOf('default/web');
   live.slices.push(slice('b'));
   debounce.after('default/web', () => undefined);
   debounce.after(nodesKey, () => undefined);
-  cluster.forget('default/web');
+  cluster.drop('default/web');
   expect(cluster.slicesOf('default/web')).toHaveLength(2);
   expect(cluster.nodes()).toEqual([named('n1')]);
 });

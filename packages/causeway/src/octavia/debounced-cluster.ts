@@ -2,19 +2,19 @@ import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects
 import type { Node } from '@causeway/kubernetes/objects/core-objects';
 import type { Debounce } from './debounce.ts';
 
-/** What Debounce waits for when nodes come and go; no Service has such a key. */
+/** The debounce key for nodes; no Service has such a key. */
 export const nodesKey = 'nodes';
 
-/** Endpoints and nodes as they are known now. */
+/** The current endpoints and nodes. */
 export interface ChangingCluster {
   slicesOf(key: string): readonly EndpointSlice[];
   allNodes(): Iterable<Node>;
 }
 
 /**
- * Endpoints and nodes as they were before they began to change. A Service is looked at for many reasons,
- * our own writes among them: if each look took what is there at that moment, a rollout would be
- * written piece by piece in spite of all waiting.
+ * Endpoints and nodes as they were before the current change. A Service is reconciled for many reasons,
+ * including the controller's own writes. If each reconcile used the current state, a rollout would be written
+ * in pieces despite the debounce.
  */
 export class DebouncedCluster {
   readonly #cluster: ChangingCluster;
@@ -41,8 +41,8 @@ export class DebouncedCluster {
     return this.#nodes;
   }
 
-  /** The Service is gone. */
-  forget(key: string): void {
+  /** The Service was deleted. */
+  drop(key: string): void {
     this.#slices.delete(key);
   }
 }

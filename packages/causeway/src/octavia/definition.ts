@@ -173,7 +173,7 @@ const status = object({
   ),
 });
 
-/** Kuryr's definition, with a status subresource, conditions and columns; every object of Kuryr's is valid. */
+/** Kuryr's definition, with a status subresource, conditions and columns. Every object of Kuryr is valid. */
 export const kuryrLoadBalancerDefinition: CustomResourceDefinition = {
   metadata: { name: 'kuryrloadbalancers.openstack.org' },
   spec: {

@@ -28,7 +28,7 @@ function read(spec: KlbSpec, capabilities = newest) {
 const ports = [{ port: 80, protocol: 'TCP', targetPort: '80' }] as const;
 const udp = { port: 80, protocol: 'UDP', targetPort: '80' } as const;
 
-test('names are those of Kuryr, members ready ones of the right port, each once', () => {
+test("uses Kuryr's names, and each ready member of the right port once", () => {
   const endpoint = (address: string, ready = true) => ({
     addresses: [address],
     conditions: { ready },
@@ -131,7 +131,7 @@ test.each<[string, KlbSpec, object]>([
   expect(read(spec).listeners).toMatchObject([expected]);
 });
 
-test('what OVN lacks is noted, and the rest is wanted', () => {
+test('notes the options that OVN lacks, and keeps the others', () => {
   const options = {
     algorithm: 'ROUND_ROBIN',
     flavor_id: 'f',
@@ -151,7 +151,7 @@ test('what OVN lacks is noted, and the rest is wanted', () => {
   expect(notes).toEqual(Array(6).fill('OptionUnsupported'));
 });
 
-test('sources that cannot be restricted are refused, because the alternative is everybody', () => {
+test('refuses source ranges that are not supported, because the load balancer would be open to every source', () => {
   const spec: KlbSpec = { ports, provider: 'ovn', options: { allowed_cidrs: ['10.0.0.0/8'] } };
   expect(wanted(spec, octaviaCapabilities(29, 'ovn'))).toMatchObject({
     kind: 'refused',
@@ -159,7 +159,7 @@ test('sources that cannot be restricted are refused, because the alternative is 
   });
 });
 
-test('ports that cannot be served are left out: UDP on LBaaS v2, a second protocol, a refused listener', () => {
+test('skips unsupported ports: UDP on LBaaS v2, a second protocol, a refused listener', () => {
   const both: KlbSpec = { ports: [ports[0], udp] };
   expect(read(both, lbaasV2Capabilities).listeners.map(({ name }) => name)).toEqual([
     'shop/web:TCP:80',

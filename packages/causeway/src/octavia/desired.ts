@@ -23,7 +23,7 @@ import { askedTimeouts, timeoutsFrom } from './listener-timeouts.ts';
 import { membersOf, servingNodes, vipFamily } from './members.ts';
 import { CapabilityCheck } from './capability-check.ts';
 
-/** The header that listeners of HTTP add where a user asks for it. */
+/** The header that HTTP listeners add on request. */
 export const forwardedFor = 'X-Forwarded-For';
 
 export interface WantedPool {
@@ -35,11 +35,13 @@ export interface WantedPool {
   readonly monitor: HealthMonitorSettings | undefined;
 }
 
-/** What of a listener can be changed after its creation; what is undefined is left to Octavia. */
+/**
+ * The settings of a listener that can be changed after its creation. Undefined leaves a setting to Octavia.
+ */
 export interface WantedListenerSettings {
   readonly connectionLimit?: number;
   readonly timeouts?: ListenerTimeouts;
-  /** null: everybody. */
+  /** null: every source. */
   readonly allowedCidrs?: readonly string[] | null;
   readonly insertHeaders?: Readonly<Record<string, string>>;
   readonly tlsContainerRef?: string;
@@ -53,7 +55,7 @@ export interface WantedListener {
   readonly pool: WantedPool;
 }
 
-/** A load balancer as it should be: what Octavia is compared with. */
+/** The desired state of a load balancer, to compare with Octavia. */
 export interface WantedBalancer {
   readonly name: string;
   readonly projectId: string | undefined;
@@ -63,9 +65,9 @@ export interface WantedBalancer {
   readonly address: Address | undefined;
   readonly additionalVips: readonly AdditionalVip[];
   readonly securityGroupIds: readonly string[];
-  /** As asked for; undefined leaves it to the cloud. */
+  /** As requested; undefined leaves the choice to the cloud. */
   readonly provider: string | undefined;
-  /** As far as it is known, also where nobody asked for one. */
+  /** The known provider, also without a request. */
   readonly servingProvider: string | undefined;
   readonly flavorId: string | undefined;
   readonly availabilityZone: string | undefined;
@@ -79,12 +81,12 @@ export type WantedReading =
 export interface WantedInput {
   readonly klb: KuryrLoadBalancer;
   readonly nodes: Iterable<Node>;
-  /** Of the subnet of the VIP, where it is known. */
+  /** The family of the VIP's subnet, if known. */
   readonly subnetFamily: Family | undefined;
-  /** Octavia's provider that serves it, as far as it is known. */
+  /** Octavia's provider of the load balancer, if known. */
   readonly provider: string | undefined;
   readonly capabilities: Capabilities;
-  /** Listeners that the service has refused to make as they are, by name. */
+  /** Names of listeners that Octavia refused to create. */
   readonly skipped: ReadonlySet<string>;
 }
 
@@ -97,7 +99,7 @@ export function balancerName({ metadata = {} }: KuryrLoadBalancer): string {
   return `${metadata.namespace}/${metadata.name}`;
 }
 
-/** What the spec asks for, as far as this service and provider can do it; the rest is noted. */
+/** The desired state from the spec, as far as Octavia and the provider support it. Notes the rest. */
 export function wantedBalancer(input: WantedInput): WantedReading {
   const { klb, capabilities } = input;
   const spec = klb.spec ?? {};
@@ -107,7 +109,7 @@ export function wantedBalancer(input: WantedInput): WantedReading {
     return {
       kind: 'refused',
       reason: 'SourceRangesUnsupported',
-      message: `${can.who} can't restrict sources, and without loadBalancerSourceRanges everybody could connect: it is not served, and its listeners are taken off. Remove the ranges, or use another provider.`,
+      message: `${can.subject} does not support source ranges, and without loadBalancerSourceRanges the load balancer would be open to every source. The controller removes the listeners of the Service. Remove the ranges, or use another provider.`,
     };
   }
   const securityGroupIds = can.securityGroups(spec.security_groups_ids ?? []);
@@ -142,10 +144,13 @@ function listenersOf(
   const sources = sourcesFor(family, options, can);
   const { nodes, isNoneReady } = servingNodes(input.klb, input.nodes);
   if (isNoneReady) {
-    can.note('NoReadyNode', `No node is ready. Until one is, all ${nodes.length} stay members.`);
+    can.note(
+      'NoReadyNode',
+      `No node is ready. All ${nodes.length} nodes stay members until one is ready.`,
+    );
   }
   for (const { metadata } of nodes.filter((node) => nodeAddress(node, family) === undefined)) {
-    const message = `The node ${metadata?.name} has no address of IPv${family} and is left out.`;
+    const message = `The node ${metadata?.name} has no address of IPv${family} and does not become a member.`;
     can.note('KuryrSkipMember', message);
   }
   const taken = new Set<number>();
@@ -155,14 +160,14 @@ function listenersOf(
     if (protocol === undefined || input.skipped.has(name)) {
       can.note(
         'KuryrSkipListener',
-        `${can.who} can't serve ${port.protocol} port ${port.port}; it is left out.`,
+        `${can.subject} does not support ${port.protocol} port ${port.port}; the other ports are served.`,
       );
       return [];
     }
     if (!can.samePort && taken.has(port.port)) {
       can.note(
         'KuryrSkipListener',
-        `${can.who} serves port ${port.port} in one protocol only; ${port.protocol} is left out.`,
+        `${can.subject} serves port ${port.port} in one protocol only; ${port.protocol} is not served.`,
       );
       return [];
     }
@@ -205,7 +210,7 @@ function sourcesFor(
   if (leftOut.length > 0) {
     can.note(
       'SourceRangeIgnored',
-      `The load balancer's address is of IPv${family}, and Octavia takes no other sources: ${leftOut.join(', ')} let nobody in.`,
+      `The load balancer's address is of IPv${family}, and Octavia accepts sources of this family only: ${leftOut.join(', ')} can't connect.`,
     );
   }
   return { allowedCidrs: allowed };
@@ -260,7 +265,7 @@ function monitorOf(
     maxRetriesDown: monitor.max_retries_down,
   };
   const isByHttp = monitor.node_port !== undefined && (protocol === 'TCP' || can.udpByHttp);
-  // Without HTTP the port itself is tried: nodes without endpoints answer there neither.
+  // Without HTTP, the monitor checks the port itself. Nodes without endpoints do not answer there either.
   if (isByHttp && can.monitorType('HTTP') && can.memberMonitorPorts) {
     return { ...common, type: 'HTTP', urlPath: '/healthz' };
   }

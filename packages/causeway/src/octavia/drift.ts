@@ -24,11 +24,11 @@ export interface DriftOptions {
   readonly access: PodAccess | undefined;
   readonly orphans: Orphans;
   readonly log: Log;
-  /** Pools whose members are read in one look, in turn. */
+  /** Number of pools whose members one drift check reads, in rotation. */
   readonly memberSample: number;
 }
 
-/** Compares what we know with what there is: all load balancers in a few lists, members as a sample. */
+/** Compares the cached state with Octavia: all load balancers by a few lists, members by a sample. */
 export class Drift {
   readonly #options: DriftOptions;
   #nextPool = 0;
@@ -37,7 +37,7 @@ export class Drift {
     this.#options = options;
   }
 
-  /** The first look: everything of the project, because Kuryr's load balancers have no tag of ours. */
+  /** The first read covers the whole project, because Kuryr's load balancers don't have Causeway's tag. */
   async begin(signal: AbortSignal): Promise<void> {
     const { inventory, floating, view, access } = this.#options;
     await inventory.list([], { signal });
@@ -48,13 +48,13 @@ export class Drift {
     }
   }
 
-  /** The Services to look at again. */
+  /** Returns the Services to reconcile. */
   async check(signal: AbortSignal): Promise<Set<string>> {
     const { inventory, floating, identity, view, access, orphans } = this.#options;
     const keys = new Set<string>();
     const changed = new Set<string>();
     const moved = new Set<string>();
-    // What a list has found is not found again by the next one: it is kept whatever fails after it.
+    // A difference appears in one list only, so it is kept whatever fails later.
     const hasBalancers = await this.#alone('load balancers', signal, async () => {
       for (const { id } of await inventory.list([identity.tag], { signal })) changed.add(id);
     });
@@ -65,12 +65,12 @@ export class Drift {
     await this.#sampleMembers(changed, signal);
     for (const klb of view.all()) {
       const { service_pub_ip_info: address } = klb.status ?? {};
-      // Also one that it only asks for: whoever was in the way there may be gone.
+      // Also for a load balancer that the Service only requests: the obstacle there may be removed.
       const isChanged = balancersOf(klb).some((id) => changed.has(id));
       const isMoved = address !== undefined && moved.has(address.ip_id);
       if (isChanged || isMoved) keys.add(keyOf(klb));
     }
-    // Nothing is deleted by what was seen a while ago.
+    // Deletions must not use an old read.
     if (hasBalancers && hasAddresses) await orphans.check(signal);
     if (access !== undefined) {
       await this.#alone('security group rules', signal, async () => {
@@ -80,7 +80,7 @@ export class Drift {
     return keys;
   }
 
-  /** One step that fails must not cost what the others find. Answers whether it was done. */
+  /** A failing step must not discard the results of the others. Returns whether the step succeeded. */
   async #alone(
     what: string,
     signal: AbortSignal,
@@ -91,19 +91,19 @@ export class Drift {
       return true;
     } catch (error) {
       if (signal.aborted) throw error;
-      // What went meanwhile is seen by the next list.
+      // The next list shows objects that were deleted in the meantime.
       if (!isErrorCode(error, 'not-found'))
-        this.#options.log.warn({ error, what }, 'a part of the look for drift failed');
+        this.#options.log.warn({ error, what }, 'a part of the drift check failed');
       return false;
     }
   }
 
-  /** Closes what nobody needs; answers whose rules somebody has deleted. */
+  /** Removes unneeded rules. Returns the Services with rules that another program deleted. */
   async #checkRules(access: PodAccess, signal: AbortSignal): Promise<string[]> {
     const { view, keeper, orphans } = this.#options;
     await access.list({ signal });
     const klbs = [...view.all()];
-    // A held load balancer still serves, and nobody knows any more which rules it needs.
+    // A held load balancer still serves, and the rules that it needs are unknown.
     if (orphans.heldBalancers === 0) {
       await access.close(
         klbs.flatMap((klb) => keeper.reachOf(klb)),
@@ -120,7 +120,7 @@ export class Drift {
     return closed;
   }
 
-  /** Members are listed pool by pool only; until their turn comes, the status is believed. */
+  /** Octavia lists members by pool only. Until the sample reaches a pool, the status is trusted. */
   #trustMembers({ status }: KuryrLoadBalancer): void {
     const { inventory } = this.#options;
     const observed = inventory.get(status?.loadbalancer?.id ?? '');
@@ -137,7 +137,7 @@ export class Drift {
     inventory.put({ ...observed, members });
   }
 
-  /** Load balancers that users named need not have our tag; they are read one by one. */
+  /** Load balancers that users name need not have Causeway's tag. They are read one by one. */
   async #checkShared(changed: Set<string>, signal: AbortSignal): Promise<void> {
     const { inventory, view, identity } = this.#options;
     for (const klb of view.all()) {

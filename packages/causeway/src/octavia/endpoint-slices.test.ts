@@ -23,7 +23,7 @@ function slicesOf(count: number): EndpointSlice[] {
   }));
 }
 
-test('a few are written in full', () => {
+test('writes a few endpoints in full', () => {
   const [slice] = toKlbSlices(slicesOf(2));
   expect(slice?.endpoints?.[1]).toEqual({
     addresses: ['10.10.0.1'],
@@ -37,7 +37,7 @@ test('a few are written in full', () => {
   });
 });
 
-test('of very many only what members need, so that they have room in an object', () => {
+test('writes only the fields that members need for very many endpoints, so that they fit into an object', () => {
   const slices = toKlbSlices(slicesOf(10_000));
   expect(slices[0]?.endpoints?.slice(0, 2)).toEqual([
     { addresses: ['10.10.0.0'], targetRef: { name: 'web-7d9f8b6c5d-00000' } },

@@ -1,10 +1,10 @@
 import type { Endpoint, EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import type { KlbEndpoint, KlbEndpointSlice } from './kuryr-load-balancer.ts';
 
-/** An object may have 1.5 MB; with more endpoints than this only what members need has room. */
+/** An object is limited to 1.5 MB. With more endpoints than this, only the fields that members need fit. */
 const mostInFull = 2_000;
 
-/** Slices as Kuryr writes them, in an order that does not depend on when they came. */
+/** Slices in Kuryr's format, in a stable order. */
 export function toKlbSlices(slices: readonly EndpointSlice[]): KlbEndpointSlice[] {
   const count = slices.reduce((sum, { endpoints }) => sum + (endpoints?.length ?? 0), 0);
   const toEndpoint = count > mostInFull ? toShortEndpoint : toKlbEndpoint;
@@ -23,7 +23,7 @@ export function toKlbSlices(slices: readonly EndpointSlice[]): KlbEndpointSlice[
     }));
 }
 
-/** Without the target's version: it changes with every look at a pod and says nothing to us. */
+/** Without the target's version, which changes with every update of a pod and is not needed. */
 function toKlbEndpoint({ addresses, conditions, hostname, targetRef }: Endpoint): KlbEndpoint {
   return {
     addresses,

@@ -4,7 +4,7 @@ import type { Random } from '@causeway/base/simulation/random';
 
 const policy: BackoffPolicy = { baseMs: 5_000, maxMs: 300_000, jitter: 0.2 };
 
-/** How soon a load balancer that ended in ERROR is made anew: later each time. */
+/** Growing delays before a load balancer that ended in ERROR is created again. */
 export class ErrorPace {
   readonly #clock: Clock;
   readonly #random: Random;
@@ -15,7 +15,7 @@ export class ErrorPace {
     this.#random = random;
   }
 
-  /** Answers how many times by now. */
+  /** Returns the number of failures in a row. */
   failed(uid: string): number {
     const count = (this.#failures.get(uid)?.count ?? 0) + 1;
     const notBefore = this.#clock.monotonic() + backoffDelay(policy, count, this.#random);
@@ -23,12 +23,12 @@ export class ErrorPace {
     return count;
   }
 
-  /** Not above zero: now. */
+  /** Zero or less: now. */
   restMs(uid: string): number {
     return (this.#failures.get(uid)?.notBefore ?? 0) - this.#clock.monotonic();
   }
 
-  forget(uid: string): void {
+  drop(uid: string): void {
     this.#failures.delete(uid);
   }
 }

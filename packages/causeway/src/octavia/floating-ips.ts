@@ -8,26 +8,29 @@ import { chooseSubnets } from './floating-subnet.ts';
 import type { Identity } from './identity.ts';
 import type { KlbPublicIp, KlbSpec } from './kuryr-load-balancer.ts';
 
-/** Where the user is told of what happens. */
-export type News = Pick<ProviderContext, 'tell'>;
+/** Records Events on the Service. */
+export type EventSink = Pick<ProviderContext, 'recordEvent'>;
 
 export interface FloatingRequest {
   readonly owner: Owner;
   readonly spec: KlbSpec;
   readonly present: KlbPublicIp | undefined;
-  /** The VIP's port. */
+  /** The Neutron port of the VIP. */
   readonly portId: string;
-  /** That of the load balancer that served before, where the user has named another one. */
+  /** The Neutron port of the former load balancer, after the user has named another one. */
   readonly formerPortId?: string | undefined;
-  readonly news: News;
+  readonly events: EventSink;
 }
 
-/** Floating IPs of the VIPs: those of users are borrowed, others are taken from the pool and given back. */
+/**
+ * Floating IPs of the VIPs. Floating IPs of users are only associated. Others are allocated from the pool and
+ * released.
+ */
 export class FloatingIps {
   readonly #neutron: Neutron;
   readonly #identity: Identity;
   readonly #known = new Map<string, FloatingIp>();
-  /** Owners whose create may have got through without an answer. */
+  /** Owners with a create request that may have succeeded without an answer. */
   readonly #doubtful = new Set<string>();
 
   constructor(neutron: Neutron, identity: Identity) {
@@ -35,7 +38,7 @@ export class FloatingIps {
     this.#identity = identity;
   }
 
-  /** Lists all at once. Answers with the ids of those that have changed since the last time. */
+  /** Lists all floating IPs. Returns the IDs of those that changed since the last list. */
   async list(call: CallOptions): Promise<Set<string>> {
     const seen = new Map<string, FloatingIp>();
     for await (const floating of this.#neutron.floatingIps.list({}, call)) {
@@ -50,7 +53,7 @@ export class FloatingIps {
     return changed;
   }
 
-  /** As of the last list, and of our own writes since. */
+  /** As of the last list and the controller's own writes since. */
   all(): Iterable<FloatingIp> {
     return this.#known.values();
   }
@@ -60,9 +63,9 @@ export class FloatingIps {
     this.#known.delete(id);
   }
 
-  /** The floating IP that the load balancer is reached at; undefined when it is to have none. */
+  /** Ensures the floating IP of the load balancer. Returns undefined if it should have none. */
   async ensure(request: FloatingRequest, call: CallOptions): Promise<KlbPublicIp | undefined> {
-    const { spec, news, present } = request;
+    const { spec, events, present } = request;
     const wants = spec.type === 'LoadBalancer' && spec.options?.floating_network_id !== undefined;
     if (!wants) {
       if (present !== undefined) await this.release(request, present, false, call);
@@ -70,7 +73,7 @@ export class FloatingIps {
     }
     const requested = spec.lb_ip;
     if (requested !== undefined && requested !== present?.ip_addr) {
-      // First see that it can be had: a slip of the pen must not cost the address that works.
+      // The requested address is checked first: a typing error must not cost the working address.
       const floating = await this.#find(requested, request, call);
       if (present !== undefined) await this.release(request, present, false, call);
       return this.#borrow(floating, request, call);
@@ -80,7 +83,7 @@ export class FloatingIps {
       if (kept === 'moved') return this.#take(request, call);
       if (kept !== undefined) return kept;
       const message = `The floating IP ${present.ip_addr} does not exist any more.`;
-      news.tell('Warning', 'FloatingIPMissing', message);
+      events.recordEvent('Warning', 'FloatingIPMissing', message);
       if (requested !== undefined) {
         return this.#borrow(await this.#find(requested, request, call), request, call);
       }
@@ -88,16 +91,16 @@ export class FloatingIps {
     return this.#take(request, call);
   }
 
-  /** Takes it off the load balancer; what came from the pool goes back unless it is to be kept. */
+  /** Dissociates the floating IP. One from the pool is deleted unless it is to be kept. */
   async release(
-    { owner, portId, news }: Pick<FloatingRequest, 'owner' | 'portId' | 'news'>,
+    { owner, portId, events }: Pick<FloatingRequest, 'owner' | 'portId' | 'events'>,
     present: KlbPublicIp,
     isKept: boolean,
     call: CallOptions,
   ): Promise<void> {
     const { ip_id: id, ip_addr: address, alloc_method: method } = present;
     if (method === 'shared' || !(await this.#isOursToTake(present, owner, portId, call))) return;
-    news.tell(
+    events.recordEvent(
       'Normal',
       'KuryrReleaseFIP',
       `Dissociating the floating IP ${address} from the load balancer`,
@@ -116,7 +119,7 @@ export class FloatingIps {
     this.#known.delete(id);
   }
 
-  /** Marks one from the pool as this Service's, so that it finds it again without a status. */
+  /** Marks a floating IP from the pool for this Service, so that it is found again without a status. */
   async hold(
     { owner, portId }: Pick<FloatingRequest, 'owner' | 'portId'>,
     present: KlbPublicIp,
@@ -129,7 +132,9 @@ export class FloatingIps {
     this.#known.set(held.id, held);
   }
 
-  /** By its mark, or because it is on our VIP: a status can be old, and the address somebody else's by now. */
+  /**
+   * Checks the mark or the port: the status may be old, and the address may belong to another Service now.
+   */
   async #isOursToTake(
     { ip_id: id, alloc_method: method }: KlbPublicIp,
     owner: Owner,
@@ -144,12 +149,14 @@ export class FloatingIps {
     return floating.portId === undefined && method === 'pool';
   }
 
-  /** Those that an earlier try has made for the owner, whatever the status says. */
+  /** Floating IPs that an earlier attempt created for the owner, regardless of the status. */
   of(owner: Owner): FloatingIp[] {
     return [...this.#known.values()].filter((each) => this.#identity.isMarkedFor(owner, each));
   }
 
-  /** Writes the mark with the UID of this cluster where the mark of this Service has none, or another Service UID. */
+  /**
+   * Writes the mark with the UID of this cluster, if this Service's mark has none or has another Service UID.
+   */
   async #remark(floating: FloatingIp, owner: Owner, call: CallOptions): Promise<void> {
     const description = this.#identity.description(owner);
     const isTheirs =
@@ -171,9 +178,9 @@ export class FloatingIps {
       if (present.alloc_method === 'pool') await this.#remark(floating, owner, call);
       return present;
     }
-    // It belongs to the load balancer that we shared, and stays there.
+    // It belongs to the formerly shared load balancer and stays there.
     if (present.alloc_method === 'shared') return 'moved';
-    // The load balancer that the user has named has one already, and a VIP has no two.
+    // The load balancer that the user named has a floating IP already, and a VIP can have only one.
     if (present.alloc_method === 'pool' && spec.options?.loadbalancer_id !== undefined) {
       if ((await this.#sharedOn(request, call)) !== undefined) {
         await this.release(request, present, false, call);
@@ -184,7 +191,7 @@ export class FloatingIps {
     return present;
   }
 
-  /** The user's floating IP, if it is there and free. */
+  /** The user's floating IP, if it exists and is free. */
   async #find(
     text: string,
     { owner, portId }: FloatingRequest,
@@ -198,19 +205,19 @@ export class FloatingIps {
       throw inUse(floating);
     }
     throw new CausewayError('invalid', `the project has no floating IP ${address}`, {
-      hint: 'Create it, or leave out the address to get any.',
+      hint: 'Create the floating IP, or remove the address from the Service to get any.',
     });
   }
 
   async #borrow(
     floating: FloatingIp,
-    { owner, portId, news }: FloatingRequest,
+    { owner, portId, events }: FloatingRequest,
     call: CallOptions,
   ): Promise<KlbPublicIp> {
     const { id, address } = floating;
     if (floating.portId !== portId) {
       const message = `Associating the floating IP ${address} to the load balancer`;
-      news.tell('Normal', 'KuryrEnsureFIP', message);
+      events.recordEvent('Normal', 'KuryrEnsureFIP', message);
       await this.#associate(floating, owner, portId, call);
     }
     const isShared = this.#identity.isAnothers(floating, owner);
@@ -218,7 +225,7 @@ export class FloatingIps {
   }
 
   async #take(request: FloatingRequest, call: CallOptions): Promise<KlbPublicIp> {
-    const { owner, portId, news } = request;
+    const { owner, portId, events } = request;
     const shared = await this.#sharedOn(request, call);
     if (shared !== undefined) {
       return { ip_id: shared.id, ip_addr: shared.address, alloc_method: 'shared' };
@@ -235,7 +242,7 @@ export class FloatingIps {
     this.#doubtful.delete(owner.uid);
     this.#known.set(made.id, made);
     if (made.portId !== portId) await this.#associate(made, owner, portId, call);
-    news.tell(
+    events.recordEvent(
       'Normal',
       'KuryrEnsureFIP',
       `Associating the floating IP ${made.address} to the load balancer`,
@@ -243,19 +250,21 @@ export class FloatingIps {
     return { ip_id: made.id, ip_addr: made.address, alloc_method: 'pool' };
   }
 
-  /** A shared load balancer has its address already; it is whoever's it was before. */
+  /** A shared load balancer already has its address, which keeps its owner. */
   async #sharedOn(
     { owner, portId, spec }: FloatingRequest,
     call: CallOptions,
   ): Promise<FloatingIp | undefined> {
-    // Another cluster may have given it one since the last list.
+    // Another cluster may have associated a floating IP since the last list.
     if (spec.options?.loadbalancer_id !== undefined) await this.#readPort(portId, call);
     const found = [...this.#known.values()].find((floating) => floating.portId === portId);
     if (found === undefined || this.#identity.isMarkedFor(owner, found)) return undefined;
     return this.#identity.isFormerOf(owner, found) ? undefined : found;
   }
 
-  /** The floating IP of a Service of the same name that is no more, on the load balancer that serves this one now. */
+  /**
+   * The floating IP of a deleted Service of the same name, on the load balancer that now serves this Service.
+   */
   #formerOn(owner: Owner, portId: string): FloatingIp | undefined {
     return [...this.#known.values()].find(
       (floating) => floating.portId === portId && this.#identity.isFormerOf(owner, floating),
@@ -291,7 +300,7 @@ export class FloatingIps {
     throw full;
   }
 
-  /** One that we took from the pool for this Service follows it from one load balancer to the next. */
+  /** A floating IP from the pool moves with the Service from one load balancer to the next. */
   async #associate(
     floating: FloatingIp,
     owner: Owner,
@@ -330,6 +339,6 @@ export class FloatingIps {
 
 function inUse({ address }: FloatingIp): CausewayError {
   return new CausewayError('conflict', `the floating IP ${address} is in use elsewhere`, {
-    hint: 'Take it off the other port, or choose another address.',
+    hint: 'Dissociate the floating IP from the other port, or choose another address.',
   });
 }

@@ -19,18 +19,18 @@ test.each<[string | undefined, string | undefined, boolean]>([
   expect(matchesSubnet(subnet, name, tags)).toBe(expected);
 });
 
-test('what is no regular expression is said to be none', () => {
+test('rejects an invalid regular expression', () => {
   expect(() => matchesSubnet(subnet, '~(', undefined)).toThrow('is not a regular expression');
 });
 
 test.each([
   ['an expression', '~^(a+)+$'],
   ['a pattern', `${'a*'.repeat(40)}b`],
-])('%s that would be matched for hours is refused', (_, pattern) => {
+])('rejects %s, which would take hours to match', (_, pattern) => {
   const endless = { name: `${'a'.repeat(200)}!`, tags: [] };
   expect(() => matchesSubnet(endless, pattern, undefined)).toThrow('takes too long');
 });
 
-test('a pattern has a length', () => {
+test('limits the length of a pattern', () => {
   expect(() => matchesSubnet(subnet, `~${'a'.repeat(255)}`, undefined)).toThrow('at most 255');
 });

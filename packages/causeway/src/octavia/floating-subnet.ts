@@ -5,7 +5,7 @@ import type { Neutron } from '@causeway/openstack/neutron/neutron';
 import type { Subnet } from '@causeway/openstack/neutron/resources';
 import type { KlbOptions } from './kuryr-load-balancer.ts';
 
-/** The subnets to try for a floating IP, in turn; undefined leaves the choice to Neutron. */
+/** The subnets to try for a floating IP, in order; undefined leaves the choice to Neutron. */
 export async function chooseSubnets(
   neutron: Neutron,
   networkId: string,
@@ -20,16 +20,12 @@ export async function chooseSubnets(
     if (matchesSubnet(subnet, name, tags)) chosen.push(subnet.id);
   }
   if (chosen.length > 0) return chosen;
-  throw new CausewayError(
-    'invalid',
-    'no subnet of the floating network is as the annotations say',
-    {
-      hint: 'Check floating-subnet and floating-subnet-tags.',
-    },
-  );
+  throw new CausewayError('invalid', 'no subnet of the floating network matches the annotations', {
+    hint: 'Check floating-subnet and floating-subnet-tags.',
+  });
 }
 
-/** OCCM's patterns: a name, `*` for anything, `~` before a regular expression, `!` to turn either round. */
+/** OCCM's patterns: a name, `*` as a wildcard, `~` before a regular expression, `!` to negate either. */
 export function matchesSubnet(
   subnet: Pick<Subnet, 'name' | 'tags'>,
   name: string | undefined,
@@ -66,13 +62,13 @@ const longestPattern = 255;
 const mostMs = 250;
 const matching = new vm.Script('new RegExp(source).test(text)');
 
-/** A user's pattern can go through its text for hours; nothing but another context can be interrupted. */
+/** A user's pattern may take hours to match. Only code in another context can be interrupted. */
 function fitsInTime({ source }: RegExp, text: string): boolean {
   try {
     return matching.runInNewContext({ source, text }, { timeout: mostMs }) === true;
   } catch {
-    // It has been compiled before: all that can go wrong is the time.
-    throw new CausewayError('invalid', `${JSON.stringify(source)} takes too long to be matched`, {
+    // The pattern was compiled before, so only a timeout is possible.
+    throw new CausewayError('invalid', `${JSON.stringify(source)} takes too long to match`, {
       hint: 'Use a simpler pattern in floating-subnet or floating-subnet-tags.',
     });
   }

@@ -14,13 +14,16 @@ const servedBy = (provider: string): Service => ({
   },
 });
 
-test('a Service of ours goes back with the finalizer of Kuryr alone', () => {
+test("a Service of Causeway is handed back with Kuryr's finalizer only", () => {
   expect(handBackToKuryr(servedBy('octavia'))).toMatchObject({
     kind: 'patch',
     patch: { metadata: { finalizers: [serviceFinalizer] } },
   });
 });
 
-test.each([servedBy('gateway'), { metadata: { name: 'web' } }])('others are left alone', (each) => {
-  expect(handBackToKuryr(each)).toEqual({ kind: 'none' });
-});
+test.each([servedBy('gateway'), { metadata: { name: 'web' } }])(
+  'other Services do not change',
+  (each) => {
+    expect(handBackToKuryr(each)).toEqual({ kind: 'none' });
+  },
+);

@@ -9,7 +9,7 @@ const ours = new Identity({ id: 'prod', uid });
 const owner = { namespace: 'shop', name: 'web', uid: 'u-1' };
 const old = { description: 'Causeway, cluster prod: Service shop/web u-1' };
 
-test('a description tells whose it is, and nobody else takes it for theirs', () => {
+test('a description identifies its owner, and no other Service matches it', () => {
   const description = ours.description(owner);
   expect(ours.ownerOf({ description })).toEqual(owner);
   for (const id of ['prod-2', 'pro', 'other']) {
@@ -23,7 +23,7 @@ test('a description tells whose it is, and nobody else takes it for theirs', () 
   expect(ours.isOfOtherCluster({ description: 'by hand' })).toBe(false);
 });
 
-test('the UID tells two clusters with the same clusterId from each other', () => {
+test('the UID distinguishes two clusters with the same clusterId', () => {
   const other = new Identity({ id: 'prod', uid: otherUid });
   const mark = { description: ours.description(owner) };
   expect([ours.standing(mark), other.standing(mark)]).toEqual(['own', 'same-id']);
@@ -34,7 +34,7 @@ test('the UID tells two clusters with the same clusterId from each other', () =>
   expect([ours.standing(rule), other.standing(rule)]).toEqual(['own', 'same-id']);
 });
 
-test('a mark of 0.1.0 names the Service and no cluster for certain', () => {
+test('a mark of 0.1.0 identifies the Service, but not the cluster', () => {
   expect(ours.standing(old)).toBe('old');
   expect(ours.ownerOf(old)).toEqual(owner);
   expect(ours.isMarkedFor(owner, old)).toBe(true);
@@ -47,14 +47,14 @@ test('a mark of 0.1.0 names the Service and no cluster for certain', () => {
   expect(unset.description(owner)).toBe(before.description);
 });
 
-test('a Service that was created again finds what its predecessor had, with the UID of the cluster only', () => {
+test('a recreated Service finds the objects of its predecessor only with the UID of the cluster', () => {
   const again = { ...owner, uid: 'u-2' };
   expect(ours.isFormerOf(again, { description: ours.description(owner) })).toBe(true);
   expect(ours.isFormerOf(owner, { description: ours.description(owner) })).toBe(false);
   expect(ours.isFormerOf(again, old)).toBe(false);
 });
 
-test('the longest names leave enough of the UID to tell clusters from each other', () => {
+test('the longest names leave enough of the UID to distinguish clusters', () => {
   const identity = new Identity({ id: 'c'.repeat(32), uid });
   const longest = { namespace: 'n'.repeat(63), name: 's'.repeat(63), uid };
   const description = identity.description(longest);
@@ -67,7 +67,7 @@ test('the longest names leave enough of the UID to tell clusters from each other
 
 test.each([
   ['its address', { address: '10.96.0.7' }, true],
-  ['no address to go by', {}, false],
+  ['no address', {}, false],
   ['another address', { address: '10.96.0.8' }, false],
   ['another subnet', { address: '10.96.0.7', subnetId: 'x' }, false],
   ['another provider', { address: '10.96.0.7', provider: 'ovn' }, false],

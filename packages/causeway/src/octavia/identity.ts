@@ -3,18 +3,18 @@ import type { ClusterIdentity } from '../services/cluster-identity.ts';
 import type { Owner } from '../services/provider.ts';
 
 /**
- * Whose mark a description is:
+ * The owner of a mark:
  *
  * - `own`: it has the UID of this cluster;
  * - `old`: it has the `clusterId` only, as Causeway 0.1.0 wrote it. It says nothing about which of two
  *   clusters with the same `clusterId` owns the object;
- * - `same-id`: it has our `clusterId` and the UID of another cluster;
+ * - `same-id`: it has this cluster's `clusterId` and the UID of another cluster;
  * - `other`: it is a mark of another cluster, or of a floating IP that outlives its Service;
  * - `none`: Causeway did not write it.
  */
 export type Standing = 'own' | 'old' | 'same-id' | 'other' | 'none';
 
-/** Octavia and Neutron take no longer description. The UID of the cluster is last, so its tail is cut. */
+/** The limit of Octavia and Neutron. The UID of the cluster is last, so its tail is cut. */
 const longestDescription = 255;
 const shortestUid = 23;
 
@@ -26,22 +26,24 @@ export class Identity {
     this.#cluster = cluster;
   }
 
-  /** On everything with this `clusterId`, where the service has tags: one list finds all of it. */
+  /** The tag of all objects with this `clusterId`, where the service has tags. One list finds all of them. */
   get tag(): string {
     return `causeway.dev/cluster=${this.#cluster.id}`;
   }
 
-  /** On load balancers and floating IPs: unique, because the UIDs of Service and cluster are. */
+  /**
+   * The mark of load balancers and floating IPs. It is unique, because the UIDs of Service and cluster are.
+   */
   description(owner: Owner): string {
     return `${this.#oldDescription(owner)}${this.#suffix}`.slice(0, longestDescription);
   }
 
-  /** On a floating IP that outlives its Service. */
+  /** The mark of a floating IP that outlives its Service. */
   keptDescription({ namespace, name }: Owner): string {
     return `${prefix}kept for the cluster ${this.#cluster.id}: Service ${namespace}/${name}`;
   }
 
-  /** On security group rules. */
+  /** The mark of security group rules. */
   get ruleDescription(): string {
     return `${this.#prefix}load balancers${this.#suffix === '' ? '' : ` ${this.#suffix}`}`;
   }
@@ -59,7 +61,7 @@ export class Identity {
     return isOwn ? 'own' : 'same-id';
   }
 
-  /** The UID of another cluster that marks its objects with our `clusterId`. */
+  /** The UID of another cluster that marks its objects with the same `clusterId`. */
   otherClusterOf(object: { readonly description: string }): string | undefined {
     return this.standing(object) === 'same-id' ? clusterUidIn(object.description) : undefined;
   }
@@ -92,8 +94,8 @@ export class Identity {
   }
 
   /**
-   * Whether a load balancer that a status names was made for this Service: by its mark, or by Kuryr, who
-   * had nothing but the name. A Service that was made anew has another UID, and no other has its name.
+   * Whether a load balancer in a status was created for this Service: by its mark, or by Kuryr's name. A
+   * recreated Service has another UID, and no other Service has its name.
    */
   isMadeFor(
     { namespace, name }: Owner,
@@ -107,7 +109,9 @@ export class Identity {
     return !wasGiven && balancer.name === `${namespace}/${name}`;
   }
 
-  /** Whether it was made for another Service, of this cluster or another; what is only kept is anybody's. */
+  /**
+   * Whether it was created for another Service of any cluster. A kept floating IP is free for every Service.
+   */
   isAnothers({ description }: { readonly description: string }, owner: Owner): boolean {
     return description.startsWith(`${prefix}cluster `) && !this.isMarkedFor(owner, { description });
   }
@@ -144,20 +148,23 @@ function clusterUidIn(description: string): string | undefined {
   return /@([^ @]+)$/.exec(description)?.[1];
 }
 
-/** Whether this load balancer is the one that a Service of Kuryr's had: no Causeway's, and at its address. */
+/**
+ * Whether this load balancer belonged to a Service of Kuryr: it has no mark of Causeway, and has the
+ * Service's address.
+ */
 export function isKuryrs(
   balancer: LoadBalancer,
   wanted: { readonly address?: string; readonly subnetId?: string; readonly provider?: string },
 ): boolean {
   const { description, vipAddress, vipSubnetId, provider } = balancer;
   if (description.startsWith(prefix)) return false;
-  // Without an address of its own the name is all there is, and names are not unique.
+  // Without an address only the name could match, and names are not unique.
   if (wanted.address === undefined || vipAddress !== wanted.address) return false;
   if (wanted.subnetId !== undefined && vipSubnetId !== wanted.subnetId) return false;
   return sameProvider(wanted.provider, provider);
 }
 
-/** `octavia` is the old name of `amphora`, which is what a cloud has where nothing is said. */
+/** `octavia` is the old name of `amphora`, which is the default of a cloud. */
 export function sameProvider(wanted: string | undefined, present: string | undefined): boolean {
   if (wanted === undefined || present === undefined) return true;
   const plain = (name: string) => (name === 'octavia' ? 'amphora' : name);

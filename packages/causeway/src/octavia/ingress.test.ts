@@ -8,7 +8,7 @@ const outside = (options: KlbOptions = {}) => ({ type: 'LoadBalancer', options }
 
 test.each([
   ['the floating IP', outside(), [], floating, [{ ip: '203.0.113.5', ipMode: 'VIP' }]],
-  ['the VIP where there is none', outside(), [], undefined, [{ ip: vip, ipMode: 'VIP' }]],
+  ['the VIP without a floating IP', outside(), [], undefined, [{ ip: vip, ipMode: 'VIP' }]],
   [
     'a second family',
     outside(),
@@ -21,13 +21,13 @@ test.each([
   ],
   ['a name', outside({ hostname: 'web.example' }), [], floating, [{ hostname: 'web.example' }]],
   [
-    'no short way round a proxy',
+    'a proxy that pods must not bypass',
     outside({ proxy_protocol: 'PROXY' }),
     [],
     floating,
     [{ ip: '203.0.113.5', ipMode: 'Proxy' }],
   ],
-  ['nothing inside', { type: 'ClusterIP' }, [], undefined, []],
+  ['nothing for a ClusterIP Service', { type: 'ClusterIP' }, [], undefined, []],
 ] as const)('%s', (_, spec, others, publicIp, expected) => {
   expect(ingressOf(spec, vip, others, publicIp)).toEqual(expected);
 });

@@ -2,8 +2,8 @@ import type { Ingress } from '../services/provider.ts';
 import type { KlbPublicIp, KlbSpec } from './kuryr-load-balancer.ts';
 
 /**
- * What goes into the Service's status. Behind a proxy that adds to the stream (the proxy protocol, TLS)
- * pods must not take the short way round it.
+ * The ingress of the Service's status. With the proxy protocol or TLS, the load balancer changes the stream,
+ * so pods must not bypass it.
  */
 export function ingressOf(
   spec: KlbSpec,

@@ -9,23 +9,23 @@ import type {
 } from '@causeway/openstack/load-balancing/resources';
 import { bareBalancer, readMembers, type ObservedBalancer } from './observed.ts';
 
-/** What a listing has found to be other than we knew. */
+/** A difference between a list and the cached state. */
 export interface Difference {
   readonly id: string;
   readonly kind: 'changed' | 'missing' | 'new';
 }
 
 /**
- * What we know of the load balancers: filled by listing the whole cloud, kept by our own writes. Reading
- * it costs no call, so a look at a Service that is as it should be costs none.
+ * Caches the load balancers. Lists of the whole cloud fill the cache, and the controller's own writes update
+ * it. Reads from the cache cost no call, so a reconcile without changes costs none.
  */
 export class Inventory {
   readonly #balancing: LoadBalancing;
   readonly #known = new Map<string, ObservedBalancer>();
   readonly #byName = new Map<string, Set<string>>();
-  /** Counts our own writes, so that a list that was read meanwhile does not undo them. */
+  /** Counts own writes, so that an older list does not undo them. */
   readonly #touched = new Map<string, number>();
-  /** Known to be there, but not how they are. */
+  /** Load balancers that exist, but with an unreliable cached state. */
   readonly #distrusted = new Set<string>();
   #turn = 0;
 
@@ -45,7 +45,7 @@ export class Inventory {
     return this.#known.values();
   }
 
-  /** After a write or a fresh look of our own. */
+  /** Stores the result of a write or a fresh read. */
   put(observed: ObservedBalancer): void {
     const { id, name } = observed.balancer;
     this.#touch(id);
@@ -57,35 +57,37 @@ export class Inventory {
     else named.add(id);
   }
 
-  forget(id: string): void {
+  drop(id: string): void {
     this.#touch(id);
     this.#drop(id);
   }
 
-  /** A change of it was cut off: it is looked at before it is believed again, and never taken for missing. */
+  /**
+   * A change was interrupted. The load balancer is read before the next use, and never treated as missing.
+   */
   distrust(id: string): void {
     this.#touch(id);
     this.#distrusted.add(id);
   }
 
-  /** As we know it, or as it is where we do not; undefined when it is gone. */
+  /** The cached state, or a fresh read if there is none; undefined if the load balancer does not exist. */
   async current(id: string, call: CallOptions): Promise<ObservedBalancer | undefined> {
     const known = this.#known.get(id);
     return known === undefined || this.#distrusted.has(id) ? this.read(id, call) : known;
   }
 
-  /** One load balancer as it is now; undefined when it is gone. */
+  /** Reads one load balancer; undefined if it does not exist. */
   async read(id: string, call: CallOptions): Promise<ObservedBalancer | undefined> {
     let balancer: LoadBalancer;
     try {
       balancer = await this.#balancing.loadBalancer(id, call);
     } catch (error) {
       if (!isErrorCode(error, 'not-found')) throw error;
-      this.forget(id);
+      this.drop(id);
       return undefined;
     }
     if (balancer.provisioningStatus === 'DELETED') {
-      this.forget(id);
+      this.drop(id);
       return undefined;
     }
     const listeners = await collect(this.#balancing.listeners({ loadBalancerId: id }, call));
@@ -103,7 +105,7 @@ export class Inventory {
     return observed;
   }
 
-  /** The members of one pool as they are now. */
+  /** Reads the members of one pool. */
   async readMembers(id: string, poolId: string, call: CallOptions): Promise<boolean> {
     const members = await readMembers(this.#balancing, poolId, call);
     const known = this.#known.get(id);
@@ -115,8 +117,8 @@ export class Inventory {
   }
 
   /**
-   * Lists everything at once: as many calls as the lists have pages. Load balancers are narrowed by
-   * `tags` where the service has them; members are not listed, so what we know of them stays.
+   * Lists everything, with as many calls as the lists have pages. `tags` limits the load balancers where the
+   * service has tags. Members are not listed, so their cached state stays.
    */
   async list(tags: readonly string[], call: CallOptions): Promise<Difference[]> {
     const began = this.#turn;
@@ -164,7 +166,7 @@ export class Inventory {
     const members = new Map<string, readonly Member[]>();
     for (const { id: poolId, memberIds } of seen.pools) {
       const known = before?.members.get(poolId);
-      // The list of pools names the members: one that came or went is seen even without their list.
+      // The list of pools names the members, so added and removed members are seen without a list of members.
       if (
         known !== undefined &&
         sameIds(
@@ -199,7 +201,7 @@ export class Inventory {
     if (named?.size === 0) this.#byName.delete(name);
   }
 
-  /** Makes a fresh load balancer known before its children are. */
+  /** Stores a new load balancer before its children are known. */
   putBare(balancer: LoadBalancer): ObservedBalancer {
     const known = this.#known.get(balancer.id);
     const observed = known === undefined ? bareBalancer(balancer) : { ...known, balancer };
@@ -235,7 +237,7 @@ function sameIds(left: readonly string[], right: readonly string[]): boolean {
   return [...left].sort().join() === [...right].sort().join();
 }
 
-/** What of a load balancer a plan may depend on, in a form that two looks can be compared by. */
+/** The parts of a load balancer that a plan may depend on, in a comparable form. */
 function fingerprint({ balancer, listeners, pools, monitors, members }: ObservedBalancer): string {
   const byId = <T extends { id: string }>(objects: readonly T[]) =>
     [...objects].sort((left, right) => (left.id < right.id ? -1 : 1));

@@ -8,25 +8,25 @@ export function isLeaving({ balancer }: ObservedBalancer): boolean {
   return balancer.provisioningStatus === 'PENDING_DELETE';
 }
 
-/** Our own deletions take it out of the status at once; this one is somebody else's. */
-export function tellLeaving(
+/** The controller's own deletions leave the status immediately, so another program deletes this one. */
+export function recordLeaving(
   { status }: KuryrLoadBalancer,
   observed: ObservedBalancer,
   context: ProviderContext,
 ): void {
   const { id } = observed.balancer;
   if (!isLeaving(observed) || status?.loadbalancer?.id !== id) return;
-  const message = `The load balancer ${id} is being deleted, and not by us. Making it anew.`;
-  context.tell('Warning', 'LoadBalancerMissing', message);
+  const message = `Another program deletes the load balancer ${id}. The controller creates it again.`;
+  context.recordEvent('Warning', 'LoadBalancerMissing', message);
 }
 
-export function tellLost(id: string, context: ProviderContext): void {
-  const message = `The load balancer ${id} does not exist any more. Making it anew.`;
-  context.tell('Warning', 'LoadBalancerMissing', message);
+export function recordLost(id: string, context: ProviderContext): void {
+  const message = `The load balancer ${id} does not exist any more. The controller creates it again.`;
+  context.recordEvent('Warning', 'LoadBalancerMissing', message);
 }
 
-/** Says which of the recorded children are gone. */
-export function tellMissing(
+/** Records which of the children in the status do not exist any more. */
+export function recordMissing(
   { status }: KuryrLoadBalancer,
   observed: ObservedBalancer,
   context: ProviderContext,
@@ -36,30 +36,35 @@ export function tellMissing(
     return ({ id }: { id: string }) => !ids.has(id);
   };
   if (status?.listeners?.some(isGone(observed.listeners)) === true) {
-    const message = 'A listener of the load balancer does not exist any more. Making it anew.';
-    context.tell('Warning', 'LoadBalancerListenerMissing', message);
+    const message =
+      'A listener of the load balancer does not exist any more. The controller creates it again.';
+    context.recordEvent('Warning', 'LoadBalancerListenerMissing', message);
   }
   if (status?.pools?.some(isGone(observed.pools)) === true) {
-    const message = 'A pool of the load balancer does not exist any more. Making it anew.';
-    context.tell('Warning', 'LoadBalancerPoolMissing', message);
+    const message =
+      'A pool of the load balancer does not exist any more. The controller creates it again.';
+    context.recordEvent('Warning', 'LoadBalancerPoolMissing', message);
   }
 }
 
-/** The status names one that was not made for this Service: by hand, or because the user had named it before. */
-export function tellForeign({ balancer }: ObservedBalancer, context: ProviderContext): void {
-  const message = `The load balancer ${balancer.id} in the status was not made for this Service. It is left alone.`;
-  context.tell('Warning', 'LoadBalancerNotOurs', message);
+/**
+ * The status names a load balancer that was not created for this Service: a user wrote it, or had named it
+ * before.
+ */
+export function recordForeign({ balancer }: ObservedBalancer, context: ProviderContext): void {
+  const message = `The load balancer ${balancer.id} in the status was not created for this Service. The controller does not change that load balancer.`;
+  context.recordEvent('Warning', 'LoadBalancerNotOurs', message);
 }
 
-/** Nobody knows where its connections come from, so the members' security group stays as it is. */
-export function tellClosed(context: ProviderContext): void {
+/** The source of the connections is unknown, so the security group of the members stays unchanged. */
+export function recordClosed(context: ProviderContext): void {
   const message =
-    'The subnet that the load balancer connects from is not known. The security group of the members is not opened for it.';
-  context.tell('Warning', 'SecurityGroupNotOpened', message);
+    'The source subnet of the load balancer is not known. The controller does not open the security group of the members.';
+  context.recordEvent('Warning', 'SecurityGroupNotOpened', message);
 }
 
-/** PENDING is nobody's to end but the service's, and after so long it has forgotten about it. */
-export function tellOverdue(
+/** Only Octavia can end a PENDING status. After so long, Octavia has probably lost the task. */
+export function recordOverdue(
   pendingChanges: PendingChanges,
   { balancer: { id } }: ObservedBalancer,
   context: ProviderContext,
@@ -67,6 +72,6 @@ export function tellOverdue(
 ): void {
   const status = pendingChanges.overdueStatus(id);
   if (status === undefined) return;
-  const message = `The load balancer ${id} has been ${status} for too long. Only the cloud's operator can reset it.`;
-  context.tell('Warning', reason, message);
+  const message = `The load balancer ${id} has been ${status} for too long. Only the cloud's operator can reset the load balancer.`;
+  context.recordEvent('Warning', reason, message);
 }

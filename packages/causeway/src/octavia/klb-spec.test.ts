@@ -56,7 +56,7 @@ function notesOf(example: Case): string[] {
     : [];
 }
 
-test('a Service of type LoadBalancer gets any address inside and a floating one outside', () => {
+test('a Service of type LoadBalancer gets any internal address and a floating IP', () => {
   expect(specOf({})).toEqual({
     type: 'LoadBalancer',
     subnet_id: 'subnet-4',
@@ -69,9 +69,13 @@ test('a Service of type LoadBalancer gets any address inside and a floating one 
 test.each<[string, Case, object]>([
   ['the cluster IP as VIP', { settings: { vip: 'ClusterIP' } }, { ip: '10.96.0.7' }],
   ['a ClusterIP Service', { spec: { type: 'ClusterIP' } }, { ip: '10.96.0.7', type: 'ClusterIP' }],
-  ['a wish outside', { spec: { loadBalancerIP: '203.0.113.9' } }, { lb_ip: '203.0.113.9' }],
   [
-    'our annotation before the others',
+    'a requested external address',
+    { spec: { loadBalancerIP: '203.0.113.9' } },
+    { lb_ip: '203.0.113.9' },
+  ],
+  [
+    "Causeway's annotation before the others",
     {
       spec: { loadBalancerIP: '203.0.113.9' },
       annotations: {
@@ -82,7 +86,7 @@ test.each<[string, Case, object]>([
     { lb_ip: '203.0.113.7' },
   ],
   [
-    'a wish inside',
+    'a requested internal address',
     {
       spec: { loadBalancerIP: '10.10.0.9' },
       annotations: { 'service.beta.kubernetes.io/openstack-internal-load-balancer': 'true' },
@@ -100,7 +104,7 @@ test.each<[string, Case, object]>([
     { project_id: 'p', provider: 'ovn', security_groups_ids: ['g'] },
   ],
   [
-    'a project that may be chosen',
+    'an allowed project',
     {
       settings: { project: 'p', projects: ['q'] },
       annotations: { 'causeway.dev/project': 'q' },
@@ -108,7 +112,7 @@ test.each<[string, Case, object]>([
     { project_id: 'q' },
   ],
   [
-    'a project that may not',
+    'a project that is not allowed',
     { settings: { project: 'p' }, annotations: { 'causeway.dev/project': 'q' } },
     { project_id: 'p' },
   ],
@@ -161,15 +165,15 @@ test.each<[string, string]>([
   ['lb-method', 'FASTEST'],
   ['keep-floatingip', 'yes'],
   ['timeout-member-connect', '-1'],
-])('%s: %s is left out with a note, the rest works', (name, value) => {
+])('%s: ignores %s with a note, and keeps the rest', (name, value) => {
   const example = { annotations: { [occm(name)]: value, [occm('flavor-id')]: 'f' } };
   expect(notesOf(example)).toEqual([
-    expect.stringMatching(new RegExp(`^AnnotationIgnored: .*${occm(name)} is left out`)),
+    expect.stringMatching(new RegExp(`^AnnotationIgnored: .*${occm(name)} is ignored`)),
   ]);
   expect(specOf(example).options?.flavor_id).toBe('f');
 });
 
-test('source ranges are sorted; one that is none lets nobody in, and never everybody', () => {
+test('source ranges are sorted; an invalid range allows no source, and never every source', () => {
   const ranges = (...loadBalancerSourceRanges: string[]) => ({
     spec: { loadBalancerSourceRanges },
   });
@@ -181,7 +185,7 @@ test('source ranges are sorted; one that is none lets nobody in, and never every
   expect(notesOf(ranges('everybody'))).toHaveLength(1);
 });
 
-test('local traffic is checked on its health port, asked for or not', () => {
+test('local traffic is checked on its health port, requested or not', () => {
   const spec = { externalTrafficPolicy: 'Local', healthCheckNodePort: 32000 } as const;
   expect(specOf({ spec }).options?.health_monitor?.node_port).toBe(32000);
 });
@@ -189,7 +193,7 @@ test('local traffic is checked on its health port, asked for or not', () => {
 test.each<[string, Case]>([
   ['by the settings', { settings: { members: 'Pod' } }],
   ['because there are no node ports', { spec: { ports: [{ port: 80 }] } }],
-])('pods as members %s have no health port of the node', (_, { spec, settings = {} }) => {
+])("pods as members %s don't use the node's health port", (_, { spec, settings = {} }) => {
   const local = { externalTrafficPolicy: 'Local', healthCheckNodePort: 32000, ...spec } as const;
   expect(specOf({ spec: local, settings }).options).toMatchObject({ member_mode: 'Pod' });
   expect(specOf({ spec: local, settings }).options?.health_monitor).toBeUndefined();
@@ -198,7 +202,7 @@ test.each<[string, Case]>([
   expect(health_monitor).toEqual({ delay: 5, timeout: 3, max_retries: 1, max_retries_down: 3 });
 });
 
-test('retries that Octavia does not take are left out with a note, the rest of the monitor is there', () => {
+test("ignores a number of retries over Octavia's limit with a note, and keeps the monitor", () => {
   const annotations = {
     [occm('enable-health-monitor')]: 'true',
     [occm('health-monitor-max-retries')]: '20',
@@ -211,14 +215,14 @@ test('retries that Octavia does not take are left out with a note, the rest of t
   expect(notesOf({ annotations }).join()).toContain('not a whole number from 1 to 10');
 });
 
-test('two families are a second address where there is a subnet for it', () => {
+test('two families use a second address if there is a subnet for it', () => {
   const spec = { ipFamilies: ['IPv4', 'IPv6'], clusterIPs: ['10.96.0.7', 'fd00::7'] } as const;
   expect(specOf({ spec, settings: { vip: 'ClusterIP' } }).options?.additional_vips).toEqual([
     { subnet_id: 'subnet-6', ip: 'fd00::7' },
   ]);
 });
 
-test('addresses of two families that a user asks for: the floating IP, and the second VIP', () => {
+test('requested addresses of two families become the floating IP and the second VIP', () => {
   const spec = { ipFamilies: ['IPv4', 'IPv6'] } as const;
   const annotations = { 'causeway.dev/address': 'fd00::9,192.0.2.9' };
   const { lb_ip, options } = specOf({ spec, annotations, settings: { floatingNetwork: 'public' } });
@@ -234,22 +238,22 @@ test('IPv6 has no floating IPs: the VIP is the address', () => {
   expect(read.lb_ip).toBeUndefined();
 });
 
-test('a sleeping Service: its node ports, or a word that it cannot be woken so', () => {
+test("an idle Service uses its node ports, or gets a note that connections can't wake it", () => {
   const annotations = { 'idling.alpha.openshift.io/idled-at': '2026-11-15T10:00:00Z' };
   const settings = { members: 'Pod' };
   expect(specOf({ annotations, settings }).options?.member_mode).toBe('NodePort');
   const spec = { ports: [{ port: 80 }] };
   expect(specOf({ annotations, settings, spec }).options?.member_mode).toBe('Pod');
   expect(notesOf({ annotations, settings, spec })).toEqual([
-    expect.stringMatching(/^CannotBeWoken: .*cannot wake/),
+    expect.stringMatching(/^CannotBeWoken: .*can't wake/),
   ]);
 });
 
 test.each<[string, Case, string]>([
   ['no ports', { spec: { ports: [] } }, 'NoPorts'],
   ['no subnet', { subnets: new Map() }, 'NoSubnet'],
-  ['no address', { spec: { loadBalancerIP: '010.1.1.1' } }, 'InvalidAddress'],
-])('%s is refused', (_, example, reason) => {
+  ['an invalid address', { spec: { loadBalancerIP: '010.1.1.1' } }, 'InvalidAddress'],
+])('refuses %s', (_, example, reason) => {
   expect(read(example)).toMatchObject({ kind: 'refused', reason });
 });
 
@@ -267,7 +271,7 @@ test('slices in any order make the same spec', () => {
 
 const classes = { gold: { floatingNetwork: 'gold-net', subnet: 'gold-subnet' } };
 
-test('a class chooses for a Service, whose own word comes first', () => {
+test("a class sets defaults for a Service, and the Service's annotations take precedence", () => {
   const chosen = { settings: { classes }, annotations: { [occm('class')]: 'gold' } };
   expect(specOf(chosen)).toMatchObject({
     subnet_id: 'gold-subnet',
@@ -277,20 +281,20 @@ test('a class chooses for a Service, whose own word comes first', () => {
   expect(specOf({ ...chosen, annotations }).subnet_id).toBe('s');
 });
 
-test('a class that there is not is said, and the rest works', () => {
+test('notes an unknown class, and keeps the rest', () => {
   const example = { settings: { classes }, annotations: { [occm('class')]: 'silver' } };
   expect(notesOf(example)).toEqual([expect.stringContaining('"silver" is none of gold')]);
   expect(specOf(example).subnet_id).toBe('subnet-4');
 });
 
-test('endpoints that are names are said to be left out', () => {
+test('notes that endpoints with names are skipped', () => {
   const slice = { addressType: 'FQDN' as const, endpoints: [{ addresses: ['a.example'] }] };
   expect(notesOf({ slices: [slice] })).toEqual([
     expect.stringMatching(/^KuryrSkipMember: .*names/),
   ]);
 });
 
-test('a load balancer whose members are node ports uses pods for a Service without them', () => {
+test('uses pods for a Service without node ports where members are node ports', () => {
   const example = { settings: { members: 'NodePort' }, spec: { ports: [{ port: 80 }] } };
   expect(notesOf(example)).toEqual([expect.stringMatching(/^NoNodePorts: /)]);
   expect(specOf(example).options?.member_mode).toBe('Pod');

@@ -26,7 +26,7 @@ export interface TranslationInput {
   readonly service: Service;
   readonly slices: readonly EndpointSlice[];
   readonly settings: OctaviaSettings;
-  /** Ids of the subnets of the VIPs. */
+  /** IDs of the subnets of the VIPs. */
   readonly subnets: ReadonlyMap<Family, string>;
 }
 
@@ -34,7 +34,7 @@ export type Translation =
   | { readonly kind: 'spec'; readonly spec: KlbSpec; readonly notes: readonly Note[] }
   | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string };
 
-/** What a Service and its endpoints ask of Octavia, as the spec of a KuryrLoadBalancer. */
+/** Translates a Service and its endpoints into the spec of a KuryrLoadBalancer. */
 export function translate(input: TranslationInput): Translation {
   const { service, slices, settings } = input;
   const excess = budgetExcess(service, slices);
@@ -42,7 +42,7 @@ export function translate(input: TranslationInput): Translation {
   const reader = new AnnotationReader(service, settings.classes);
   const ports = portsOf(service);
   if (ports.length === 0) {
-    return refused('NoPorts', 'The Service has no ports, so there is nothing to balance.');
+    return refused('NoPorts', 'The Service has no ports, so there is nothing to serve.');
   }
   const vip = readVip(input, reader);
   if (vip.kind === 'refused') return vip;
@@ -76,7 +76,7 @@ interface Vip {
   readonly options: KlbOptions;
 }
 
-/** The address inside, and the one outside where there is one. */
+/** The internal address and, if there is one, the external address. */
 function readVip(
   { service, settings, subnets }: TranslationInput,
   reader: AnnotationReader,
@@ -98,7 +98,7 @@ function readVip(
     !isBalancer ||
     (reader.flag(internalAnnotation) ?? false) ||
     floatingNetwork === undefined ||
-    // Neutron has no floating IPs of IPv6: what is routed is the VIP itself.
+    // Neutron has no floating IPs of IPv6: the VIP itself is routed.
     first === 6;
   const firstRequested = requested.find((address) => familyOf(address) === first) ?? requested[0];
   const ip = usesClusterIp ? clusterIps(service)[0] : isInternal ? firstRequested : undefined;
@@ -138,7 +138,7 @@ function floatingOptions(settings: OctaviaSettings, reader: AnnotationReader): K
   };
 }
 
-/** Whether its floating IP outlives it; undefined where the Service says nothing that can be read. */
+/** Whether the floating IP outlives the Service; undefined without a readable annotation. */
 export function keepsFloatingIp(service: Service): boolean | undefined {
   return readKeeping(new AnnotationReader(service));
 }
@@ -160,7 +160,10 @@ function additionalVips(
   return vips.length === 0 ? {} : { additional_vips: vips };
 }
 
-/** The address that a user asks for, or one for each family: ours, OCCM's, then the field that Kubernetes has deprecated. */
+/**
+ * The requested address, or one for each family: by Causeway's annotation, OCCM's, or the deprecated field of
+ * Kubernetes.
+ */
 function readDesired(
   service: Service,
   reader: AnnotationReader,
@@ -208,7 +211,7 @@ function readOptions(
   };
 }
 
-/** A range that can't be read leaves nobody in: to skip it would be safe too, to skip all would not. */
+/** An unreadable range allows no source. Skipping it is safe; ignoring all ranges would not be. */
 function readSources(service: Service, reader: AnnotationReader): KlbOptions {
   const ranges = service.spec?.loadBalancerSourceRanges ?? [];
   if (service.spec?.type !== 'LoadBalancer' || ranges.length === 0) return {};
@@ -216,16 +219,16 @@ function readSources(service: Service, reader: AnnotationReader): KlbOptions {
     try {
       return [formatPrefix(parsePrefix(range.trim()))];
     } catch {
-      const message = `${quoted(range)} in loadBalancerSourceRanges is not a network; it lets nobody in.`;
+      const message = `${quoted(range)} in loadBalancerSourceRanges is not a network, so this range allows no source.`;
       reader.notes.push({ reason: 'SourceRangeIgnored', message });
       return [];
     }
   });
-  // An empty list would let everybody in.
+  // An empty list would allow every source.
   return { allowed_cidrs: allowed.length === 0 ? ['127.0.0.1/32'] : [...new Set(allowed)].sort() };
 }
 
-/** Octavia takes no more. */
+/** Octavia's limit. */
 const mostRetries = 10;
 
 function readMonitor(
@@ -236,7 +239,8 @@ function readMonitor(
 ): KlbOptions {
   const { healthMonitor: defaults } = settings;
   const { externalTrafficPolicy, healthCheckNodePort } = service.spec ?? {};
-  // Nodes without endpoints drop what they get: only their health port tells which those are. Pods have none.
+  // Nodes without endpoints drop their traffic. Only the health port shows which nodes have endpoints. Pods
+  // have no such port.
   const isLocal =
     mode === 'NodePort' && externalTrafficPolicy === 'Local' && healthCheckNodePort !== undefined;
   const enabled = reader.flag('enable-health-monitor') ?? (defaults.enabled || isLocal);
@@ -255,8 +259,8 @@ function readMonitor(
 }
 
 /**
- * Pods or nodes. A Service that sleeps has no pods: its node ports take their place, because a
- * connection there is what wakes it.
+ * Pods or nodes. An idle Service has no pods: its node ports are the members, because a connection there
+ * wakes the Service.
  */
 function readMembers(
   slices: readonly EndpointSlice[],
@@ -272,13 +276,13 @@ function readMembers(
   const hasNodePorts = ports.every(({ nodePort }) => nodePort !== undefined);
   if (isIdle && !hasNodePorts) {
     const message =
-      'The Service is idle and has no node ports, so a connection to its load balancer cannot wake it.';
+      "The Service is idle and has no node ports, so a connection to the load balancer can't wake the Service.";
     reader.notes.push({ reason: 'CannotBeWoken', message });
   }
   const mode = settings.members === 'NodePort' || (isIdle && hasNodePorts) ? 'NodePort' : 'Pod';
   if (mode === 'NodePort' && !hasNodePorts) {
     const message =
-      'The Service has no node ports, so its load balancer sends to its pods. Set allocateLoadBalancerNodePorts, or octavia.members: Pod.';
+      'The Service has no node ports, so the load balancer sends to the pods. Set allocateLoadBalancerNodePorts, or octavia.members: Pod.';
     if (!isIdle) reader.notes.push({ reason: 'NoNodePorts', message });
   }
   return {

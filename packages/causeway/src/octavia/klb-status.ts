@@ -17,7 +17,7 @@ export interface Readiness {
   readonly message: string;
 }
 
-/** The status of a KuryrLoadBalancer: what Octavia has for it. Only children that are ours are named. */
+/** The status of a KuryrLoadBalancer: its state in Octavia. It names only this Service's children. */
 export function statusOf(
   klb: KuryrLoadBalancer,
   observed: ObservedBalancer | undefined,
@@ -51,7 +51,7 @@ function resourcesOf(klb: KuryrLoadBalancer, observed: ObservedBalancer): KlbSta
   };
 }
 
-/** An object may have 1.5 MB, which more of them would not leave room in for the spec. */
+/** An object is limited to 1.5 MB. More members would leave no room for the spec. */
 const mostMembers = 2_000;
 
 function membersOf({ balancer, members }: ObservedBalancer, pools: readonly Pool[]): KlbStatus {
@@ -85,7 +85,7 @@ function statusBalancer(klb: KuryrLoadBalancer, balancer: LoadBalancer): KlbStat
   };
 }
 
-/** Timeouts as asked for; what Octavia fills in by itself is no news. */
+/** The requested timeouts. Octavia's defaults are not included. */
 function statusListener(
   { spec = {} }: KuryrLoadBalancer,
   { id, name, port, protocol }: Listener,

@@ -19,8 +19,8 @@ export interface KlbViewOptions {
 }
 
 /**
- * The KuryrLoadBalancers as we know them: what was watched, or what we have written since and the watch
- * has not brought back yet. To act on an older one could make a second load balancer.
+ * The current KuryrLoadBalancers: from the watch, or from an own write that the watch has not delivered yet.
+ * Acting on an older object could create a second load balancer.
  */
 export class KlbView {
   readonly #store: Store<KuryrLoadBalancer, 'balancer' | 'address'>;
@@ -63,7 +63,7 @@ export class KlbView {
     return this.#store.onChange(handler);
   }
 
-  /** Calls back for each change except for those that our own writes made, see OwnWrites. */
+  /** Calls back for each change except the controller's own writes; see OwnWrites. */
   onForeignChange(handler: (change: Change<KuryrLoadBalancer>) => void): () => void {
     return this.#ownWrites.onForeignChange(handler);
   }
@@ -83,7 +83,7 @@ export class KlbView {
     }
   }
 
-  /** The others that have this load balancer, or are about to. */
+  /** The other KuryrLoadBalancers that use this load balancer, or are about to. */
   sharers(balancerId: string, besides: string): KuryrLoadBalancer[] {
     const watched = this.#store.byIndex('balancer', balancerId);
     const written = [...this.#written.values()].filter((klb) =>
@@ -94,12 +94,12 @@ export class KlbView {
     );
   }
 
-  /** The others that are reached at this floating IP. */
+  /** The other KuryrLoadBalancers that use this floating IP. */
   usersOfAddress(ipId: string, besides: string): KuryrLoadBalancer[] {
     return this.#store.byIndex('address', ipId).filter((klb) => keyOf(klb) !== besides);
   }
 
-  /** Sends one of our writes. Its caller goes on with the answer: the change needs no reconcile. */
+  /** Sends an own write. The caller continues with the answer, so the change needs no reconcile. */
   async write(key: string, work: () => Promise<KuryrLoadBalancer>): Promise<KuryrLoadBalancer> {
     const klb = await this.#ownWrites.write(key, work);
     this.#written.set(key, withSlimMetadata(klb));
@@ -128,13 +128,13 @@ export class KlbView {
   }
 }
 
-/** The load balancers that it has or names. */
+/** The load balancers in its status and spec. */
 export function balancersOf({ spec, status }: KuryrLoadBalancer): string[] {
   const ids = [status?.loadbalancer?.id, spec?.options?.loadbalancer_id];
   return [...new Set(ids.filter((id) => id !== undefined))];
 }
 
-/** Whose it is, by its owner reference. */
+/** The owner, by the owner reference. */
 export function klbOwner(klb: KuryrLoadBalancer): Owner | undefined {
   const { namespace = '', name = '' } = klb.metadata ?? {};
   const uid = ownerUid(klb);

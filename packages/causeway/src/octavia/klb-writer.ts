@@ -16,7 +16,7 @@ import { mergePatch } from './merge-patch.ts';
 const fieldManager = 'causeway-controller';
 const kuryrPrefix = 'kuryr.openstack.org/';
 
-/** Writes KuryrLoadBalancers. Each write names the version it is based on; nothing is written twice. */
+/** Writes KuryrLoadBalancers. Each write names its base version, and unchanged objects are not written. */
 export class KlbWriter {
   readonly #client: KubeClient;
   readonly #view: KlbView;
@@ -26,7 +26,7 @@ export class KlbWriter {
     this.#view = view;
   }
 
-  /** The Service's part and the endpoints' part of the spec; both come from one translation. */
+  /** The Service's part and the endpoints' part of the spec. Both come from one translation. */
   async writeSpec(
     service: Service,
     spec: KlbSpec,
@@ -58,7 +58,7 @@ export class KlbWriter {
     );
   }
 
-  /** Endpoints that came before their Service: kept where the Service's part will find them. */
+  /** Endpoints that exist before their Service. They are stored where the Service's part will find them. */
   async writeEndpointsOnly(key: string, spec: KlbSpec, signal: AbortSignal): Promise<void> {
     const present = this.#view.get(key);
     if (present === undefined) {
@@ -79,7 +79,7 @@ export class KlbWriter {
     return this.#patch(klb, { status: change }, signal, 'status');
   }
 
-  /** Lets it go: our finalizer and, where nobody has done so yet, the object itself. */
+  /** Removes the finalizer and deletes the object, unless it is being deleted already. */
   async remove(klb: KuryrLoadBalancer, signal: AbortSignal): Promise<void> {
     const { finalizers = [], deletionTimestamp, uid } = klb.metadata ?? {};
     const name = nameFromKey(keyOf(klb));
@@ -98,7 +98,7 @@ export class KlbWriter {
     this.#view.removed(keyOf(current));
   }
 
-  /** Kuryr held the Endpoints too. The spec has what they say, so nothing needs them to stay. */
+  /** Kuryr also put a finalizer on the Endpoints. The spec has their content, so they need not stay. */
   async releaseEndpoints(key: string, signal: AbortSignal): Promise<void> {
     const name = nameFromKey(key);
     const present = await this.#client.find(endpoints, name, { signal });

@@ -2,15 +2,15 @@ import type { Protocol } from '@causeway/base/address/port';
 import type { Condition, KubeObject } from '@causeway/kubernetes/objects/object';
 import { defineResource } from '@causeway/kubernetes/objects/resource';
 
-// Kuryr's resource, with Kuryr's spelling. What Kuryr had no place for is in `spec.options`,
-// `status.version` and `status.conditions`.
+// Kuryr's resource, with Kuryr's spelling. Causeway's additions are in `spec.options`, `status.version` and
+// `status.conditions`.
 
 export interface KlbPort {
   readonly name?: string;
   readonly port: number;
   readonly protocol: Protocol;
   readonly targetPort: string;
-  /** Ours: what members listen on where they are nodes. */
+  /** Added by Causeway: the port of members that are nodes. */
   readonly nodePort?: number;
 }
 
@@ -36,17 +36,17 @@ export interface KlbEndpointSlice {
   }[];
 }
 
-/** How members are checked. Seconds. */
+/** How members are checked, in seconds. */
 export interface KlbHealthMonitor {
   readonly delay: number;
   readonly timeout: number;
   readonly max_retries: number;
   readonly max_retries_down: number;
-  /** The node port that answers `/healthz`, where traffic stays on the nodes that have endpoints. */
+  /** The node port for `/healthz`, where traffic stays on the nodes with endpoints. */
   readonly node_port?: number;
 }
 
-/** What Kuryr had no place for; most of it comes from annotations that OCCM's users write. */
+/** Options that Kuryr did not have. Most come from OCCM's annotations. */
 export interface KlbOptions {
   readonly member_mode?: 'Pod' | 'NodePort';
   readonly member_subnet_id?: string;
@@ -54,13 +54,13 @@ export interface KlbOptions {
   readonly additional_vips?: readonly { readonly subnet_id: string; readonly ip?: string }[];
   readonly network_id?: string;
   readonly vip_port_id?: string;
-  /** A load balancer that is there already and stays when the Service goes. */
+  /** An existing load balancer, which stays after the deletion of the Service. */
   readonly loadbalancer_id?: string;
   readonly internal?: boolean;
   readonly hostname?: string;
   readonly floating_network_id?: string;
   readonly floating_subnet_id?: string;
-  /** The name of a subnet, a pattern with `*`, or a regular expression after `~`; `!` turns it round. */
+  /** The name of a subnet, a pattern with `*`, or a regular expression after `~`; `!` negates it. */
   readonly floating_subnet?: string;
   readonly floating_subnet_tags?: string;
   readonly keep_floating_ip?: boolean;
@@ -80,9 +80,9 @@ export interface KlbOptions {
 
 export interface KlbSpec {
   readonly type?: string;
-  /** The address inside: the cluster IP where that is the VIP. */
+  /** The internal address: the cluster IP if that is the VIP. */
   readonly ip?: string;
-  /** The address outside that the user wants. */
+  /** The external address that the user requests. */
   readonly lb_ip?: string;
   readonly ports?: readonly KlbPort[];
   readonly endpointSlices?: readonly KlbEndpointSlice[];
@@ -104,7 +104,7 @@ export interface KlbStatusBalancer {
   readonly provider: string;
   readonly security_groups: readonly string[];
   readonly subnet_id: string;
-  /** Ours: the user named it, so it is not ours to mark or to delete. */
+  /** Added by Causeway: the user named it, so the controller neither marks nor deletes it. */
   readonly given?: boolean;
 }
 
@@ -140,7 +140,10 @@ export interface KlbStatusMember {
   readonly subnet_id: string;
 }
 
-/** `user`: it was there before and stays; `pool`: we took it and give it back; `shared`: it was on the load balancer before us. */
+/**
+ * `user`: it existed before and stays; `pool`: the controller allocated it and releases it; `shared`: it was
+ * on the load balancer before.
+ */
 export interface KlbPublicIp {
   readonly ip_id: string;
   readonly ip_addr: string;
@@ -153,7 +156,7 @@ export interface KlbStatus {
   readonly listeners?: readonly KlbStatusListener[];
   readonly pools?: readonly KlbStatusPool[];
   readonly members?: readonly KlbStatusMember[];
-  /** Ours: how many there are where they are too many for an object. */
+  /** Added by Causeway: the number of members that don't fit into the object. */
   readonly members_left_out?: number;
   readonly service_pub_ip_info?: KlbPublicIp;
   readonly conditions?: readonly Condition[];
@@ -172,14 +175,14 @@ export const kuryrLoadBalancers = defineResource<KuryrLoadBalancer>({
   namespaced: true,
 });
 
-/** On Services that have a load balancer; Kuryr put it on Endpoints as well. */
+/** The finalizer of Services with a load balancer. Kuryr put it on Endpoints as well. */
 export const serviceFinalizer = 'kuryr.openstack.org/service-finalizer';
 export const klbFinalizer = 'kuryr.openstack.org/kuryrloadbalancer-finalizers';
 
-/** The version of what we write into a status. */
+/** The version of the status format. */
 export const statusVersion = 1;
 
-/** The UID of the Service that owns it; undefined for one that endpoints made, or that lost its owner. */
+/** The UID of the Service that owns it; undefined if endpoints created it, or if it lost its owner. */
 export function ownerUid(klb: KuryrLoadBalancer): string | undefined {
   return klb.metadata?.ownerReferences?.find(({ kind }) => kind === 'Service')?.uid;
 }

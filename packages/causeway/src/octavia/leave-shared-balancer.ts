@@ -18,7 +18,7 @@ export interface LeaveOptions {
   readonly view: KlbView;
 }
 
-/** Takes our recorded listeners and pools off a load balancer that is no more ours to use. */
+/** Removes the recorded listeners and pools from a load balancer that the Service may no longer use. */
 export async function withdraw(
   { balancing, inventory, identity }: LeaveOptions,
   klb: KuryrLoadBalancer,
@@ -32,8 +32,8 @@ export async function withdraw(
 }
 
 /**
- * Another load balancer serves now, because the user has named it: our listeners leave the one before, and
- * one that we made for this Service alone goes whole.
+ * The user named another load balancer. The listeners leave the former one. A load balancer that was created
+ * for this Service alone is deleted.
  */
 export async function leaveFormer(
   options: LeaveOptions,
@@ -52,7 +52,7 @@ export async function leaveFormer(
     await withdraw(options, klb, owner, former, context);
     return;
   }
-  context.tell('Normal', 'KuryrReleaseLB', `Releasing the load balancer ${formerId}`);
+  context.recordEvent('Normal', 'KuryrReleaseLB', `Releasing the load balancer ${formerId}`);
   await balancing.deleteLoadBalancer(formerId, { signal: context.signal, cascade: true });
   inventory.putBare({ ...former.balancer, provisioningStatus: 'PENDING_DELETE' });
 }

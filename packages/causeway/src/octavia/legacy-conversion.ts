@@ -7,7 +7,10 @@ import type { KlbWriter } from './klb-writer.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import { legacySpecAnnotation, legacyStateAnnotation, readLegacyState } from './legacy-state.ts';
 
-/** Moves the state of an older Kuryr from annotations into the KuryrLoadBalancer, then removes them. */
+/**
+ * Moves the state of an older Kuryr from annotations into the KuryrLoadBalancer, then removes the
+ * annotations.
+ */
 export class LegacyConversion {
   readonly #client: KubeClient;
   readonly #writer: KlbWriter;
@@ -31,14 +34,14 @@ export class LegacyConversion {
     const reading = readLegacyState(onEndpoints ?? annotations[legacyStateAnnotation]);
     let current = klb;
     if (reading.kind === 'unreadable') {
-      const message = `The state that Kuryr left in ${legacyStateAnnotation} can't be read (${reading.problem}). Its load balancer is looked for by name and address instead.`;
-      context.tell('Warning', 'KuryrStateUnreadable', message);
+      const message = `The state that Kuryr left in ${legacyStateAnnotation} is not readable (${reading.problem}). The controller finds the load balancer by name and address instead.`;
+      context.recordEvent('Warning', 'KuryrStateUnreadable', message);
       return klb;
     }
     if (reading.kind === 'status' && klb.status?.loadbalancer === undefined) {
       current = await this.#writer.writeStatus(klb, { ...klb.status, ...reading.status }, signal);
     }
-    // Only now: until the status is written the annotations are all there is.
+    // Only now: before the status is written, the annotations are the only record.
     const removal = { [legacySpecAnnotation]: null, [legacyStateAnnotation]: null };
     if (onEndpoints !== undefined) {
       await this.#client.patchMerge(
@@ -53,7 +56,7 @@ export class LegacyConversion {
   }
 }
 
-/** Whether an older Kuryr has left its state with the Service. */
+/** Whether an older Kuryr left its state on the Service. */
 export function isLegacy({ metadata }: Service): boolean {
   const annotations = metadata?.annotations ?? {};
   return legacySpecAnnotation in annotations || legacyStateAnnotation in annotations;

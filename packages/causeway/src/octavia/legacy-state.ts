@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { KlbStatus } from './kuryr-load-balancer.ts';
 
-/** Where Kuryr kept its state before it had a resource of its own; on Endpoints, or on the Service. */
+/** The annotation in which Kuryr kept its state before it had a resource, on Endpoints or on the Service. */
 export const legacySpecAnnotation = 'openstack.org/kuryr-lbaas-spec';
 export const legacyStateAnnotation = 'openstack.org/kuryr-lbaas-state';
 
@@ -58,7 +58,7 @@ const state = z.object({
   service_pub_ip_info: publicIp.nullish(),
 });
 
-/** The status that an annotation of versioned objects stands for. */
+/** Converts an annotation of versioned objects into a status. */
 export function readLegacyState(annotation: string | undefined): LegacyReading {
   if (annotation === undefined || annotation === '') return { kind: 'none' };
   let value: unknown;
@@ -100,9 +100,9 @@ function toStatus(data: z.output<typeof state>): KlbStatus {
 
 const deepest = 12;
 
-/** Takes the wrapping off: every versioned object is its data, at every depth. */
+/** Replaces every versioned object by its data, at every depth. */
 function unwrap(value: unknown, depth = 0): unknown {
-  if (depth > deepest) throw new Error('it is nested too deep');
+  if (depth > deepest) throw new Error('nested too deep');
   if (Array.isArray(value)) return value.map((item) => unwrap(item, depth + 1));
   if (typeof value !== 'object' || value === null) return value;
   const fields = value as Readonly<Record<string, unknown>>;

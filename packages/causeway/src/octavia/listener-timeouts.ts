@@ -7,7 +7,7 @@ import {
   type KuryrLoadBalancer,
 } from './kuryr-load-balancer.ts';
 
-/** The service's names of the timeouts, and those that a KuryrLoadBalancer has for them. */
+/** Octavia's names of the timeouts, and those of a KuryrLoadBalancer. */
 const names = {
   clientData: 'timeout_client_data',
   memberConnect: 'timeout_member_connect',
@@ -18,7 +18,7 @@ const names = {
 type Name = keyof typeof names;
 type AskedTimeouts = Pick<KlbStatusListener, (typeof names)[Name]>;
 
-/** The timeouts that a spec asks for, wherever in it they are. */
+/** The timeouts that a spec requests, at any place of the spec. */
 export function askedTimeouts({ options = {}, ...spec }: KlbSpec): AskedTimeouts {
   return pickDefined({ ...options, ...spec }, Object.values(names));
 }
@@ -32,15 +32,16 @@ export function timeoutsFrom(asked: AskedTimeouts): ListenerTimeouts {
 }
 
 /**
- * What we have set on listeners before, by their ids: what is not asked for any more is given back to the
- * service's default. Kuryr's status has its configuration there, which nobody takes away by moving.
+ * The timeouts that the controller has set before, by listener ID. A timeout that is no longer requested is
+ * reset to Octavia's default. Kuryr's status has Kuryr's configuration there, which is not reset after a
+ * migration.
  */
 export function timeoutsSet({ status }: KuryrLoadBalancer): ReadonlyMap<string, ListenerTimeouts> {
   if (status?.version !== statusVersion) return new Map();
   return new Map((status.listeners ?? []).map((listener) => [listener.id, timeoutsFrom(listener)]));
 }
 
-/** After they were given back: where the default is what was set, that can't be seen. */
+/** The object after the reset. A default that equals the former value is not visible as a change. */
 export function withoutTimeoutsSet(klb: KuryrLoadBalancer): KuryrLoadBalancer {
   if (klb.status?.listeners === undefined) return klb;
   const listeners = klb.status.listeners.map(
@@ -56,7 +57,7 @@ export function withoutTimeoutsSet(klb: KuryrLoadBalancer): KuryrLoadBalancer {
   return { ...klb, status: { ...klb.status, listeners } };
 }
 
-/** Undefined: as wanted. */
+/** Undefined: no change. */
 export function timeoutChange(
   wanted: ListenerTimeouts,
   present: ListenerTimeouts,

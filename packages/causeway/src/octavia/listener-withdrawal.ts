@@ -4,8 +4,8 @@ import type { ObservedBalancer } from './observed.ts';
 import type { ChangePlan } from './plan-balancer.ts';
 
 /**
- * What a Service leaves on a load balancer that it is not to use any more: what its status names and what
- * has its name. Either alone could be somebody else's. Undefined: nothing.
+ * The objects of a Service on a load balancer that it may no longer use: those in its status that also have
+ * its name. Either alone could belong to another owner. Undefined: none.
  */
 export function withdrawalOf(
   klb: KuryrLoadBalancer,
@@ -20,7 +20,7 @@ export function withdrawalOf(
   return removal(listeners.filter(isOurs), pools.filter(isOurs));
 }
 
-/** All that a Service has on a load balancer that it uses, where names suffice. Undefined: nothing. */
+/** All objects of a Service on its load balancer, where names suffice. Undefined: none. */
 export function closingOf(
   klb: KuryrLoadBalancer,
   { listeners, pools }: ObservedBalancer,

@@ -28,7 +28,7 @@ export interface OctaviaMaintenanceOptions {
   readonly debounce: Debounce;
 }
 
-/** What goes on beside the Services: watches, waits, and the look for drift. */
+/** Background work beside the reconciles: watches, waits and drift checks. */
 export class OctaviaMaintenance {
   readonly #options: OctaviaMaintenanceOptions;
   readonly #synced = Promise.withResolvers<void>();
@@ -59,7 +59,7 @@ export class OctaviaMaintenance {
       'cluster view': (inner) => cluster.run(inner),
       pendingChanges: (inner) =>
         pendingChanges.run((key) => this.#requestReconcile(key, host), inner),
-      'drift and strays': (inner) => this.#begin(host, release, inner),
+      'drift and orphans': (inner) => this.#begin(host, release, inner),
     });
   }
 
@@ -90,7 +90,10 @@ export class OctaviaMaintenance {
     }
   }
 
-  /** The first endpoints are what a new load balancer waits for; later ones come in crowds. */
+  /**
+   * The first endpoints apply immediately, because a new load balancer waits for them. Later ones are
+   * debounced.
+   */
   #endpointsChanged(key: string, host: ProviderHost): void {
     const { view, debounce } = this.#options;
     const isServed = view.get(key)?.status?.loadbalancer !== undefined;
@@ -98,7 +101,7 @@ export class OctaviaMaintenance {
     else this.#requestReconcile(key, host);
   }
 
-  /** Nothing is written before it is known what there is. */
+  /** Nothing is written before the existing objects are known. */
   async #listUntilDone(signal: AbortSignal): Promise<void> {
     const { drift, clock, log } = this.#options;
     for (;;) {
@@ -108,7 +111,7 @@ export class OctaviaMaintenance {
       } catch (error) {
         const known = CausewayError.from(error);
         if (signal.aborted) throw known;
-        this.#problem = `the load balancers can't be listed: ${known.message}`;
+        this.#problem = `the list of load balancers failed: ${known.message}`;
         log.warn({ error: known }, 'the load balancers could not be listed; trying again');
         await sleep(clock, 5_000, signal);
       }
@@ -124,7 +127,7 @@ export class OctaviaMaintenance {
       } catch (error) {
         const known = CausewayError.from(error);
         if (signal.aborted) throw known;
-        log.warn({ error: known }, 'could not look for drift');
+        log.warn({ error: known }, 'the drift check failed');
       }
     }
   }

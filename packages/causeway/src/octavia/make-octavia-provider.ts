@@ -38,12 +38,12 @@ export interface OctaviaParts {
   readonly session: Session;
   readonly settings: OctaviaSettings;
   readonly cluster: ClusterIdentity;
-  /** Shows the orphans that the provider holds; without it they are held all the same. */
+  /** Publishes the held orphans. Without it, they are held anyway. */
   readonly orphans?: Pick<OrphanRegister, 'report' | 'deleted'>;
   readonly driftEveryMs: number;
-  /** How long endpoints and nodes must have been still before members change; 1 s if not given. */
+  /** The time without a change of endpoints and nodes before members change; 1 s by default. */
   readonly quietMs?: number;
-  /** How long a load balancer may be PENDING before it is said; 15 minutes if not given. */
+  /** The time in PENDING after which an Event is recorded; 15 minutes by default. */
   readonly pendingLimitMs?: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -51,12 +51,12 @@ export interface OctaviaParts {
   readonly random?: Random;
 }
 
-/** PENDING for longer than this needs the cloud's operator. */
+/** A load balancer that is PENDING for longer needs the cloud's operator. */
 const pendingLimitMs = 15 * 60_000;
-/** Endpoints whose Service has not come by then are forgotten. */
+/** Endpoints are dropped if their Service does not appear within this time. */
 const endpointsPatienceMs = 10 * 60_000;
 
-/** Puts the octavia provider together. It reads from the cloud which subnets and functions there are. */
+/** Assembles the octavia provider. Reads the subnets and capabilities from the cloud. */
 export async function makeOctaviaProvider(
   parts: OctaviaParts,
   signal: AbortSignal,
@@ -167,7 +167,7 @@ async function findSubnets(
     const { family } = subnet;
     if (found.has(family)) {
       throw new CausewayError('invalid', `octavia.subnets names two subnets of IPv${family}`, {
-        hint: 'One for each family.',
+        hint: 'Configure one subnet for each family.',
       });
     }
     found.set(family, subnet);

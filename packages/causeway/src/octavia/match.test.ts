@@ -18,7 +18,7 @@ const asked = { 'causeway.dev/octavia': 'true' };
 test.each<[string, Service, 'annotated' | 'all', string]>([
   ['no class', service('a/b', { type: 'LoadBalancer' }), 'annotated', 'if-default'],
   [
-    'our class',
+    "Causeway's class",
     service('a/b', { type: 'LoadBalancer', loadBalancerClass: 'causeway.dev/octavia' }),
     'annotated',
     'yes',
@@ -35,21 +35,21 @@ test.each<[string, Service, 'annotated' | 'all', string]>([
     'all',
     'no',
   ],
-  ['inside, not asked', service('a/b', inside), 'annotated', 'no'],
-  ['inside, asked', service('a/b', inside, asked), 'annotated', 'yes'],
-  ['inside, all', service('a/b', inside), 'all', 'yes'],
+  ['ClusterIP without the annotation', service('a/b', inside), 'annotated', 'no'],
+  ['ClusterIP with the annotation', service('a/b', inside, asked), 'annotated', 'yes'],
+  ['ClusterIP, all', service('a/b', inside), 'all', 'yes'],
   ['headless', service('a/b', { type: 'ClusterIP', clusterIP: 'None' }), 'all', 'no'],
   ['node port', service('a/b', { type: 'NodePort', clusterIP: '10.96.0.5' }), 'all', 'no'],
-  ['another name', service('a/b', { type: 'ExternalName' }), 'all', 'no'],
-  ['the API itself', service('default/kubernetes', inside, asked), 'all', 'no'],
-  ['the DNS, by accident', service('kube-system/kube-dns', inside), 'all', 'no'],
+  ['an external name', service('a/b', { type: 'ExternalName' }), 'all', 'no'],
+  ["the API server's own", service('default/kubernetes', inside, asked), 'all', 'no'],
+  ['the DNS without the annotation', service('kube-system/kube-dns', inside), 'all', 'no'],
   ['the DNS under another name', service('kube-system/coredns', inside, {}, dns), 'all', 'no'],
-  ['the DNS, asked', service('kube-system/kube-dns', inside, asked), 'all', 'yes'],
+  ['the DNS with the annotation', service('kube-system/kube-dns', inside, asked), 'all', 'yes'],
 ])('%s', (_, example, mode, claim) => {
   expect(claimOf(example, mode, () => false)).toBe(claim);
 });
 
-test('the DNS goes on with the load balancer that Kuryr has made for it', () => {
+test('keeps the load balancer that Kuryr created for the cluster DNS', () => {
   const served = service('kube-system/kube-dns', inside);
   expect(claimOf(served, 'all', () => true)).toBe('yes');
   expect(claimOf(served, 'annotated', () => true)).toBe('no');

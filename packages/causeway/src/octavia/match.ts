@@ -4,10 +4,10 @@ import { octaviaAnnotation } from './annotations.ts';
 
 export const octaviaClass = 'causeway.dev/octavia';
 
-/** Services that the cluster itself stands on: a load balancer in front of them must be asked for. */
+/** Services that the cluster depends on. They get a load balancer only on request. */
 const foundations = new Set(['kube-system/kube-dns', 'openshift-dns/dns-default']);
 
-/** However its Service is called, the cluster's DNS has this label. */
+/** The cluster DNS has this label, whatever the name of its Service. */
 function isFoundation({ metadata = {} }: Service): boolean {
   const { namespace, name, labels = {} } = metadata;
   const isDns = namespace === 'kube-system' && labels['k8s-app'] === 'kube-dns';
@@ -15,8 +15,8 @@ function isFoundation({ metadata = {} }: Service): boolean {
 }
 
 /**
- * Whose Services are ours: type LoadBalancer by class or default, type ClusterIP when asked for. `isServed`:
- * it has a load balancer already, which Kuryr may have made, and which must go on.
+ * Decides which Services belong to the provider: type LoadBalancer by class or default, type ClusterIP on
+ * request. `isServed`: the Service already has a load balancer, possibly of Kuryr, which must stay.
  */
 export function claimOf(
   service: Service,

@@ -11,8 +11,8 @@ import { isExcludedNode, isReadyNode, nodeAddress } from '../services/nodes.ts';
 import type { KlbPort, KlbSpec, KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 
 /**
- * The nodes that serve it by their node ports. When none of them is ready, that is more likely a fault of
- * who tells than of all nodes at once: then all of them are, because to send nobody anywhere helps nobody.
+ * The nodes that serve the Service by node ports. If no node is ready, the reports are more likely wrong than
+ * all nodes down. Then all nodes stay members.
  */
 export function servingNodes(
   { spec }: KuryrLoadBalancer,
@@ -26,7 +26,7 @@ export function servingNodes(
   return { nodes: isNoneReady ? chosen : ready, isNoneReady };
 }
 
-/** Who serves one port: pods by their slices, or nodes by their node port. No address and port comes twice. */
+/** The members of one port: pods from the slices, or nodes with their node port. Without duplicates. */
 export function membersOf(
   klb: KuryrLoadBalancer,
   port: KlbPort,
@@ -100,7 +100,7 @@ function addressOf(text: string | undefined, family: Family): Address | undefine
   return address !== undefined && familyOf(address) === family ? address : undefined;
 }
 
-/** The family of the VIP; members are of the same. */
+/** The family of the VIP, which is also the family of the members. */
 export function vipFamily(spec: KlbSpec, subnetFamily: Family | undefined): Family {
   const address = spec.ip === undefined ? undefined : tryParseAddress(spec.ip);
   return address === undefined ? (subnetFamily ?? 4) : familyOf(address);

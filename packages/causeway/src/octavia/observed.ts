@@ -13,17 +13,17 @@ import type {
 } from '@causeway/openstack/load-balancing/resources';
 import type { WantedBalancer, WantedListener } from './desired.ts';
 
-/** A load balancer as Octavia has it, or as we know it from our own last write. */
+/** A load balancer as read from Octavia, or as of the last own write. */
 export interface ObservedBalancer {
   readonly balancer: LoadBalancer;
   readonly listeners: readonly Listener[];
   readonly pools: readonly Pool[];
   readonly monitors: readonly HealthMonitor[];
-  /** By pool. Octavia lists members pool by pool only, so a pool may be missing here: not known. */
+  /** By pool. Octavia lists members by pool only. A missing pool means unknown members. */
   readonly members: ReadonlyMap<string, readonly Member[]>;
 }
 
-/** The members of a pool, without those that are on their way out. */
+/** The members of a pool, without those that are being deleted. */
 export async function readMembers(
   balancing: LoadBalancing,
   poolId: string,
@@ -38,8 +38,8 @@ export function bareBalancer(balancer: LoadBalancer): ObservedBalancer {
 }
 
 /**
- * What a create in one request has made: ids from the status tree, the rest as it was sent. It spares
- * a list for each kind of child; the next look for drift compares with what Octavia says.
+ * The result of a create in one request: IDs from the status tree, the rest as sent. This saves a list for
+ * each kind of child. The next drift check compares it with Octavia.
  */
 export function observedAsSent(
   balancer: LoadBalancer,

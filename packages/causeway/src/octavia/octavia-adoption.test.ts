@@ -38,7 +38,7 @@ async function essence() {
   return (await lab.balancers()).map(essenceOf);
 }
 
-test("Kuryr's objects are adopted: nothing is recreated, and all of it goes with the Service", async () => {
+test("adopts Kuryr's objects without recreating them, and deletes them with the Service", async () => {
   await leaveAsKuryr(lab, { name: 'inside', type: 'ClusterIP', subnet });
   await leaveAsKuryr(lab, { name: 'web', type: 'LoadBalancer', subnet });
   const before = await essence();
@@ -71,7 +71,7 @@ test("Kuryr's objects are adopted: nothing is recreated, and all of it goes with
   expect(await lab.floatingIps()).toEqual([]);
 });
 
-test("Kuryr's load balancer is found by name and address where the status was lost", async () => {
+test("finds Kuryr's load balancer by name and address after the status was lost", async () => {
   await leaveAsKuryr(lab, { name: 'web', type: 'LoadBalancer', subnet });
   const status = { loadbalancer: null, listeners: null, pools: null, members: null };
   const unstated = { status };
@@ -95,7 +95,7 @@ test("Kuryr's load balancer is found by name and address where the status was lo
   await until(async () => expect(await essence()).toEqual(before));
 });
 
-test('a Service of Kuryr that was deleted before anybody took it over is let go', async () => {
+test('releases a Service of Kuryr that was deleted before its adoption', async () => {
   await leaveAsKuryr(lab, { name: 'web', type: 'LoadBalancer', subnet });
   await lab.client.delete(services, named('web'));
   await lab.start(kuryrWay());
@@ -104,7 +104,7 @@ test('a Service of Kuryr that was deleted before anybody took it over is let go'
   expect(await lab.floatingIps()).toEqual([]);
 });
 
-test("the state of an older Kuryr is converted from its annotations; what can't be read is said", async () => {
+test('converts the state of an older Kuryr from its annotations, and records an Event for an unreadable one', async () => {
   await leaveAsKuryr(lab, { name: 'old', type: 'LoadBalancer', subnet, asAnnotations: true });
   await leaveAsKuryr(lab, { name: 'torn', type: 'ClusterIP', subnet, asAnnotations: true });
   const state = 'openstack.org/kuryr-lbaas-state';
@@ -123,7 +123,7 @@ test("the state of an older Kuryr is converted from its annotations; what can't 
   await until(() => expect(lab.events.join('\n')).toContain('torn Warning KuryrStateUnreadable'));
 });
 
-test('two clusters in one project leave each other alone, under the same names', async () => {
+test("two clusters in one project don't affect each other, with the same names", async () => {
   const other = await startEmbeddedKubernetes();
   const { authUrl, region } = cloud;
   const second = await OctaviaLab.open({ ...other, authUrl, region, cloudOptions: quickPauses });
@@ -155,7 +155,7 @@ test('two clusters in one project leave each other alone, under the same names',
   }
 });
 
-test('Services share a load balancer by its id; it goes with the last of them', async () => {
+test('Services share a load balancer by its ID, and the last one deletes it', async () => {
   await lab.start({}, 'lab', 200);
   const serve = async (name: string, port: number, annotations = {}) => {
     await lab.client.create(services, newService(name, { ports: [{ port }] }, annotations));

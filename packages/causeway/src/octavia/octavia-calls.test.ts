@@ -5,7 +5,7 @@ import { until, untilServed } from '../../../../test/octavia/until.ts';
 import { endpointSlices, nodes, services } from '@causeway/kubernetes/objects/resources';
 import type { EmbeddedOpenStack } from '@causeway/fake-openstack/cloud';
 
-// What things cost, in calls to the cloud.
+// Costs in calls to the cloud.
 
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
@@ -46,7 +46,7 @@ test('3 ports and 50 members are one write to Octavia and at most 3 to Neutron',
   expect(new Set(open)).toEqual(new Set([80, 81, 82]));
 });
 
-test('50 members become 60 in one write, and what is right costs no call', async () => {
+test('50 members become 60 in one write, and an unchanged Service costs no call', async () => {
   await begin();
   await lab.start();
   await lab.client.create(endpointSlices, newSlice('web', addresses(50)));
@@ -66,7 +66,7 @@ test('50 members become 60 in one write, and what is right costs no call', async
   );
   await lab.client.create(services, newService('other'));
   await until(async () => expect(await lab.klb('other')).toBeDefined());
-  // How the last change ended may still be asked for.
+  // The controller may still read the result of the last change.
   expect(calls.filter((call) => !/^GET load-balancer .*loadbalancers\/[^/]+$/.test(call))).toEqual(
     [],
   );
@@ -74,7 +74,7 @@ test('50 members become 60 in one write, and what is right costs no call', async
 
 test('a hundred changes of pods within a second are one write', async () => {
   await begin();
-  // Longer than this process is ever kept from its work.
+  // Longer than any pause of this process.
   lab.quietMs = 5_000;
   await lab.start();
   await lab.client.create(endpointSlices, newSlice('web', addresses(1)));
@@ -112,13 +112,13 @@ test('a hundred changes of nodes within a second are one write to each pool', as
     const change = { status: condition(number % 2 === 0 ? 'False' : 'True') };
     await lab.client.patchMerge(nodes, { name: name(number) }, change, { subresource: 'status' });
   }
-  // The first, and every second of the fifty.
+  // The first node, and every second of the fifty.
   const members = 26 * ports.length;
   await until(async () => expect((await lab.klb('web'))?.status?.members).toHaveLength(members));
   expect(writes()).toHaveLength(ports.length);
 });
 
-test('a start and a look for drift cost as many calls as the lists have pages, none for a Service', async () => {
+test('a start and a drift check cost as many calls as the lists have pages, and none per Service', async () => {
   const pageSize = 20;
   await begin({ pageSize });
   await lab.start();

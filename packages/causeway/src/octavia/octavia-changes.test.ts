@@ -39,7 +39,7 @@ async function members(): Promise<string[]> {
   );
 }
 
-test('whichever comes first, the objects are the same, and nothing is made before both are there', async () => {
+test('creates the same objects whether the Service or the endpoints come first, and nothing before both exist', async () => {
   await lab.start();
   await lab.client.create(services, newService('a'));
   await lab.client.create(endpointSlices, newSlice('b', ['10.10.1.1']));
@@ -67,7 +67,7 @@ test('whichever comes first, the objects are the same, and nothing is made befor
   expect(await plain('a')).toBe(await plain('b'));
 });
 
-test('endpoints whose Service never comes are forgotten with them', async () => {
+test('drops endpoints whose Service never appears', async () => {
   await lab.start();
   await lab.client.create(endpointSlices, newSlice('ghost', ['10.10.1.1']));
   await until(async () => expect(await lab.klb('ghost')).toBeDefined());
@@ -75,7 +75,7 @@ test('endpoints whose Service never comes are forgotten with them', async () => 
   await until(async () => expect(await lab.klb('ghost')).toBeUndefined());
 });
 
-test('members follow the endpoints; without any the load balancer stays', async () => {
+test('members follow the endpoints, and the load balancer stays without endpoints', async () => {
   await lab.start();
   await serve(newService('web'));
   expect(await members()).toEqual(['80>10.10.1.1:8080']);
@@ -90,7 +90,7 @@ test('members follow the endpoints; without any the load balancer stays', async 
   await until(async () => expect((await lab.klb('web'))?.status?.members).toEqual([]));
 });
 
-test('ports come and go, TCP and UDP on one number', async () => {
+test('adds and removes ports, with TCP and UDP on one number', async () => {
   await lab.start();
   const ports = [
     { name: 'dns', port: 53, protocol: 'UDP' as const },
@@ -139,7 +139,7 @@ test('the type changes both ways', async () => {
   expect(names).not.toContain('default/kubernetes');
 });
 
-test('a floating IP of the user is borrowed, and one that is not there is said to be missing', async () => {
+test("associates a user's floating IP, and records an Event for a missing one", async () => {
   await lab.start();
   const own = await lab.neutron.floatingIps.create(
     { description: 'mine', floatingNetworkId: lab.publicNetwork },
@@ -154,7 +154,7 @@ test('a floating IP of the user is borrowed, and one that is not there is said t
   await until(() =>
     expect(lab.events.join('\n')).toContain('the project has no floating IP 203.0.113.250'),
   );
-  // The one that works is kept as long as the other can't be had.
+  // The working one stays while the other is unavailable.
   expect((await lab.floatingIps()).map(({ portId }) => portId)).not.toContain(undefined);
   const other = await lab.neutron.floatingIps.create(
     { description: 'another', floatingNetworkId: lab.publicNetwork },
@@ -167,7 +167,7 @@ test('a floating IP of the user is borrowed, and one that is not there is said t
   expect((await lab.floatingIps()).map(({ portId }) => portId)).toEqual([undefined, undefined]);
 });
 
-test('members are nodes by their node ports, and follow the nodes', async () => {
+test('uses nodes with their node ports as members, and follows the nodes', async () => {
   const node = (name: string, address: string) => ({
     metadata: { name, labels: { pool: name } },
     status: {
@@ -190,7 +190,7 @@ test('members are nodes by their node ports, and follow the nodes', async () => 
   await until(async () => expect(await members()).toEqual([`80>10.10.2.2:${port}`]));
 });
 
-test('nodes that are all not ready stay members, and it is said', async () => {
+test('keeps all nodes as members with an Event when none is ready', async () => {
   const node = (ready: 'True' | 'Unknown') => ({
     metadata: { name: 'n1' },
     status: {
@@ -207,7 +207,7 @@ test('nodes that are all not ready stay members, and it is said', async () => {
   expect(await members()).toEqual([`80>10.10.2.1:${port}`]);
 });
 
-test("a sleeping Service's members are its node ports, until it wakes", async () => {
+test('uses node ports as members of an idle Service until it wakes', async () => {
   await lab.client.create(nodes, {
     metadata: { name: 'n1' },
     status: {
@@ -228,7 +228,7 @@ test("a sleeping Service's members are its node ports, until it wakes", async ()
   await until(async () => expect(await members()).toEqual(['80>10.10.1.9:8080']));
 });
 
-test('a timeout that is taken away is the default again, also where both are the same', async () => {
+test('resets a removed timeout to the default, also where both are equal', async () => {
   await lab.start();
   const prefix = 'loadbalancer.openstack.org';
   const asked = {
@@ -251,7 +251,7 @@ test('a timeout that is taken away is the default again, also where both are the
   expect(await isReady('web')).toBe(true);
 });
 
-test('a header that is taken away is not added any more', async () => {
+test('removes a header that is no longer requested', async () => {
   await lab.start();
   const prefix = 'loadbalancer.openstack.org';
   const header = `${prefix}/x-forwarded-for`;

@@ -5,7 +5,7 @@ import { until, untilServed } from '../../../../test/octavia/until.ts';
 import { endpointSlices, services } from '@causeway/kubernetes/objects/resources';
 import type { EmbeddedOpenStack } from '@causeway/fake-openstack/cloud';
 
-// A cloud whose default is ovn, and nobody has said so.
+// A cloud with the default provider ovn, which is not in the settings.
 
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
@@ -31,7 +31,7 @@ async function serve(name: string): Promise<void> {
   await untilServed(lab, name);
 }
 
-test('every port is served as that provider can, the next Service without a refusal', async () => {
+test('serves every port as the provider supports, and the next Service without a rejection', async () => {
   await lab.start();
   await serve('web');
   const served = { provider: 'ovn', listeners: [{ port: 80, members: [{}] }] };
@@ -49,7 +49,7 @@ test('every port is served as that provider can, the next Service without a refu
   expect(algorithms()).toEqual(new Set(['SOURCE_IP_PORT']));
 });
 
-test('listeners that are there stay when the setting goes', async () => {
+test('keeps existing listeners when the setting is removed', async () => {
   await lab.start({ provider: 'ovn' });
   await serve('web');
   const before = await lab.balancers();
@@ -67,7 +67,7 @@ test('listeners that are there stay when the setting goes', async () => {
   );
 });
 
-test('a listener that can not be changed stays as it is, and its members follow', async () => {
+test("keeps a listener that can't be changed, and updates its members", async () => {
   await lab.start();
   await serve('web');
   const [before] = await lab.balancers();
@@ -89,7 +89,7 @@ test('a listener that can not be changed stays as it is, and its members follow'
   expect((await lab.balancers())[0]?.listeners[0]?.id).toBe(before?.listeners[0]?.id);
 });
 
-test('sources that it can not restrict open nothing', async () => {
+test('opens nothing for unsupported source ranges', async () => {
   await lab.start();
   const change = { loadBalancerSourceRanges: ['192.0.2.0/24'] };
   await lab.client.create(services, newService('web', change));

@@ -18,8 +18,7 @@ export const octaviaEvents = {
     reason: 'KuryrEnsureLBError',
     type: 'Warning',
     meaning: 'Octavia failed to create or change the load balancer, or takes too long.',
-    remedy:
-      'The controller tries again by itself. If the Event repeats, ask the operator of the cloud.',
+    remedy: 'The controller tries again. If the Event repeats, ask the operator of the cloud.',
   }),
   KuryrEnsureFIP: defineEvent({
     reason: 'KuryrEnsureFIP',

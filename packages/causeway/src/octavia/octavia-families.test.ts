@@ -6,7 +6,7 @@ import { parsePrefix } from '@causeway/base/address/prefix';
 import { endpointSlices, services } from '@causeway/kubernetes/objects/resources';
 import type { EmbeddedOpenStack } from '@causeway/fake-openstack/cloud';
 
-// Services of two families: the second address is an additional VIP.
+// Dual-stack Services: the second address is an additional VIP.
 
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
@@ -34,7 +34,7 @@ async function serve(change: Parameters<typeof newService>[1]): Promise<void> {
 const addresses = async () =>
   (await lab.service('web'))?.status?.loadBalancer?.ingress?.map(({ ip }) => ip);
 
-test('a Service of two families has an address of each, and both go with it', async () => {
+test('a dual-stack Service has an address of each family, and both are released with it', async () => {
   await begin();
   await lab.start({ subnets: [lab.privateSubnet, secondSubnet] });
   await serve(dual);
@@ -48,7 +48,7 @@ test('a Service of two families has an address of each, and both go with it', as
   const [floating] = await lab.floatingIps();
   expect(await addresses()).toEqual([floating?.address, second?.address]);
   await lab.stop();
-  // A start finds all as it should be.
+  // A restart writes nothing.
   const written: string[] = [];
   cloud.onRequest(({ method, path }) => {
     if (method !== 'GET' && !path.endsWith('/tokens')) written.push(`${method} ${path}`);
@@ -83,7 +83,7 @@ async function serviceSubnet6(): Promise<string> {
   return (await lab.neutron.subnets.create(spec, { signal: never })).id;
 }
 
-test('where the API has no additional VIPs, the first family is served, with an Event', async () => {
+test('serves the first family with an Event where the API has no additional VIPs', async () => {
   await begin(25);
   await lab.start({ subnets: [lab.privateSubnet, secondSubnet] });
   await serve(dual);
@@ -91,7 +91,7 @@ test('where the API has no additional VIPs, the first family is served, with an 
   expect(lab.events.join('\n')).toMatch(/web Warning OptionUnsupported: .*a second address/);
 });
 
-test('sources of the other family let nobody in, and keep nobody from being served', async () => {
+test("sources of the other family are ignored and don't block the Service", async () => {
   await begin();
   await lab.start({ subnets: [lab.privateSubnet, secondSubnet] });
   await serve({ ...dual, loadBalancerSourceRanges: ['192.0.2.0/24', '2001:db8::/32'] });
@@ -100,7 +100,7 @@ test('sources of the other family let nobody in, and keep nobody from being serv
   expect(lab.events.join('\n')).toMatch(/SourceRangeIgnored: .*2001:db8::\/32/);
 });
 
-test('a Service of IPv6 alone that nobody may reach is served to nobody', async () => {
+test('an IPv6 Service without allowed sources is closed', async () => {
   await begin();
   await lab.start({ subnets: [lab.privateSubnet, secondSubnet] });
   const change = { ipFamilies: ['IPv6'], loadBalancerSourceRanges: ['192.0.2.0/24'] } as const;

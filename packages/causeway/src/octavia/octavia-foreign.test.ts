@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 afterEach(() => stop());
 
-/** One that somebody made by hand, under whatever name. */
+/** A load balancer that a user created by hand, with any name. */
 async function makeForeign(name: string) {
   const balancing = await lab.balancing();
   const { id } = await balancing.createLoadBalancer(
@@ -49,7 +49,7 @@ const recorded = async (name: string) => (await lab.klb(name))?.status?.loadbala
 const untouched = { description: '', tags: [], listeners: [] };
 
 test.each(['theirs', 'default/web'])(
-  'a load balancer %s that was named for a while is left, and never becomes ours',
+  'leaves a load balancer %s that was named for a while, and never owns it',
   async (name) => {
     const { id } = await makeForeign(name);
     await lab.start();
@@ -71,7 +71,7 @@ test.each(['theirs', 'default/web'])(
   },
 );
 
-test('a load balancer that somebody wrote into the status is not ours by that', async () => {
+test('does not own a load balancer that a user wrote into the status', async () => {
   const { id } = await makeForeign('theirs');
   await lab.start();
   await serve('web');
@@ -103,7 +103,7 @@ test('a load balancer that somebody wrote into the status is not ours by that', 
   expect(await lab.balancers()).toMatchObject([{ id, ...untouched }]);
 });
 
-test('the floating IP of a load balancer that is shared stays on it', async () => {
+test('keeps the floating IP of a shared load balancer on it', async () => {
   const { id, vipPortId: portId = '' } = await makeForeign('theirs');
   const theirs = { description: 'mine', floatingNetworkId: lab.publicNetwork, portId };
   const { address } = await lab.neutron.floatingIps.create(theirs, call);
@@ -114,7 +114,7 @@ test('the floating IP of a load balancer that is shared stays on it', async () =
   expect(await lab.floatingIps()).toMatchObject([{ address, portId }]);
 });
 
-test("a user's floating IP that has gone elsewhere is not taken from there", async () => {
+test("does not take back a user's floating IP that was moved", async () => {
   const own = await lab.neutron.floatingIps.create(
     { description: 'mine', floatingNetworkId: lab.publicNetwork },
     call,
@@ -132,7 +132,7 @@ test("a user's floating IP that has gone elsewhere is not taken from there", asy
   expect(await lab.floatingIps()).toMatchObject([{ address: own.address, portId }]);
 });
 
-test('a free floating IP that was taken for another Service can not be had by naming it', async () => {
+test('refuses a free floating IP that was allocated for another Service', async () => {
   const description = 'Causeway, cluster other: Service default/web u-1';
   const floatingNetworkId = lab.publicNetwork;
   const own = await lab.neutron.floatingIps.create({ description, floatingNetworkId }, call);
@@ -143,7 +143,7 @@ test('a free floating IP that was taken for another Service can not be had by na
   expect(await lab.floatingIps()).toMatchObject([{ description, portId: undefined }]);
 });
 
-test('two clusters on one load balancer leave each other alone, under the same names too', async () => {
+test("two clusters on one load balancer don't affect each other, with the same names too", async () => {
   const { id } = await makeForeign('theirs');
   const elsewhere = await startEmbeddedKubernetes();
   const { authUrl, region } = cloud;
@@ -173,7 +173,7 @@ test('two clusters on one load balancer leave each other alone, under the same n
       spec: { ports: [{ name: 'a', port: 82, protocol: 'TCP' }] },
     });
     await until(async () => expect(await ports()).toEqual([81, 82]));
-    // What the other has is taken, under our name as well.
+    // The port of the other cluster is in use, under the same name as well.
     await lab.client.patchMerge(services, named('web'), {
       spec: { ports: [{ name: 'a', port: 81, protocol: 'TCP' }] },
     });
@@ -190,7 +190,7 @@ test('two clusters on one load balancer leave each other alone, under the same n
   }
 });
 
-test('a port that was taken is served once it is free', async () => {
+test('serves a port once it becomes free', async () => {
   const { id } = await makeForeign('theirs');
   const balancing = await lab.balancing();
   const spec = { name: 'their own', protocol: 'TCP', port: parsePort(80) } as const;
@@ -206,7 +206,7 @@ test('a port that was taken is served once it is free', async () => {
   expect((await find(id))?.listeners.map(({ name }) => name)).toEqual(['default/web:TCP:80']);
 });
 
-test('naming another load balancer leaves nothing on the one before, nor one of our own', async () => {
+test('naming another load balancer leaves nothing on the former one, and deletes one of Causeway', async () => {
   const first = await makeForeign('first');
   const second = await makeForeign('second');
   await lab.start();
@@ -230,7 +230,7 @@ test('naming another load balancer leaves nothing on the one before, nor one of 
   ]);
 });
 
-test('a slip in the name of a load balancer costs nothing that works', async () => {
+test('a typing error in the ID of a load balancer does not affect the working one', async () => {
   await lab.start();
   await serve('web', { [internalAnnotation]: 'true' });
   const own = await recorded('web');
@@ -240,7 +240,7 @@ test('a slip in the name of a load balancer costs nothing that works', async () 
   expect((await find(own ?? ''))?.listeners).toHaveLength(1);
 });
 
-test("a user's floating IP goes along to the load balancer that is named next", async () => {
+test("moves a user's floating IP to the load balancer that is named next", async () => {
   const first = await makeForeign('first');
   const second = await makeForeign('second');
   const spec = { floatingNetworkId: lab.publicNetwork, description: "the user's" };
@@ -257,7 +257,7 @@ test("a user's floating IP goes along to the load balancer that is named next", 
   await until(async () => expect(await find(first.id)).toMatchObject(untouched));
 });
 
-test('an address that somebody has given to a shared load balancer meanwhile is used', async () => {
+test('uses an address that a shared load balancer got in the meantime', async () => {
   const { id, vipPortId } = await makeForeign('theirs');
   await lab.start();
   await serve('other');

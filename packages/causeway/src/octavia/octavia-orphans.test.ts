@@ -37,7 +37,7 @@ async function serve(name: string, where = lab): Promise<void> {
   await untilServed(where, name);
 }
 
-/** Waits for several looks for drift: each lists the floating IPs. */
+/** Waits for several drift checks: each lists the floating IPs. */
 async function untilChecked(count: number): Promise<void> {
   let checks = 0;
   const end = cloud.onRequest(({ method, path }) => {
@@ -47,7 +47,7 @@ async function untilChecked(count: number): Promise<void> {
   end();
 }
 
-/** What OpenStack has, with the marks. */
+/** The objects in OpenStack, with their marks. */
 async function inCloud() {
   const balancers = await lab.balancers();
   return {
@@ -60,7 +60,7 @@ async function inCloud() {
   };
 }
 
-/** The marks become those that 0.1.0 wrote: with the clusterId, without the UID of the cluster. */
+/** Rewrites the marks as 0.1.0 wrote them: with the clusterId, without the UID of the cluster. */
 async function markAsBefore(): Promise<void> {
   const { octavia, neutron } = cloud;
   const without = (text: string) => text.replace(/@[^ ]+$/, '');
@@ -71,7 +71,7 @@ async function markAsBefore(): Promise<void> {
   await Promise.resolve();
 }
 
-/** As if etcd had been restored from a backup that is older than the Service. */
+/** Simulates an etcd restore from a backup that is older than the Service. */
 async function restoreWithout(name: string): Promise<void> {
   const unheld = { metadata: { finalizers: null } };
   await lab.client.patchMerge(kuryrLoadBalancers, named(name), unheld);
@@ -119,10 +119,10 @@ test('marks of 0.1.0: the owner adopts its objects in place, another cluster hol
   await until(async () => expect((await second.orphans())?.orphans).toEqual([]));
 });
 
-/** A controller that has no Services, and looks often. */
+/** A controller without Services and with frequent drift checks. */
 const serveNothing = (where: OctaviaLab) => where.start({}, 'prod', driftMs);
 
-test('a load balancer whose Service a restore has lost is held; the Service gets it back', async () => {
+test('holds a load balancer whose Service a restore has lost, and returns it to the Service', async () => {
   const metrics = new PrometheusMetrics();
   lab.metrics = metrics;
   await lab.start({}, 'prod');
@@ -149,7 +149,7 @@ test('a load balancer whose Service a restore has lost is held; the Service gets
     before.balancers.map(({ id }) => id),
   );
   await until(async () => expect(await lab.orphans()).toBeUndefined());
-  // It is the Service's own again, and goes with it.
+  // The load balancer belongs to the Service again, and is deleted with it.
   await lab.client.delete(services, named('web'));
   await until(async () => expect(await lab.service('web')).toBeUndefined());
   expect(await inCloud()).toEqual({ balancers: [], floatingIps: [] });
@@ -174,11 +174,11 @@ test('an operator confirms the deletion of one orphan, and the others stay', asy
   await until(async () => expect((await lab.orphans())?.orphans).toHaveLength(3));
   expect((await lab.balancers()).map(({ name }) => name)).toEqual(['default/mail']);
   expect(await lab.floatingIps()).toHaveLength(2);
-  // What is done is confirmed no more.
+  // A completed confirmation is removed.
   await until(async () => expect((await lab.orphans())?.confirmed).toEqual([]));
 });
 
-test('a confirmation from before an object was an orphan deletes nothing', async () => {
+test('a confirmation that is older than the orphan deletes nothing', async () => {
   await lab.start({}, 'prod', driftMs);
   await serve('web');
   await untilChecked(2);
@@ -194,7 +194,7 @@ test('a confirmation from before an object was an orphan deletes nothing', async
   expect(await inCloud()).toEqual(before);
 });
 
-test('the rules of a second cluster in the same security group stay, and those of held load balancers', async () => {
+test('keeps the rules of a second cluster in the same security group, and those of held load balancers', async () => {
   const call = { signal: never };
   const group = await lab.neutron.securityGroups.create({ name: 'pods' }, call);
   const ingress = async () => {

@@ -8,7 +8,7 @@ import { manyRanges } from '@causeway/kubernetes/objects/large-service.testing';
 import { endpointSlices, nodes, services } from '@causeway/kubernetes/objects/resources';
 import type { EmbeddedOpenStack } from '@causeway/fake-openstack/cloud';
 
-// The provider ovn, which refuses much of what amphorae do.
+// The provider ovn, which lacks many features of amphora.
 
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
@@ -48,8 +48,8 @@ test('serves TCP, UDP and SCTP, on one port too, by SOURCE_IP_PORT', async () =>
   expect(new Set(algorithms)).toEqual(new Set(['SOURCE_IP_PORT']));
 });
 
-test('leaves out what it can not do, says so, and serves the rest', async () => {
-  // Nodes with the policy Local are asked by HTTP whether they have a pod.
+test('skips unsupported options with an Event, and serves the rest', async () => {
+  // Nodes with the policy Local are checked by HTTP.
   await lab.client.create(nodes, {
     metadata: { name: 'n1' },
     status: {
@@ -73,13 +73,13 @@ test('leaves out what it can not do, says so, and serves the rest', async () => 
   expect(await lab.balancers()).toMatchObject([{ provider: 'ovn', listeners: [{ port: 80 }] }]);
   expect(cloud.octavia.healthMonitors.all()).toMatchObject([{ type: 'TCP' }]);
   expect(cloud.octavia.members.all()).toMatchObject([{ monitor_port: null }]);
-  const told = refusals().join('\n');
+  const events = refusals().join('\n');
   for (const what of ['flavors', 'zones', 'ROUND_ROBIN', 'X-Forwarded-For', 'timeouts', 'HTTP']) {
-    expect(told).toContain(what);
+    expect(events).toContain(what);
   }
 });
 
-test('without monitors for SCTP it is served without one', async () => {
+test('serves SCTP without a monitor where there is none for SCTP', async () => {
   await lab.start({ provider: 'ovn' });
   const ports = [{ name: 'a', port: 54, protocol: 'SCTP' }] as const;
   const annotations = { [`${prefix}/enable-health-monitor`]: 'true' };
@@ -90,7 +90,7 @@ test('without monitors for SCTP it is served without one', async () => {
   expect(refusals().join()).toContain('health monitors by SCTP');
 });
 
-test('a Service whose sources it can not restrict is refused', async () => {
+test('refuses a Service with unsupported source ranges', async () => {
   await lab.start({ provider: 'ovn' });
   await lab.client.create(
     services,
@@ -101,7 +101,7 @@ test('a Service whose sources it can not restrict is refused', async () => {
   expect(await lab.balancers()).toEqual([]);
 });
 
-test('source ranges that are added later take the listeners off, and they come back without', async () => {
+test('removes the listeners when source ranges are added, and restores them without ranges', async () => {
   await lab.start({ provider: 'ovn' });
   await lab.client.create(services, newService('web'));
   await lab.client.create(services, newService('other'));
@@ -128,7 +128,7 @@ test('source ranges that are added later take the listeners off, and they come b
   expect(await lab.addressOf('web')).toBe(address);
 });
 
-test('a Service beyond the budget loses its listeners with an Event, and gets them back', async () => {
+test('a Service over the budget loses its listeners with an Event, and gets them back', async () => {
   await lab.start();
   for (const name of ['web', 'other']) {
     await lab.client.create(services, newService(name));
@@ -148,7 +148,9 @@ test('a Service beyond the budget loses its listeners with an Event, and gets th
   const address = await lab.addressOf('web');
   await restrict(manyRanges(2001));
   await until(() =>
-    expect(lab.events.join()).toContain('OverBudget: It has 2001 source ranges; a Service may'),
+    expect(lab.events.join()).toContain(
+      'OverBudget: The Service has 2001 source ranges; the limit',
+    ),
   );
   await until(async () => expect(await portsOf('web')).toEqual([]));
   expect(await portsOf('other')).toEqual([80]);
@@ -158,7 +160,7 @@ test('a Service beyond the budget loses its listeners with an Event, and gets th
   expect(await lab.addressOf('web')).toBe(address);
 });
 
-test('the embedded cloud refuses what the driver refuses, with a 501', async () => {
+test('the embedded cloud rejects the same requests as the driver, with a 501', async () => {
   const balancing = await lab.balancing();
   const call = { signal: never };
   const spec = { name: 'own', vipSubnetId: lab.privateSubnet, provider: 'ovn' };

@@ -19,7 +19,7 @@ afterEach(() => stop());
 
 const projectId = (name: string) => cloud.keystone.directory.findProject('default', name)?.id ?? '';
 
-test('load balancers and floating IPs are of the project of the settings, or of one that a Service may choose', async () => {
+test('load balancers and floating IPs belong to the configured project, or to one that a Service may choose', async () => {
   const [mine, theirs] = [projectId('demo'), projectId('alt')];
   await lab.start({ project: mine, projects: [theirs] });
   const chosen = { web: {}, mail: { [projectAnnotation]: theirs } };

@@ -26,7 +26,7 @@ async function remove(name: string): Promise<void> {
 }
 
 describe.each(['octavia', 'lbaas-v2'] as const)('on %s', (loadBalancing) => {
-  test('a Service becomes a KuryrLoadBalancer and a load balancer with a floating IP; all goes with it', async () => {
+  test('a Service becomes a KuryrLoadBalancer and a load balancer with a floating IP, all deleted with it', async () => {
     await begin({ loadBalancing });
     await lab.start();
     await serve('web');
@@ -69,9 +69,9 @@ describe.each(['octavia', 'lbaas-v2'] as const)('on %s', (loadBalancing) => {
       const [after] = await lab.balancers();
       expect(after?.listeners[0]?.members).toMatchObject([{ address: '10.10.1.3' }]);
     });
-    const told = () => lab.events.map((event) => event.split(' ').slice(1, 3).join(' '));
-    await until(() => expect(told()).toContain('Normal EnsuredLoadBalancer:'));
-    expect(told().filter((event) => !event.startsWith('Warning'))).toEqual([
+    const events = () => lab.events.map((event) => event.split(' ').slice(1, 3).join(' '));
+    await until(() => expect(events()).toContain('Normal EnsuredLoadBalancer:'));
+    expect(events().filter((event) => !event.startsWith('Warning'))).toEqual([
       'Normal EnsuringLoadBalancer:',
       'Normal KuryrEnsureLB:',
       'Normal KuryrEnsureFIP:',
@@ -80,7 +80,7 @@ describe.each(['octavia', 'lbaas-v2'] as const)('on %s', (loadBalancing) => {
     ]);
     await remove('web');
     await until(() =>
-      expect(told()).toEqual(
+      expect(events()).toEqual(
         expect.arrayContaining([
           'Normal DeletingLoadBalancer:',
           'Normal KuryrReleaseFIP:',
@@ -95,7 +95,7 @@ describe.each(['octavia', 'lbaas-v2'] as const)('on %s', (loadBalancing) => {
   });
 });
 
-test('another provider makes another load balancer, under the same floating IP', async () => {
+test('replaces the load balancer for another provider, and keeps the floating IP', async () => {
   const providers = new Map([
     ['amphora', ''],
     ['ovn', ''],
@@ -118,7 +118,7 @@ test('another provider makes another load balancer, under the same floating IP',
   await until(() => expect(lab.events.join('\n')).toContain('KuryrUpdateProvider'));
 });
 
-test('another address inside replaces the load balancer, with an Event', async () => {
+test('replaces the load balancer for another internal address, with an Event', async () => {
   await begin({});
   await lab.start();
   const internal = { 'service.beta.kubernetes.io/openstack-internal-load-balancer': 'true' };
@@ -130,7 +130,7 @@ test('another address inside replaces the load balancer, with an Event', async (
   expect(lab.events.join('\n')).toContain('web Warning KuryrUpdateAddress');
 });
 
-test('a floating IP that is to be kept is kept, and can be asked for again', async () => {
+test('keeps a floating IP on request, and it can be requested again', async () => {
   await begin({});
   await lab.start({}, 'lab', 100);
   await serve('web', { 'loadbalancer.openstack.org/keep-floatingip': 'true' });
@@ -143,7 +143,7 @@ test('a floating IP that is to be kept is kept, and can be asked for again', asy
   expect(await lab.floatingIps()).toMatchObject([{ address, portId: undefined }]);
 });
 
-test('a floating IP is kept when that was said right before the deletion', async () => {
+test('keeps a floating IP when that is requested right before the deletion', async () => {
   await begin({});
   await lab.start();
   await serve('web');

@@ -53,8 +53,8 @@ const conflictMs = 200;
 const pendingMs = 30_000;
 
 /**
- * Services on Octavia. The Service and its endpoints become the spec of a KuryrLoadBalancer; Octavia is
- * made to match the spec; what it has goes into the status.
+ * Serves Services with Octavia. The Service and its endpoints become the spec of a KuryrLoadBalancer. The
+ * provider makes Octavia match the spec and writes the result into the status.
  */
 export class OctaviaProvider implements LoadBalancerProvider {
   readonly name = 'octavia';
@@ -94,7 +94,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
     const key = `${owner.namespace}/${owner.name}`;
     const klb = this.#options.view.get(key);
     const service = this.#host?.services.get(key);
-    // An older Kuryr left no resource, but what it served has its mark and its address.
+    // An older Kuryr left no resource, but its load balancers have its name and address.
     if (klb === undefined && service !== undefined && isLegacy(service)) {
       const present = service.status?.loadBalancer?.ingress ?? [];
       return present.flatMap(({ ip }) =>
@@ -130,13 +130,14 @@ export class OctaviaProvider implements LoadBalancerProvider {
     }
     const version = present?.status?.version ?? 0;
     if (version > statusVersion) {
-      const message = `The status of its KuryrLoadBalancer has version ${version}, which a newer Causeway has written. Use that one, or empty the status.`;
+      const message = `A newer version of Causeway wrote the status of the KuryrLoadBalancer (version ${version}). Run the newer version, or empty the status.`;
       return { kind: 'refused', reason: 'NewerState', message };
     }
     const slices = cluster.slicesOf(key);
     const translation = translate({ service, slices, settings, subnets });
     if (translation.kind === 'refused') return this.#refuse(present, owner, translation, context);
-    for (const { reason, message } of translation.notes) context.tell('Warning', reason, message);
+    for (const { reason, message } of translation.notes)
+      context.recordEvent('Warning', reason, message);
     try {
       const written = await this.#options.writer.writeSpec(
         service,
@@ -145,7 +146,8 @@ export class OctaviaProvider implements LoadBalancerProvider {
       );
       const klb = await this.#options.legacy.convert(service, written, context);
       if (slices.length === 0 && klb.status?.loadbalancer === undefined) {
-        const message = 'Waiting for endpoints: nothing is made before there are some';
+        const message =
+          'Waiting for endpoints: the controller creates nothing before the first endpoint';
         await this.#writeStatus(
           klb,
           undefined,
@@ -157,11 +159,11 @@ export class OctaviaProvider implements LoadBalancerProvider {
       }
       return await this.#balance(klb, owner, context);
     } catch (error) {
-      // Somebody else wrote to the same object; the watch brings what they wrote.
+      // Another client wrote to the same object. The watch delivers its change.
       if (isKubeConflict(error)) {
         return {
           kind: 'pending',
-          message: 'Looking again: it was changed meanwhile',
+          message: 'Trying again: another client changed the object',
           retryAfterMs: conflictMs,
         };
       }
@@ -170,8 +172,8 @@ export class OctaviaProvider implements LoadBalancerProvider {
   }
 
   /**
-   * A Service that is larger than the budget is closed: what its load balancer serves may let in sources
-   * that the Service no longer asks for. In other cases the load balancer stays as it is.
+   * A Service over the budget is closed: its load balancer may allow sources that the Service no longer
+   * requests. In other cases the load balancer stays unchanged.
    */
   async #refuse(
     present: KuryrLoadBalancer | undefined,
@@ -187,7 +189,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
     return refusal;
   }
 
-  /** Endpoints and nodes go the same way as all else: through the spec. */
+  /** Endpoints and nodes are also written to the spec. */
   update(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
     return this.ensure(service, context);
   }
@@ -206,7 +208,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
   async #delete(owner: Owner, fate: AddressFate, context: ProviderContext): Promise<DeleteOutcome> {
     const { writer, release } = this.#options;
     const key = `${owner.namespace}/${owner.name}`;
-    this.#options.cluster.forget(key);
+    this.#options.cluster.drop(key);
     const klb = this.#klbOf(owner);
     const outcome = await release.release(owner, klb, fate, context);
     if (outcome.kind === 'pending') return outcome;
@@ -215,12 +217,16 @@ export class OctaviaProvider implements LoadBalancerProvider {
       await writer.releaseEndpoints(key, context.signal);
     } catch (error) {
       if (!isKubeConflict(error)) throw error;
-      return { kind: 'pending', message: 'It was changed meanwhile', retryAfterMs: conflictMs };
+      return {
+        kind: 'pending',
+        message: 'Another client changed the object',
+        retryAfterMs: conflictMs,
+      };
     }
     return outcome;
   }
 
-  /** As the Service says now: what was said right before the deletion is in no spec yet. */
+  /** Reads the current Service: a request right before the deletion is in no spec yet. */
   #keepsAddress(owner: Owner, klb: KuryrLoadBalancer | undefined): boolean {
     const service = this.#host?.services.get(`${owner.namespace}/${owner.name}`);
     const said = service?.metadata?.uid === owner.uid ? keepsFloatingIp(service) : undefined;
@@ -233,10 +239,13 @@ export class OctaviaProvider implements LoadBalancerProvider {
     return this.#options.upkeep.run(host, release, signal);
   }
 
-  /** Its KuryrLoadBalancer was deleted, and the load balancer goes with it; the Service gets a new one. */
+  /**
+   * The KuryrLoadBalancer was deleted. Its load balancer is deleted with it, and the Service gets a new one.
+   */
   async #startOver(owner: Owner, context: ProviderContext): Promise<EnsureOutcome> {
     const outcome = await this.#delete(owner, 'stays', context);
-    const message = 'Its KuryrLoadBalancer was deleted; the load balancer is made anew';
+    const message =
+      'The KuryrLoadBalancer was deleted; the controller creates the load balancer again';
     return {
       kind: 'pending',
       message,
@@ -256,7 +265,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
     try {
       kept = await keeper.ensure(klb, owner, context);
     } catch (error) {
-      context.tell('Warning', 'KuryrEnsureLBError', describe(error));
+      context.recordEvent('Warning', 'KuryrEnsureLBError', describe(error));
       throw error;
     }
     if (kept.kind === 'refused') {
@@ -297,7 +306,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
         present: klb.status?.service_pub_ip_info,
         portId: vipPortId ?? '',
         formerPortId: klb.status?.loadbalancer?.port_id,
-        news: context,
+        events: context,
       },
       context,
     );
@@ -309,7 +318,8 @@ export class OctaviaProvider implements LoadBalancerProvider {
     const message = `The load balancer serves ${observed.listeners.length} ports`;
     const ready: Readiness = { status: 'True', reason: 'Serving', message };
     await this.#writeStatus(klb, observed, publicIp, ready, context);
-    if (wasReady !== true) context.tell('Normal', 'KuryrEnsuredLB', 'Load balancer provisioned');
+    if (wasReady !== true)
+      context.recordEvent('Normal', 'KuryrEnsuredLB', 'Load balancer provisioned');
     return { kind: 'ready', ingress };
   }
 
@@ -326,7 +336,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
     await writer.writeStatus(klb, status, context.signal);
   }
 
-  /** Only how it is; what it has stays as it was. */
+  /** Writes only the conditions. The rest of the status stays. */
   async #writeReady(
     klb: KuryrLoadBalancer,
     ready: Readiness,

@@ -30,7 +30,7 @@ async function theBalancer() {
   return balancer;
 }
 
-test('an emptied status is filled again, and nothing is made anew', async () => {
+test('fills an emptied status again, and recreates nothing', async () => {
   await begin();
   await lab.start();
   await serve('web');
@@ -56,7 +56,7 @@ test('an emptied status is filled again, and nothing is made anew', async () => 
   expect(await lab.floatingIps()).toHaveLength(1);
 });
 
-test('an emptied status is filled again after a restart too', async () => {
+test('fills an emptied status again after a restart', async () => {
   await begin();
   await lab.start();
   await serve('web');
@@ -85,7 +85,7 @@ test('an emptied status is filled again after a restart too', async () => {
   expect(await lab.floatingIps()).toHaveLength(1);
 });
 
-test('a load balancer deleted behind our back comes back, under the same floating IP', async () => {
+test('creates a load balancer again that another program deleted, with the same floating IP', async () => {
   await begin();
   await lab.start({}, 'lab', driftMs);
   await serve('web');
@@ -135,7 +135,7 @@ test('a floating IP that another program deletes is replaced, with an Event', as
   });
 });
 
-test('what was deleted or edited below a load balancer is put right', async () => {
+test('repairs deleted and edited children of a load balancer', async () => {
   await begin();
   await lab.start({}, 'lab', driftMs);
   await serve('web');
@@ -164,24 +164,24 @@ test('what was deleted or edited below a load balancer is put right', async () =
   await until(() => expect(lab.events.join('\n')).toContain('LoadBalancerListenerMissing'));
 });
 
-test('what a look for drift has found is not lost when the rest of it fails', async () => {
+test('keeps the results of a drift check when a part of it fails', async () => {
   await begin();
   await lab.start({}, 'lab', driftMs);
   await serve('web');
   await untilServed(lab, 'web');
   const { id } = await theBalancer();
   const answer = { kind: 'answer', status: 500, text: 'broken' } as const;
-  const mend = [
+  const recover = [
     cloud.faults.add({ method: 'GET', path: /floatingips/, effect: answer }),
     cloud.faults.add({ method: 'GET', path: /members/, effect: answer }),
   ];
   await (await lab.balancing()).deleteLoadBalancer(id, { signal: never, cascade: true });
   await until(async () => expect((await lab.klb('web'))?.status?.loadbalancer?.id).not.toBe(id));
-  for (const end of mend) end();
+  for (const end of recover) end();
   await untilServed(lab, 'web');
 });
 
-test('a status that can not be read keeps nobody from starting', async () => {
+test('an unreadable status does not block the start', async () => {
   await begin();
   await lab.start();
   await serve('web');
@@ -201,11 +201,11 @@ test('a status that can not be read keeps nobody from starting', async () => {
   await untilServed(lab, 'other');
 });
 
-test('a security group rule for the members that was deleted is made again', async () => {
+test('creates a deleted security group rule of the members again', async () => {
   await begin();
   const call = { signal: never };
   const group = await lab.neutron.securityGroups.create({ name: 'pods' }, call);
-  // Of the same port, but for a group: this lets no load balancer in.
+  // Same port, but for a group: this rule does not match a load balancer.
   await lab.neutron.securityGroupRules.create(
     {
       securityGroupId: group.id,
@@ -234,7 +234,7 @@ test('a security group rule for the members that was deleted is made again', asy
   await until(async () => expect(await rules()).toMatchObject([{ remotePrefix: cidr }]));
 });
 
-test('members are opened for the subnet that the load balancer is in, whichever it is', async () => {
+test('opens the members for the subnet of the load balancer, whichever it is', async () => {
   await begin();
   const call = { signal: never };
   const group = await lab.neutron.securityGroups.create({ name: 'pods' }, call);
@@ -251,20 +251,20 @@ test('members are opened for the subnet that the load balancer is in, whichever 
   ]);
 });
 
-test('a load balancer in ERROR is deleted and made anew', async () => {
+test('deletes a load balancer in ERROR and creates it again', async () => {
   await begin();
   cloud.setComputeBroken(true);
   await lab.start();
   await serve('web');
   await until(() =>
-    expect(lab.events.join('\n')).toContain('is in ERROR; it is deleted and made anew'),
+    expect(lab.events.join('\n')).toContain('is in ERROR; the controller deletes it'),
   );
   cloud.setComputeBroken(false);
   await untilServed(lab, 'web');
   expect((await theBalancer()).provisioningStatus).toBe('ACTIVE');
 });
 
-test('an exhausted quota is said, and served once there is room', async () => {
+test('records an exhausted quota, and serves once there is room', async () => {
   await begin({ octaviaQuotas: { load_balancer: 0 } });
   await lab.start();
   await serve('web');
@@ -274,7 +274,7 @@ test('an exhausted quota is said, and served once there is room', async () => {
   await untilServed(lab, 'web');
 });
 
-test('a listener that the service cannot make is left out with an Event, the others are served', async () => {
+test('skips a listener that the service does not support with an Event, and serves the others', async () => {
   await begin();
   await lab.start();
   const ports = [
@@ -294,7 +294,7 @@ test('a listener that the service cannot make is left out with an Event, the oth
   );
 });
 
-test('answers that get lost make nothing twice', async () => {
+test('lost answers create nothing twice', async () => {
   await begin();
   const drop = { kind: 'drop', when: 'after-commit' } as const;
   cloud.faults.add({ method: 'POST', path: /loadbalancers$/, times: 1, effect: drop });
@@ -314,7 +314,7 @@ test('answers that get lost make nothing twice', async () => {
   expect(await lab.floatingIps()).toEqual([]);
 });
 
-test('a service that forgets the children of a create is built up step by step', async () => {
+test('creates children step by step where the service loses children of a create request', async () => {
   await begin({ populatedCreateDefect: true });
   await lab.start();
   await serve('web');
@@ -328,7 +328,7 @@ test('a service that forgets the children of a create is built up step by step',
   await until(async () => expect((await theBalancer()).listeners[0]?.members).toHaveLength(1));
 });
 
-test('a deleted KuryrLoadBalancer takes its load balancer along, and both come anew', async () => {
+test('deletes the load balancer with its KuryrLoadBalancer, and creates both again', async () => {
   await begin();
   await lab.start();
   await serve('web');
@@ -336,7 +336,7 @@ test('a deleted KuryrLoadBalancer takes its load balancer along, and both come a
   const { id } = await theBalancer();
   const { uid } = (await lab.klb('web'))?.metadata ?? {};
   const address = await lab.addressOf('web');
-  // As Kuryr leaves it: only the status knows whose it is.
+  // As Kuryr leaves it: only the status identifies the owner.
   const floatingId = (await lab.floatingIps())[0]?.id ?? '';
   await lab.stop();
   await lab.neutron.floatingIps.update(floatingId, { description: '' }, { signal: never });
@@ -356,7 +356,7 @@ test('a deleted KuryrLoadBalancer takes its load balancer along, and both come a
   expect(await lab.floatingIps()).toEqual([]);
 });
 
-test('a restart writes nothing, to nobody', async () => {
+test('a restart writes nothing', async () => {
   await begin();
   await lab.start();
   await serve('web');
@@ -379,7 +379,7 @@ test('a restart writes nothing, to nobody', async () => {
   expect(writes).toHaveLength(2);
 });
 
-test('load balancers whose Services and KuryrLoadBalancers were forced away are held', async () => {
+test('holds load balancers whose Services and KuryrLoadBalancers lost their finalizers', async () => {
   await begin();
   await lab.start();
   await serve('web');
@@ -396,7 +396,7 @@ test('load balancers whose Services and KuryrLoadBalancers were forced away are 
   expect(await lab.floatingIps()).toHaveLength(1);
 });
 
-test('state that a newer version has written is left alone until somebody decides', async () => {
+test('does not touch the state of a newer version until an operator decides', async () => {
   await begin();
   await lab.start();
   await serve('web');

@@ -5,13 +5,13 @@ import { until, untilServed } from '../../../../test/octavia/until.ts';
 import { endpointSlices, services } from '@causeway/kubernetes/objects/resources';
 import type { EmbeddedOpenStack } from '@causeway/fake-openstack/cloud';
 
-// Load balancers that take long, or end in ERROR, while they are changed, deleted or shared.
+// Load balancers that are slow, or end in ERROR, while they are changed, deleted or shared.
 
 let cloud: EmbeddedOpenStack;
 let lab: OctaviaLab;
 let stop: () => Promise<void>;
 const named = (name: string) => ({ namespace: 'default', name });
-/** Of a pause that follows a failure: 5 s, give or take a fifth, and what the request took. */
+/** Lower limit of the pause after a failure: 5 s with a jitter of a fifth, less the time of the request. */
 const shortestPauseMs = 3_500;
 const byId = 'loadbalancer.openstack.org/load-balancer-id';
 
@@ -27,10 +27,10 @@ async function serve(name: string, annotations = {}): Promise<void> {
   await untilServed(lab, name);
 }
 
-const told = (words: string) =>
+const untilEvent = (words: string) =>
   until(() => expect(lab.events.join('\n').replaceAll(/[0-9a-f-]{36}/g, 'ID')).toContain(words));
 
-/** When a load balancer was asked to go, in milliseconds. */
+/** The times of the requests to delete a load balancer, in milliseconds. */
 function noteDeletes(): readonly number[] {
   const times: number[] = [];
   cloud.onRequest(({ method, path }) => {
@@ -39,13 +39,13 @@ function noteDeletes(): readonly number[] {
   return times;
 }
 
-test('an update that does not end is said, and what came after it follows once it has ended', async () => {
+test('records an update that does not end, and applies later changes after its end', async () => {
   lab.pendingLimitMs = 200;
   await lab.start();
   await serve('web');
   const letGo = cloud.provisioning.hold();
   await lab.client.update(endpointSlices, newSlice('web', ['10.10.1.2']));
-  await told(
+  await untilEvent(
     'web Warning KuryrEnsureLBError: The load balancer ID has been PENDING_UPDATE for too',
   );
   await lab.client.patchMerge(services, named('web'), { spec: { ports: [{ port: 81 }] } });
@@ -61,20 +61,22 @@ test('an update that does not end is said, and what came after it follows once i
   await untilServed(lab, 'web');
 });
 
-test('a deletion that does not end is said, and waited for', async () => {
+test('records a deletion that does not end, and waits for it', async () => {
   lab.pendingLimitMs = 200;
   await lab.start();
   await serve('web');
   const letGo = cloud.provisioning.hold();
   const deletes = noteDeletes();
   await lab.client.delete(services, named('web'));
-  await told('DeleteLoadBalancerFailed: The load balancer ID has been PENDING_DELETE for too long');
+  await untilEvent(
+    'DeleteLoadBalancerFailed: The load balancer ID has been PENDING_DELETE for too long',
+  );
   letGo();
   await until(async () => expect(await lab.service('web')).toBeUndefined());
   expect(deletes).toHaveLength(1);
 });
 
-test('a Service that goes while its load balancer is busy waits for it without a complaint', async () => {
+test('a deleted Service waits for its busy load balancer without a Warning', async () => {
   await lab.start();
   await serve('web');
   const letGo = cloud.provisioning.hold();
@@ -83,35 +85,37 @@ test('a Service that goes while its load balancer is busy waits for it without a
     expect(cloud.octavia.loadBalancers.all()[0]?.provisioning_status).toBe('PENDING_UPDATE'),
   );
   await lab.client.delete(services, named('web'));
-  await told('web Normal KuryrReleaseLB');
+  await untilEvent('web Normal KuryrReleaseLB');
   letGo();
   await until(async () => expect(await lab.service('web')).toBeUndefined());
   expect(lab.events.join('\n')).not.toContain('Warning');
 });
 
-test('a deletion that ends in ERROR is said and tried again, later each time', async () => {
+test('records a deletion that ends in ERROR, and tries again with growing delays', async () => {
   await lab.start();
   await serve('web');
-  const mend = cloud.provisioning.failWhen(({ kind }) => kind === 'delete');
+  const recover = cloud.provisioning.failWhen(({ kind }) => kind === 'delete');
   const deletes = noteDeletes();
   await lab.client.delete(services, named('web'));
-  await told('DeleteLoadBalancerFailed: The load balancer ID ended in ERROR while it was deleted');
+  await untilEvent(
+    'DeleteLoadBalancerFailed: The load balancer ID ended in ERROR during its deletion',
+  );
   await until(() => expect(deletes.length).toBeGreaterThanOrEqual(3));
   const [, second = 0, third = 0] = deletes;
   expect(third - second).toBeGreaterThan(shortestPauseMs);
-  mend();
+  recover();
   await until(async () => expect(await lab.service('web')).toBeUndefined());
   expect(await lab.balancers()).toEqual([]);
 });
 
-test('one that can not be deleted because the Service uses another one goes later', async () => {
+test('deletes the former load balancer later if its deletion fails after the Service moved to another one', async () => {
   await lab.start({}, 'lab', 100);
   await serve('other');
   await serve('web');
   const own = (await lab.klb('web'))?.status?.loadbalancer?.id;
   const shared = (await lab.klb('other'))?.status?.loadbalancer?.id;
   const address = await lab.addressOf('other');
-  const mend = cloud.provisioning.failWhen(({ kind }) => kind === 'delete');
+  const recover = cloud.provisioning.failWhen(({ kind }) => kind === 'delete');
   const annotations = { [byId]: shared };
   const spec = { ports: [{ port: 81 }] };
   await lab.client.patchMerge(services, named('web'), { metadata: { annotations }, spec });
@@ -121,30 +125,30 @@ test('one that can not be deleted because the Service uses another one goes late
     const left = (await lab.balancers()).find(({ id }) => id === own);
     expect(left?.provisioningStatus).toBe('ERROR');
   });
-  mend();
+  recover();
   await until(async () => expect((await lab.balancers()).map(({ id }) => id)).toEqual([shared]));
   await untilServed(lab, 'web');
-  // A VIP has one floating IP: that of the one before has gone back.
+  // A VIP has one floating IP: the former one was released.
   expect(await lab.addressOf('web')).toBe(address);
   expect(await lab.floatingIps()).toHaveLength(1);
 });
 
-test('a load balancer that can not be deleted to be made anew is tried again, later each time', async () => {
-  const mend = cloud.provisioning.failWhen(() => true);
+test('retries the deletion of a load balancer to replace with growing delays', async () => {
+  const recover = cloud.provisioning.failWhen(() => true);
   await lab.start();
   await lab.client.create(services, newService('web'));
   await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
   const deletes = noteDeletes();
-  await told('KuryrEnsureLBError: The load balancer ID is in ERROR');
+  await untilEvent('KuryrEnsureLBError: The load balancer ID is in ERROR');
   await until(() => expect(deletes.length).toBeGreaterThanOrEqual(2));
   const [first = 0, second = 0] = deletes;
   expect(second - first).toBeGreaterThan(shortestPauseMs);
-  mend();
+  recover();
   await untilServed(lab, 'web');
   expect(await lab.balancers()).toMatchObject([{ provisioningStatus: 'ACTIVE' }]);
 });
 
-test('a shared load balancer in ERROR is not said to serve, until it is back', async () => {
+test('a shared load balancer in ERROR does not count as serving until it recovers', async () => {
   const balancing = await lab.balancing();
   const call = { signal: never };
   const spec = { name: 'theirs', vipSubnetId: lab.privateSubnet };
@@ -152,12 +156,12 @@ test('a shared load balancer in ERROR is not said to serve, until it is back', a
   await balancing.waiter.active(id, call);
   await lab.start({}, 'lab', 100);
   await serve('web', { [byId]: id });
-  // Not while a change is on its way: its end would make it ACTIVE again.
+  // Not during a change: its end would make the load balancer ACTIVE again.
   await balancing.waiter.active(id, call);
   const row = cloud.octavia.loadBalancers.get(id);
   if (row === undefined) throw new Error('it is gone');
   cloud.octavia.loadBalancers.update(row, { provisioning_status: 'ERROR' });
-  await told('web Warning LoadBalancerInError: The load balancer ID is in ERROR');
+  await untilEvent('web Warning LoadBalancerInError: The load balancer ID is in ERROR');
   await until(async () =>
     expect((await lab.klb('web'))?.status?.conditions?.[0]).toMatchObject({
       status: 'False',
@@ -174,29 +178,29 @@ test.each([
   [503, 'the project is busy'],
   [409, 'Load Balancer is immutable and cannot be updated'],
 ])(
-  'an answer of %i to what makes it is said, and it is made once the service is well',
+  'records an answer of %i to a create request, and creates the load balancer once the service recovers',
   async (status, text) => {
     const effect = { kind: 'answer', status, text } as const;
-    const mend = cloud.faults.add({ method: 'POST', path: /loadbalancers$/, effect });
+    const recover = cloud.faults.add({ method: 'POST', path: /loadbalancers$/, effect });
     await lab.start();
     await lab.client.create(services, newService('web'));
     await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
-    await told('web Warning KuryrEnsureLBError: Error when provisioning the load balancer');
+    await untilEvent('web Warning KuryrEnsureLBError: Error when provisioning the load balancer');
     expect(await lab.balancers()).toEqual([]);
-    mend();
+    recover();
     await untilServed(lab, 'web');
     expect(await lab.balancers()).toHaveLength(1);
   },
 );
 
-test('an answer of 500 to a change is said, and the change is made once the service is well', async () => {
+test('records an answer of 500 to a change, and applies the change once the service recovers', async () => {
   await lab.start();
   await serve('web');
   const effect = { kind: 'answer', status: 500, text: 'broken' } as const;
-  const mend = cloud.faults.add({ method: 'PUT', path: /members$/, effect });
+  const recover = cloud.faults.add({ method: 'PUT', path: /members$/, effect });
   await lab.client.update(endpointSlices, newSlice('web', ['10.10.1.2']));
-  await told('web Warning KuryrEnsureLBError: Error when provisioning the load balancer');
-  mend();
+  await untilEvent('web Warning KuryrEnsureLBError: Error when provisioning the load balancer');
+  recover();
   await until(async () => {
     const [balancer] = await lab.balancers();
     expect(balancer?.listeners[0]?.members).toMatchObject([{ address: '10.10.1.2' }]);

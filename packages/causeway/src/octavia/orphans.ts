@@ -22,11 +22,11 @@ export interface OrphansOptions {
   readonly log: Log;
 }
 
-/** What the KuryrLoadBalancers of this cluster use. */
+/** The objects that the KuryrLoadBalancers of this cluster use. */
 interface Usage {
   /** The UIDs of the Services that have a KuryrLoadBalancer. */
   readonly owners: ReadonlySet<string>;
-  /** Those of them that a load balancer serves. */
+  /** The UIDs of those that a load balancer serves. */
   readonly served: ReadonlySet<string>;
   /** The IDs of load balancers and floating IPs that a KuryrLoadBalancer names. */
   readonly used: ReadonlySet<string>;
@@ -39,12 +39,13 @@ interface Unowned {
 }
 
 /**
- * Load balancers and floating IPs with a mark of this cluster that no Service uses. The controller deletes those
- * whose Service it has released itself, and holds all others until an operator confirms the deletion. After two looks.
+ * Load balancers and floating IPs with a mark of this cluster that no Service uses. After two checks, the
+ * controller deletes those whose Service it has released itself. It holds all others until an operator
+ * confirms the deletion.
  */
 export class Orphans {
   readonly #options: OrphansOptions;
-  /** Seen without an owner in the last look. */
+  /** Objects without an owner in the last check. */
   #suspects = new Set<string>();
   #heldBalancers = 0;
 
@@ -52,7 +53,7 @@ export class Orphans {
     this.#options = options;
   }
 
-  /** How many load balancers are without an owner and stay, as of the last look. */
+  /** The number of held load balancers without an owner, as of the last check. */
   get heldBalancers(): number {
     return this.#heldBalancers;
   }
@@ -95,7 +96,7 @@ export class Orphans {
       const { id, vipAddress: address, provisioningStatus } = balancer;
       const owner = this.#options.identity.ownerOf(balancer);
       if (owner === undefined || used.has(id) || isPending(balancer)) return [];
-      // Another load balancer serves its Service, and its own deletion has failed.
+      // Another load balancer serves the Service, and the deletion of this one failed.
       const isReplaced = served.has(owner.uid) && provisioningStatus === 'ERROR';
       if (owners.has(owner.uid) && !isReplaced) return [];
       const isKnown = isReplaced || this.#isReleased(owner, balancer);
@@ -139,7 +140,7 @@ export class Orphans {
     try {
       if (kind === 'load-balancer') {
         await balancing.deleteLoadBalancer(id, { signal, cascade: true });
-        inventory.forget(id);
+        inventory.drop(id);
       } else await floating.delete(id, { signal });
       return true;
     } catch (error) {

@@ -30,20 +30,20 @@ export interface OwnerlessObjectsOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** How long endpoints are kept for a Service that has not come. */
+  /** How long endpoints are kept without their Service. */
   readonly patienceMs: number;
 }
 
 export type EnsureDeleted = (owner: Owner, context: ProviderContext) => Promise<DeleteOutcome>;
 
 /**
- * What belongs to no Service of ours: endpoints that came before their Service, KuryrLoadBalancers that
- * nobody owns, and Services of Kuryr's that are deleted before anybody took them over.
+ * Objects without a Service of this provider: endpoints that exist before their Service, KuryrLoadBalancers
+ * without an owner, and Services of Kuryr that were deleted before their adoption.
  */
 export class OwnerlessObjects {
   readonly #options: OwnerlessObjectsOptions;
   readonly #queue: WorkQueue<string>;
-  /** Endpoints whose Service did not come in time, or has been and gone, by the slices they were. */
+  /** Endpoints whose Service did not appear in time or was deleted, with their slices. */
   readonly #givenUp = new Map<string, string>();
 
   constructor(options: OwnerlessObjectsOptions) {
@@ -61,7 +61,7 @@ export class OwnerlessObjects {
       this.#reconcile(key, host, ensureDeleted, context);
     const common = { workers: 2, deadlineMs: 300_000, clock, log, metrics };
     return runController(
-      { name: 'stray load balancers', queue: this.#queue, reconcile, ...common },
+      { name: 'orphaned load balancers', queue: this.#queue, reconcile, ...common },
       signal,
     );
   }
@@ -74,13 +74,13 @@ export class OwnerlessObjects {
   ): Promise<Outcome> {
     const service = host.services.get(key);
     const klb = this.#options.view.get(key);
-    const context = { signal, log, annotate: () => Promise.resolve(), tell: () => {} };
+    const context = { signal, log, annotate: () => Promise.resolve(), recordEvent: () => {} };
     if (service !== undefined) {
       this.#givenUp.set(key, marksOf(this.#slices(key)));
       if (isAbandoned(service)) return this.#letGo(service, ensureDeleted, context);
       return klb === undefined || isOwnedOrHeld(klb) ? done : this.#giveTime(klb, signal);
     }
-    // One that names its owner is released by the controller of Services.
+    // The Service controller releases an object with an owner.
     if (klb !== undefined && ownerUid(klb) !== undefined) return done;
     if (klb?.status?.loadbalancer !== undefined) {
       const [namespace = '', name = ''] = key.split('/');
@@ -93,10 +93,10 @@ export class OwnerlessObjects {
     return this.#options.cluster.slicesOf(key).filter(isOnItsOwn);
   }
 
-  /** Made by endpoints, and its Service turned out not to be ours, or has not been looked at yet. */
+  /** Endpoints created it, and its Service belongs to another provider or was not reconciled yet. */
   async #giveTime(klb: KuryrLoadBalancer, signal: AbortSignal): Promise<Outcome> {
     const restMs = this.#restOf(klb);
-    if (restMs > 0) return retryAfter(restMs + 1_000, 'waiting for its Service to be taken over');
+    if (restMs > 0) return retryAfter(restMs + 1_000, 'waiting for the adoption of the Service');
     await this.#options.writer.remove(klb, signal);
     return done;
   }
@@ -127,7 +127,7 @@ export class OwnerlessObjects {
     return retryAfter(restMs + 1_000, 'waiting for the Service of these endpoints');
   }
 
-  /** A Service that Kuryr served, deleted before it was taken over: its finalizer is ours to take off. */
+  /** A Service of Kuryr that was deleted before its adoption: the controller removes Kuryr's finalizer. */
   async #letGo(
     service: Service,
     ensureDeleted: EnsureDeleted,
@@ -155,7 +155,7 @@ function isAbandoned(service: Service): boolean {
   );
 }
 
-/** Slices that a Service or its Endpoints own go with it, or it is about to be seen. */
+/** Slices that a Service or its Endpoints own are deleted with it, or the Service will appear soon. */
 function isOnItsOwn({ metadata }: EndpointSlice): boolean {
   return (
     metadata?.deletionTimestamp === undefined && (metadata?.ownerReferences ?? []).length === 0

@@ -7,7 +7,7 @@ import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { Inventory } from './inventory.ts';
 import { PendingChanges } from './pending-changes.ts';
 
-/** A cloud of load balancers with nothing but a status, which counts how often it is asked. */
+/** A cloud of load balancers with only a status, which counts the requests. */
 function cloudOf(statuses: Map<string, string>) {
   const asked = { lists: 0, reads: 0 };
   const show = (id: string) =>
@@ -49,7 +49,7 @@ function pendingChangesOf(statuses: Map<string, string>) {
   return { clock, pendingChanges, inventory, seen, asked, end };
 }
 
-test('many are waited for with one list at a time, and each is told of once', async () => {
+test('waits for many load balancers with one list at a time, and reports each once', async () => {
   const ids = Array.from({ length: 20 }, (_, index) => `b${index}`);
   const statuses = new Map(ids.map((id) => [id, 'PENDING_CREATE']));
   const { clock, pendingChanges, inventory, seen, asked, end } = pendingChangesOf(statuses);
@@ -66,7 +66,7 @@ test('many are waited for with one list at a time, and each is told of once', as
   await end();
 });
 
-test('PENDING for too long is told once, and forgotten when it is over', async () => {
+test('reports PENDING for too long once, and drops it at its end', async () => {
   const statuses = new Map([['b1', 'PENDING_DELETE']]);
   const { clock, pendingChanges, inventory, seen, end } = pendingChangesOf(statuses);
   pendingChanges.watch('b1', 'shop/web');
@@ -82,7 +82,7 @@ test('PENDING for too long is told once, and forgotten when it is over', async (
   await end();
 });
 
-test('all Services that share a load balancer are told of it', async () => {
+test('enqueues all Services that share a load balancer', async () => {
   const statuses = new Map([['b1', 'PENDING_UPDATE']]);
   const { clock, pendingChanges, seen, end } = pendingChangesOf(statuses);
   pendingChanges.watch('b1', 'shop/web');

@@ -10,33 +10,33 @@ import type { Inventory } from './inventory.ts';
 export interface PendingChangesOptions {
   readonly balancing: LoadBalancing;
   readonly inventory: Inventory;
-  /** The tag on all of our load balancers. */
+  /** The tag of all load balancers of this cluster. */
   readonly tag: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** PENDING for longer than this is told to the user. */
+  /** The time in PENDING after which an Event is recorded. */
   readonly limitMs: number;
 }
 
 interface Watched {
-  /** Of the Services: more than one where they share a load balancer. */
+  /** The keys of the Services: more than one if they share a load balancer. */
   readonly keys: Set<string>;
   readonly since: number;
 }
 
-/** Up to so many are asked for one by one; more by one list. */
+/** Up to this number, load balancers are read one by one; more by one list. */
 const mostSingleReads = 3;
 const shortestPauseMs = 400;
 const longestPauseMs = 5_000;
 
 /**
- * Waits for load balancers in the background, so that no worker is held by one that takes minutes, and
- * has their Services looked at when they are done. However many are waited for, one list tells.
+ * Waits for load balancers in the background, so that no worker is blocked for minutes, and enqueues their
+ * Services at the end. One list serves any number of load balancers.
  */
 export class PendingChanges {
   readonly #options: PendingChangesOptions;
   readonly #watched = new Map<string, Watched>();
-  /** The status that they have been in for too long. */
+  /** The status of load balancers that are PENDING for too long. */
   readonly #overdue = new Map<string, string>();
   #running: { readonly enqueue: (key: string) => void; readonly signal: AbortSignal } | undefined;
   #poller: Promise<void> | undefined;
@@ -45,19 +45,19 @@ export class PendingChanges {
     this.#options = options;
   }
 
-  /** Until the signal fires, and then for the end of the look under way. */
+  /** Runs until the signal fires and the current check ends. */
   async run(enqueue: (key: string) => void, signal: AbortSignal): Promise<void> {
     this.#running = { enqueue, signal };
     await whenAborted(signal);
     await this.#poller;
   }
 
-  /** The status that it has been in for too long; undefined when it has not. */
+  /** The status that lasts too long; undefined if none does. */
   overdueStatus(id: string): string | undefined {
     return this.#overdue.get(id);
   }
 
-  /** To be called after the write that is waited for. */
+  /** Must be called after the write to wait for. */
   watch(id: string, key: string): void {
     const { clock } = this.#options;
     if (this.#running === undefined || this.#running.signal.aborted) return;
@@ -86,7 +86,7 @@ export class PendingChanges {
     }
   }
 
-  /** A tenth of the time they have waited so far: what takes minutes is not asked for every second. */
+  /** A tenth of the time waited so far: a change that takes minutes is not polled every second. */
   #pauseMs(): number {
     const now = this.#options.clock.monotonic();
     const ages = [...this.#watched.values()].map(({ since }) => now - since);
@@ -96,7 +96,7 @@ export class PendingChanges {
 
   async #check(signal: AbortSignal): Promise<void> {
     const { balancing, tag } = this.#options;
-    // Only those who were waited for before the list began: it may be older than what others wrote.
+    // Only those that were watched before the list began: the list may be older than later writes.
     const ids = [...this.#watched.keys()];
     const listed = new Map<string, LoadBalancer>();
     if (ids.length > mostSingleReads && balancing.capabilities().tags) {
@@ -117,7 +117,7 @@ export class PendingChanges {
       for (const key of watched.keys) this.#running?.enqueue(key);
       return;
     }
-    if (balancer === undefined) inventory.forget(id);
+    if (balancer === undefined) inventory.drop(id);
     else inventory.putBare(balancer);
     this.#watched.delete(id);
     this.#overdue.delete(id);

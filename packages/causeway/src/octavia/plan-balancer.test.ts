@@ -156,13 +156,13 @@ function planOf(
   return decision.plan;
 }
 
-test('what is as it should be is left alone', () => {
+test('leaves an unchanged load balancer alone', () => {
   expect(planBalancer(wanted, observed, marks)).toEqual({ kind: 'same' });
   expect(planBalancer(wanted, undefined, marks)).toEqual({ kind: 'create' });
 });
 
 test.each<[string, Partial<LoadBalancer>, Partial<WantedBalancer>, string]>([
-  ['being made', { provisioningStatus: 'PENDING_CREATE' }, {}, 'wait'],
+  ['being created', { provisioningStatus: 'PENDING_CREATE' }, {}, 'wait'],
   ['being deleted', { provisioningStatus: 'PENDING_DELETE' }, {}, 'wait'],
   ['being changed', { provisioningStatus: 'PENDING_UPDATE' }, {}, 'same'],
   ['in ERROR', { provisioningStatus: 'ERROR' }, {}, 'replace'],
@@ -176,7 +176,7 @@ test.each<[string, Partial<LoadBalancer>, Partial<WantedBalancer>, string]>([
   expect(planBalancer({ ...wanted, ...want }, have, marks).kind).toBe(kind);
 });
 
-test('one of Kuryr gets our marks and nothing else', () => {
+test("a load balancer of Kuryr gets Causeway's marks and nothing else", () => {
   const have = { ...observed, balancer: { ...balancer, description: '', tags: ['theirs'] } };
   const plan = planOf(wanted, have);
   expect(plan.balancer).toEqual({ description: 'ours', tags: ['theirs', 'tag'] });
@@ -227,7 +227,7 @@ test.each<[string, WantedBalancer, object]>([
   expect(planOf(want).listeners).toMatchObject([expected]);
 });
 
-test('monitors are changed in place, replaced for another type, and taken away when ours', () => {
+test('changes monitors in place, replaces them for another type, and deletes own ones', () => {
   const have = { ...observed, monitors: [monitor] };
   const plan = (want: WantedBalancer, present = have) =>
     planOf(want, present).listeners[0]?.monitor;
@@ -244,7 +244,7 @@ test('monitors are changed in place, replaced for another type, and taken away w
   expect(planBalancer(wanted, theirs, marks).kind).toBe('same');
 });
 
-test('what is ours and not wanted goes; what is not ours stays', () => {
+test('deletes own children that are not wanted, and keeps foreign ones', () => {
   const have = {
     ...observed,
     listeners: [
@@ -258,7 +258,7 @@ test('what is ours and not wanted goes; what is not ours stays', () => {
   expect([plan.removeListeners, plan.removePools]).toEqual([['l2'], ['p2']]);
 });
 
-test('children in ERROR are made anew, members among them', () => {
+test('recreates children in ERROR, including members', () => {
   const broken = { provisioningStatus: 'ERROR' } as const;
   const lost = planOf(wanted, { ...observed, listeners: [{ ...listener, ...broken }] });
   expect(lost.listeners).toMatchObject([{ listener: { kind: 'create', replaces: 'l1' } }]);
@@ -268,7 +268,7 @@ test('children in ERROR are made anew, members among them', () => {
   expect(isMembersOnly(plan)).toBe(false);
 });
 
-test('on a shared load balancer only our names count, and a taken port is said', () => {
+test('on a shared load balancer only own names count, and a port in use is reported', () => {
   const theirs = { ...listener, id: 'l9', name: 'shop/other:TCP:81', port: parsePort(81) };
   const have = {
     ...observed,
@@ -282,7 +282,7 @@ test('on a shared load balancer only our names count, and a taken port is said',
   });
 });
 
-test('a change of members alone needs no fresh look', () => {
+test('a change of members alone needs no fresh read', () => {
   expect(isMembersOnly(planOf(withPool({ members: [] })))).toBe(true);
   expect(isMembersOnly(planOf(withPool({ members: [], algorithm: 'SOURCE_IP' })))).toBe(false);
 });

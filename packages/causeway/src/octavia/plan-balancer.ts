@@ -24,7 +24,7 @@ import {
   type WantedPool,
 } from './desired.ts';
 
-/** What is done about one object that should be there. `replaces` must go first. */
+/** The plan for one wanted object. `replaces` must be deleted first. */
 type ObjectPlan<Change> =
   | { readonly kind: 'keep'; readonly id: string }
   | { readonly kind: 'update'; readonly id: string; readonly change: Change }
@@ -35,16 +35,16 @@ type MonitorPlan =
   | { readonly kind: 'delete'; readonly id: string };
 
 export interface ListenerPlan {
-  /** The description of what is made; undefined: none. */
+  /** The description of created objects; undefined: none. */
   readonly mark: string | undefined;
   readonly wanted: WantedListener;
   readonly listener: ObjectPlan<ListenerChange>;
   readonly pool: ObjectPlan<PoolChange>;
-  /** Whether the members differ, or are not known. */
+  /** Whether the members differ or are unknown. */
   readonly setMembers: boolean;
-  /** Members that can't be mended, only made anew. */
+  /** Members that can't be repaired, only recreated. */
   readonly brokenMembers: readonly Member[];
-  /** Undefined: none is wanted and none is there. */
+  /** Undefined: no monitor is wanted and none exists. */
   readonly monitor: MonitorPlan | undefined;
 }
 
@@ -57,9 +57,9 @@ export interface ChangePlan {
 
 export type Decision =
   | { readonly kind: 'create' }
-  /** It is being made or deleted; nothing can be done until that is over. */
+  /** The load balancer is being created or deleted. Nothing can be done before the end. */
   | { readonly kind: 'wait'; readonly message: string }
-  /** It can't be changed into what is wanted: delete it whole and start over. */
+  /** The load balancer can't be changed as wanted: delete it and start over. */
   | { readonly kind: 'replace'; readonly reason: EventReason; readonly message: string }
   | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string }
   | { readonly kind: 'change'; readonly plan: ChangePlan }
@@ -68,22 +68,22 @@ export type Decision =
 export interface Marks {
   readonly description: string;
   readonly tags: readonly string[];
-  /** The load balancer is somebody else's, or serves other Services too: only our own listeners count. */
+  /** The load balancer belongs to another owner, or serves other Services too: only own listeners count. */
   readonly isShared: boolean;
-  /** Parts of listeners that the service has refused to change (501); they stay as they are. */
+  /** Parts of listeners that Octavia refused to change (501). They stay unchanged. */
   readonly left?: ReadonlySet<string>;
-  /** On a load balancer that another cluster may use too. */
+  /** Set for a load balancer that another cluster may also use. */
   readonly sharedBalancer?: SharedBalancer;
-  /** The timeouts that we have set before, by the ids of the listeners. */
+  /** The timeouts that the controller has set before, by listener ID. */
   readonly timeoutsSet?: ReadonlyMap<string, ListenerTimeouts>;
 }
 
-/** Names a part of a listener in `left`. */
+/** The name of a part of a listener in `left`. */
 export function partName(part: 'listener' | 'pool' | 'members' | 'monitor', name: string): string {
   return `${part} of ${name}`;
 }
 
-/** Compares, and says what is to be done. Children are ours by their names, and nothing else is touched. */
+/** Compares and plans the changes. Children belong to the Service by name. Other children stay unchanged. */
 export function planBalancer(
   wanted: WantedBalancer,
   observed: ObservedBalancer | undefined,
@@ -98,7 +98,7 @@ export function planBalancer(
   const replacement = marks.isShared ? undefined : whyReplace(wanted, observed);
   if (replacement !== undefined) return { kind: 'replace', ...replacement };
   if (marks.isShared && isInError(observed.balancer)) {
-    const message = `The load balancer ${observed.balancer.id} is in ERROR and takes no changes. Others use it too, so it is not made anew: whoever made it must bring it back.`;
+    const message = `The load balancer ${observed.balancer.id} is in ERROR and accepts no changes. Other Services or clusters use the load balancer too, so the controller does not replace it. The owner of the load balancer must repair it.`;
     return { kind: 'refused', reason: 'LoadBalancerInError', message };
   }
   const stranger = marks.isShared
@@ -119,19 +119,19 @@ function whyReplace(
   if (balancer.provisioningStatus === 'ERROR') {
     return {
       reason: 'KuryrEnsureLBError',
-      message: `The load balancer ${balancer.id} is in ERROR; it is deleted and made anew.`,
+      message: `The load balancer ${balancer.id} is in ERROR; the controller deletes it and creates another one.`,
     };
   }
   if (wanted.provider !== undefined && !sameProvider(wanted.provider, balancer.provider)) {
     return {
       reason: 'KuryrUpdateProvider',
-      message: `Deleting the load balancer of the provider ${balancer.provider} to make one of ${wanted.provider}.`,
+      message: `The controller replaces the load balancer of the provider ${balancer.provider} by one of ${wanted.provider}.`,
     };
   }
   if (wanted.address !== undefined && wanted.address !== balancer.vipAddress) {
     return {
       reason: 'KuryrUpdateAddress',
-      message: `Deleting the load balancer at ${balancer.vipAddress} to make one at ${wanted.address}.`,
+      message: `The controller replaces the load balancer at ${balancer.vipAddress} by one at ${wanted.address}.`,
     };
   }
   return undefined;
@@ -191,7 +191,7 @@ function planListener(
     ...listenerChange(wanted, it, pool, marks.timeoutsSet ?? new Map()),
     ...markChange(mark, it),
   }));
-  // A new listener gets its pool with it; an old pool could not be told from one that is in use.
+  // A new listener is created with its pool. An old pool could not be distinguished from one in use.
   const usable = listener.kind === 'create' ? undefined : pool;
   const poolPlan = planOne(usable, usable?.protocol === wanted.pool.protocol, (it) => ({
     ...poolChange(wanted.pool, it),
@@ -215,7 +215,7 @@ function planListener(
   };
 }
 
-/** The plan without what was refused before: to ask again would change nothing. */
+/** The plan without the parts that were refused before: another attempt would change nothing. */
 function leaving(plan: ListenerPlan, left: ReadonlySet<string> = new Set()): ListenerPlan {
   const { wanted, listener, pool, monitor } = plan;
   const isLeft = (part: Parameters<typeof partName>[0]) => left.has(partName(part, wanted.name));
@@ -243,7 +243,7 @@ function planMonitor(
     pool.kind === 'create' ? undefined : observed.monitors.find(({ poolId }) => poolId === pool.id);
   const { monitor } = wanted;
   if (monitor === undefined) {
-    // One under another name was put there by somebody else, who may need it.
+    // A monitor with another name was created by another program, which may need it.
     return present?.name === wanted.name ? { kind: 'delete', id: present.id } : undefined;
   }
   return planOne(present, present?.type === monitor.type, (it) => monitorChange(monitor, it));
@@ -299,7 +299,7 @@ function listenerChange(
   };
 }
 
-/** Headers that others want stay; the one that we know of goes with who asked for it. */
+/** Foreign headers stay. Causeway's own header is removed when it is no longer requested. */
 function headerChange(
   { settings: { insertHeaders } }: WantedListener,
   { insertHeaders: present }: Listener,
@@ -354,7 +354,7 @@ function isEmpty({ balancer, removeListeners, removePools, listeners }: ChangePl
   );
 }
 
-/** Whether a plan changes nothing but members: those are compared again by the write itself. */
+/** Whether a plan changes only members: the write itself compares them again. */
 export function isMembersOnly(plan: ChangePlan): boolean {
   return isEmpty({
     ...plan,
@@ -365,7 +365,7 @@ export function isMembersOnly(plan: ChangePlan): boolean {
   });
 }
 
-/** A port of a load balancer can be used once for each of TCP, UDP and SCTP; HTTP is over TCP. */
+/** A port of a load balancer can be used once for each of TCP, UDP and SCTP. HTTP uses TCP. */
 function isSamePort(wanted: WantedListener, present: Listener): boolean {
   return wanted.port === present.port && transport(wanted.protocol) === transport(present.protocol);
 }
@@ -382,7 +382,7 @@ function idOf({ id }: { readonly id: string }): string {
   return id;
 }
 
-/** What the plan keeps or deals with itself. */
+/** The IDs that the plan keeps or handles. */
 function idsOf(plan: ObjectPlan<object>): string[] {
   if (plan.kind !== 'create') return [plan.id];
   return plan.replaces === undefined ? [] : [plan.replaces];

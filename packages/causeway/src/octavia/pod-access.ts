@@ -17,7 +17,7 @@ export interface PodAccessOptions {
   readonly groupId: string;
 }
 
-/** A load balancer, and the subnet that its VIP is in where that is known. */
+/** A load balancer, and the subnet of its VIP if known. */
 export interface Reach {
   readonly wanted: WantedBalancer;
   readonly vipSubnetId: string | undefined;
@@ -27,13 +27,13 @@ export function reachOf(wanted: WantedBalancer, observed: ObservedBalancer | und
   return { wanted, vipSubnetId: observed?.balancer.vipSubnetId ?? wanted.subnetId };
 }
 
-/** Opens the members' security group for what load balancers connect to, and closes it behind them. */
+/** Opens the members' security group for the connections of load balancers, and closes it again. */
 export class PodAccess {
   readonly #options: PodAccessOptions;
   readonly #present = new Map<string, SecurityGroupRule>();
   /** The IDs of rules that a load balancer of this cluster has needed. */
   readonly #needed = new Set<string>();
-  /** Null where there is no such subnet. */
+  /** Null if the subnet does not exist. */
   readonly #subnets = new Map<string, Prefix | null>();
 
   constructor(options: PodAccessOptions) {
@@ -52,8 +52,8 @@ export class PodAccess {
   }
 
   /**
-   * One request for all that is missing; none when nothing is. Answers whether it is known where
-   * connections come from: where it is not, nothing is opened, because that would be for everybody.
+   * Sends one request for all missing rules, and none if all exist. Returns whether the source of the
+   * connections is known. If it is unknown, nothing is opened, because the rule would allow every source.
    */
   async open(reach: Reach, call: CallOptions): Promise<boolean> {
     const { neutron } = this.#options;
@@ -64,7 +64,7 @@ export class PodAccess {
       const made = await neutron.securityGroupRules.createMany(missing, call);
       for (const rule of made) this.#present.set(keyOfRule(rule), rule);
     } catch (error) {
-      // Somebody has made one of them meanwhile.
+      // Another program has created one of the rules in the meantime.
       if (!(error instanceof OpenStackError) || error.status !== 409) throw error;
       await this.list(call);
       for (const rule of rules) {
@@ -76,22 +76,22 @@ export class PodAccess {
     return isComplete;
   }
 
-  /** Whether a rule that it needs is not there, as of the last list. */
+  /** Whether a needed rule is missing, as of the last list. */
   async isClosedFor(reach: Reach, call: CallOptions): Promise<boolean> {
     const { rules } = await this.#rulesFor(reach, call);
     return rules.some((rule) => !this.#present.has(keyOfRule(rule)));
   }
 
   /**
-   * Removes rules of this cluster that no load balancer needs. A rule without the UID of a cluster goes only if a
-   * load balancer of this cluster has needed it since the start.
+   * Removes rules of this cluster that no load balancer needs. A rule without the UID of a cluster is removed
+   * only if a load balancer of this cluster has needed it since the start.
    */
   async close(all: Iterable<Reach>, call: CallOptions): Promise<void> {
     const { neutron, identity } = this.#options;
     const needed = new Set<string>();
     for (const reach of all) {
       const { rules, isComplete } = await this.#rulesFor(reach, call);
-      // It may be what the rule that looks unneeded is for.
+      // The needed rules are not all known, so a rule that looks unneeded may be needed.
       if (!isComplete) return;
       for (const rule of rules) needed.add(keyOfRule(rule));
     }
@@ -116,8 +116,8 @@ export class PodAccess {
     for (const { pool } of listeners) {
       for (const { address, port, monitorPort, subnetId } of pool.members) {
         const family = familyOf(address);
-        // OVN rewrites no source: members see the clients themselves. Others connect from the members' own
-        // subnet where that is named, else from the VIP's.
+        // OVN keeps the source: members see the clients themselves. Other providers connect from the members'
+        // own subnet if configured, otherwise from the VIP's.
         const isOpen = servingProvider === 'ovn';
         const source = isOpen ? undefined : await this.#cidr(subnetId ?? vipSubnetId, call);
         if (source === undefined && !isOpen) {

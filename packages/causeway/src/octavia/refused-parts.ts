@@ -9,11 +9,14 @@ interface Refused {
   readonly left: Set<string>;
 }
 
-/** What the service can't do (501) for a KuryrLoadBalancer: not asked for again until its spec changes. */
+/**
+ * Parts that Octavia does not support (501) for a KuryrLoadBalancer. They are not requested again until its
+ * spec changes.
+ */
 export class RefusedParts {
   readonly #refused = new Map<string, Refused>();
 
-  /** Listeners that can't be made, by name. */
+  /** Names of listeners that can't be created. */
   skipped(klb: KuryrLoadBalancer): ReadonlySet<string> {
     return this.#of(klb).skipped;
   }
@@ -26,17 +29,21 @@ export class RefusedParts {
   record(klb: KuryrLoadBalancer, { unsupported, left }: Applied, context: ProviderContext): void {
     const refused = this.#of(klb);
     for (const [name, why] of unsupported) {
-      context.tell('Warning', 'KuryrSkipListener', `The listener ${name} is left out: ${why}`);
+      context.recordEvent(
+        'Warning',
+        'KuryrSkipListener',
+        `The listener ${name} is not created: ${why}`,
+      );
       refused.skipped.add(name);
     }
     for (const [part, why] of left) {
-      context.tell('Warning', 'OptionUnsupported', `The ${part} stays as it is: ${why}`);
+      context.recordEvent('Warning', 'OptionUnsupported', `The ${part} stays unchanged: ${why}`);
       refused.left.add(part);
     }
     this.#refused.set(keyOf(klb), refused);
   }
 
-  forget(key: string): void {
+  drop(key: string): void {
     this.#refused.delete(key);
   }
 

@@ -10,7 +10,7 @@ import type { FloatingIps } from './floating-ips.ts';
 import { sharedBalancerOn, ownPart } from './shared-balancer.ts';
 import type { Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
-import { tellOverdue } from './keeper-events.ts';
+import { recordOverdue } from './keeper-events.ts';
 import type { KlbView } from './klb-view.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import type { ObservedBalancer } from './observed.ts';
@@ -28,17 +28,17 @@ export interface ReleaseOptions {
   readonly random: Random;
 }
 
-/** What becomes of a floating IP from the pool. `stays`: the Service goes on and will use it again. */
+/** What happens to a floating IP from the pool. `stays`: the Service continues and will use it again. */
 export type AddressFate = 'given-back' | 'kept' | 'stays';
 
 const gone: DeleteOutcome = { kind: 'gone' };
 const mostRemembered = 10_000;
 
-/** Takes away what OpenStack has for a Service: the floating IP first, so that nobody is sent there. */
+/** Deletes the objects of a Service in OpenStack: the floating IP first, so that no client is sent there. */
 export class Release {
   readonly #options: ReleaseOptions;
   readonly #pace: ErrorPace;
-  /** The UIDs of the Services that were released last. */
+  /** The UIDs of the Services that were released recently. */
   readonly #released = new Set<string>();
 
   constructor(options: ReleaseOptions) {
@@ -61,28 +61,28 @@ export class Release {
       if (result.kind === 'pending') outcome = result;
     }
     if (outcome.kind === 'gone') {
-      this.#options.keeper.forget(owner);
-      this.#pace.forget(owner.uid);
-      if (fate !== 'stays') this.#remember(owner);
+      this.#options.keeper.drop(owner);
+      this.#pace.drop(owner.uid);
+      if (fate !== 'stays') this.#noteReleased(owner);
     }
     return outcome;
   }
 
   /**
-   * Whether this process has released the Service to the end. What appears in the cloud for it afterwards comes
-   * from a late request of ours, and is no orphan whose owner is unknown.
+   * Whether this process has released the Service completely. Objects that appear in the cloud later come
+   * from a late request of this process, and are no orphans with an unknown owner.
    */
   hasReleased({ uid }: Owner): boolean {
     return this.#released.has(uid);
   }
 
-  #remember({ uid }: Owner): void {
+  #noteReleased({ uid }: Owner): void {
     this.#released.add(uid);
     const [oldest] = this.#released;
     if (this.#released.size > mostRemembered && oldest !== undefined) this.#released.delete(oldest);
   }
 
-  /** The recorded one, and whatever else was made for this very Service. */
+  /** The recorded load balancer, and all others that were created for this Service. */
   async #balancersOf(
     owner: Owner,
     klb: KuryrLoadBalancer | undefined,
@@ -104,7 +104,7 @@ export class Release {
     return [...found.values()];
   }
 
-  /** Only the status knows an address that Kuryr took: marked, it is found without. */
+  /** Only the status names an address that Kuryr allocated. With a mark, it is found without the status. */
   async #holdAddress(
     owner: Owner,
     klb: KuryrLoadBalancer | undefined,
@@ -125,7 +125,7 @@ export class Release {
     const { floating, view } = this.#options;
     const recorded = klb?.status?.service_pub_ip_info;
     const portId = klb?.status?.loadbalancer?.port_id ?? '';
-    const request = { owner, portId, news: context };
+    const request = { owner, portId, events: context };
     const isStillUsed = (id: string) =>
       view.usersOfAddress(id, `${owner.namespace}/${owner.name}`).length > 0;
     if (recorded !== undefined && !isStillUsed(recorded.ip_id)) {
@@ -147,27 +147,31 @@ export class Release {
     const { pendingChanges, view, identity } = this.#options;
     const { id } = observed.balancer;
     const key = `${owner.namespace}/${owner.name}`;
-    tellOverdue(pendingChanges, observed, context, 'DeleteLoadBalancerFailed');
+    recordOverdue(pendingChanges, observed, context, 'DeleteLoadBalancerFailed');
     if (!isPending(observed.balancer)) {
-      // Asked of the others, because our own KuryrLoadBalancer may be gone already.
+      // Checks the others, because this KuryrLoadBalancer may be deleted already.
       const hasOthers = view.sharers(id, key).length > 0;
       const given = klb?.spec?.options?.loadbalancer_id;
       const wasGiven = given === id || klb?.status?.loadbalancer?.given === true;
-      // One that we made for a Service that shared it goes with the last of them.
+      // A load balancer that was created for one of the sharing Services is deleted with the last of them.
       const isOurs =
         identity.isMadeFor(owner, observed.balancer, wasGiven) ||
         (wasGiven && identity.standing(observed.balancer) === 'own');
       if (hasOthers || !isOurs) return this.#releaseListeners(observed, owner, klb, context);
       const restMs = this.#pace.restMs(owner.uid);
       if (observed.balancer.provisioningStatus === 'ERROR' && restMs > 0) {
-        return { kind: 'pending', message: 'Deleting it again in a while', retryAfterMs: restMs };
+        return {
+          kind: 'pending',
+          message: 'Waiting before the load balancer is deleted again',
+          retryAfterMs: restMs,
+        };
       }
       if ((await this.#deleteBalancer(observed, owner, context)) === 'absent') return gone;
     }
     pendingChanges.watch(id, key);
     return {
       kind: 'pending',
-      message: 'Waiting until the load balancer is gone',
+      message: 'Waiting for the deletion of the load balancer',
       retryAfterMs: 30_000,
     };
   }
@@ -180,19 +184,19 @@ export class Release {
     const { balancing, inventory } = this.#options;
     const { id, provisioningStatus } = balancer;
     if (provisioningStatus === 'ERROR' && this.#pace.failed(owner.uid) > 1) {
-      const message = `The load balancer ${id} ended in ERROR while it was deleted. Deleting it again.`;
-      context.tell('Warning', 'DeleteLoadBalancerFailed', message);
+      const message = `The load balancer ${id} ended in ERROR during its deletion. The controller deletes it again.`;
+      context.recordEvent('Warning', 'DeleteLoadBalancerFailed', message);
     } else {
-      context.tell('Normal', 'KuryrReleaseLB', 'Releasing the load balancer');
+      context.recordEvent('Normal', 'KuryrReleaseLB', 'Releasing the load balancer');
     }
     try {
       const call = { signal: context.signal, cascade: true };
       if ((await balancing.deleteLoadBalancer(id, call)) === 'absent') {
-        inventory.forget(id);
+        inventory.drop(id);
         return 'absent';
       }
     } catch (error) {
-      // Busy with somebody's change: its end is waited for, and then it is tried again.
+      // Busy with another change: the controller waits for its end and tries again.
       if (!isLocked(error)) throw error;
       return 'busy';
     }
@@ -200,7 +204,7 @@ export class Release {
     return 'leaving';
   }
 
-  /** Ours on a load balancer that others use too; it stays. */
+  /** Releases the Service's listeners on a load balancer that others use too. The load balancer stays. */
   async #releaseListeners(
     observed: ObservedBalancer,
     owner: Owner,

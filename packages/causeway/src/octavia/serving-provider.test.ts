@@ -27,7 +27,7 @@ const balancer: LoadBalancer = {
 const observed = bareBalancer(balancer);
 const klb = (spec: KlbSpec) => ({ metadata: { namespace: 'shop', name: 'web' }, spec });
 
-test('what is configured counts, then what is there, then what the cloud has made', () => {
+test("uses the configured provider, then the present one, then the cloud's default", () => {
   const serving = new ServingProvider();
   expect(serving.of(klb({ provider: 'amphora' }), observed)).toBe('amphora');
   expect(serving.of(klb({}), observed)).toBe('ovn');
@@ -38,7 +38,7 @@ test('what is configured counts, then what is there, then what the cloud has mad
   expect(serving.of(klb({}), undefined)).toBe('ovn');
 });
 
-test('a load balancer that the user names is never made anew: its own provider counts', () => {
+test('never replaces a load balancer that the user names: its own provider counts', () => {
   const spec = { provider: 'amphora', options: { loadbalancer_id: 'b1' } };
   expect(new ServingProvider().of(klb(spec), observed)).toBe('ovn');
 });

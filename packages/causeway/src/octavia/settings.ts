@@ -21,17 +21,17 @@ export const octaviaSettings = z.strictObject({
   members: z
     .enum(['Pod', 'NodePort'])
     .default('NodePort')
-    .describe('what load balancers send connections to'),
+    .describe('destination of the connections of load balancers'),
   memberSubnet: id
     .optional()
-    .describe('id of the subnet that members are in; they are reached by routing without it'),
+    .describe('id of the subnet of the members; they are reached by routing without it'),
   floatingNetwork: id
     .optional()
-    .describe('id of the network that floating IPs come from; none are used without it'),
+    .describe('id of the network of floating IPs; none are used without it'),
   floatingSubnet: id.optional().describe('id of the subnet of that network'),
   project: id
     .optional()
-    .describe("id of the project that owns the load balancers; else the cloud's"),
+    .describe("id of the project that owns the load balancers; otherwise the cloud's"),
   projects: z
     .array(id)
     .default([])
@@ -45,7 +45,9 @@ export const octaviaSettings = z.strictObject({
     .describe(
       'id of the security group of the pods or nodes, which is opened for the load balancers',
     ),
-  provider: id.optional().describe("Octavia's provider, such as amphora or ovn; else its default"),
+  provider: id
+    .optional()
+    .describe("Octavia's provider, such as amphora or ovn; otherwise its default"),
   classes: z
     .record(
       z.string().min(1),
@@ -62,16 +64,30 @@ export const octaviaSettings = z.strictObject({
   algorithm: z
     .enum(['ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP', 'SOURCE_IP_PORT'])
     .optional()
-    .describe('how connections are spread; else ROUND_ROBIN, or what the provider has'),
+    .describe(
+      'how connections are spread; otherwise ROUND_ROBIN, or the algorithm of the provider',
+    ),
   flavor: id.optional().describe('id of the flavor of new load balancers'),
   availabilityZone: id.optional().describe('availability zone of new load balancers'),
   healthMonitor: z
     .strictObject({
       enabled: z.boolean().default(false).describe('check members'),
       delay: z.number().int().min(1).default(5).describe('seconds between two checks'),
-      timeout: z.number().int().min(1).default(3).describe('seconds that an answer may take'),
-      maxRetries: z.number().int().min(1).max(10).default(1).describe('checks to be up again'),
-      maxRetriesDown: z.number().int().min(1).max(10).default(3).describe('checks to be down'),
+      timeout: z.number().int().min(1).default(3).describe('seconds until the timeout of a check'),
+      maxRetries: z
+        .number()
+        .int()
+        .min(1)
+        .max(10)
+        .default(1)
+        .describe('successful checks until a member is up again'),
+      maxRetriesDown: z
+        .number()
+        .int()
+        .min(1)
+        .max(10)
+        .default(3)
+        .describe('failed checks until a member is down'),
     })
     .prefault({}),
   memberSample: z
@@ -79,7 +95,7 @@ export const octaviaSettings = z.strictObject({
     .int()
     .min(0)
     .default(50)
-    .describe('pools whose members are read in each look for drift, in turn'),
+    .describe('number of pools for which a drift check reads the members, in rotation'),
 });
 
 export type OctaviaSettings = z.output<typeof octaviaSettings>;

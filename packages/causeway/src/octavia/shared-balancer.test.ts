@@ -33,9 +33,9 @@ const klb = {
 };
 
 test.each([
-  ['ours by its mark', 'l9', 'shop/web:TCP:80', identity.description(owner), true],
+  ['with its own mark', 'l9', 'shop/web:TCP:80', identity.description(owner), true],
   [
-    'of a Service that was made anew',
+    'of a recreated Service',
     'l9',
     'shop/web:TCP:80',
     identity.description({ ...owner, uid: 'u0' }),
@@ -44,7 +44,7 @@ test.each([
   ['without a mark, in the status', 'l1', 'shop/web:TCP:80', '', true],
   ['without a mark, in no status', 'l9', 'shop/web:TCP:80', '', false],
   [
-    'of another cluster, whatever the status says',
+    'of another cluster, regardless of the status',
     'l1',
     'shop/web:TCP:80',
     new Identity({ id: 'there', uid: 'c-2' }).description(owner),

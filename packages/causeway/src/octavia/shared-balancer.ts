@@ -10,9 +10,12 @@ interface Child {
   readonly description: string;
 }
 
-/** How we use a load balancer that is nobody's of ours: another cluster may use it under the same names. */
+/**
+ * How the controller uses a load balancer that does not belong to this cluster: another cluster may use the
+ * same names.
+ */
 export interface SharedBalancer {
-  /** On every listener and pool that is ours there. */
+  /** The mark of every own listener and pool there. */
   readonly mark: string;
   isMine(child: Child): boolean;
 }
@@ -24,7 +27,7 @@ export function refusalOf(
   identity: Identity,
 ): { readonly reason: EventReason; readonly message: string } | undefined {
   if (known === undefined) {
-    const message = `There is no load balancer ${given}. Correct the annotation load-balancer-id, or remove it.`;
+    const message = `The load balancer ${given} does not exist. Correct or remove the annotation load-balancer-id.`;
     return { reason: 'NoSuchLoadBalancer', message };
   }
   if (!identity.isOfOtherCluster(known.balancer)) return undefined;
@@ -52,7 +55,7 @@ export function sharedBalancerOn(
       case 'other':
         return false;
       case 'none':
-        // It is from before there were marks, and ours if the status says so.
+        // Older objects have no mark. They belong to the Service if the status names them.
         return recorded.has(child.id);
     }
   };
@@ -63,7 +66,7 @@ export function sharedBalancerOn(
   };
 }
 
-/** The load balancer with nothing on it but what is ours. */
+/** The load balancer with only the Service's own children. */
 export function ownPart(
   observed: ObservedBalancer,
   sharedBalancer: SharedBalancer | undefined,

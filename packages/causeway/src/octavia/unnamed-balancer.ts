@@ -5,7 +5,10 @@ import { isLeaving } from './keeper-events.ts';
 import type { ObservedBalancer } from './observed.ts';
 import type { WantedBalancer } from './desired.ts';
 
-/** A load balancer that we or Kuryr have made for this Service, or for its predecessor, and that no status names. */
+/**
+ * A load balancer that Causeway or Kuryr created for this Service or its predecessor, and that no status
+ * names.
+ */
 export function unnamedBalancer(
   inventory: Inventory,
   identity: Identity,
@@ -18,7 +21,7 @@ export function unnamedBalancer(
     ...(subnetId === undefined ? {} : { subnetId }),
     ...(provider === undefined ? {} : { provider }),
   };
-  // One that is on its way out comes last, but it is waited for: it still has the address.
+  // One that is being deleted comes last. It is waited for, because it still has the address.
   const candidates = [...inventory.named(name)].sort(
     (left, right) => Number(isLeaving(left)) - Number(isLeaving(right)),
   );
@@ -31,7 +34,9 @@ export function unnamedBalancer(
   );
 }
 
-/** A held load balancer is adopted only if the Service can use it as it is: it is never replaced for that. */
+/**
+ * A held load balancer is adopted only if the Service can use it unchanged. It is never replaced for that.
+ */
 function canReuse(observed: ObservedBalancer, wanted: WantedBalancer): boolean {
   const { vipAddress, vipSubnetId, provider, provisioningStatus } = observed.balancer;
   if (isLeaving(observed) || provisioningStatus === 'ERROR') return false;

@@ -11,10 +11,10 @@ import { announced } from './service-change.ts';
 import type { PoolServiceSpec } from './service-spec.ts';
 
 const leavingCheckMs = 1_000;
-/** How soon the Service is reconciled again after the announcer was told again. */
+/** How soon the Service is reconciled again after a repeated announcement. */
 const soonMs = 2_000;
 
-/** Tells announcers what the ledger granted, and waits until they show it. */
+/** Passes granted addresses on to announcers, and waits until the announcers show them. */
 export class AnnouncementWriter {
   readonly #grants: Reservations;
   readonly #reminders: Reminders;
@@ -24,7 +24,7 @@ export class AnnouncementWriter {
     this.#reminders = new Reminders(clock);
   }
 
-  async tell(
+  async announce(
     service: Service,
     spec: PoolServiceSpec,
     grant: Grant,
@@ -39,8 +39,10 @@ export class AnnouncementWriter {
     const problem = announcer.refuse?.(announcement);
     if (problem !== undefined) return { kind: 'refused', reason: 'NotAnnounced', message: problem };
     const { uid = '' } = service.metadata ?? {};
-    const told = announcer.tell(announcement);
-    const reminders = isTold(service, told) ? readHolding(service)?.reminders : undefined;
+    const annotations = announcer.annotationsFor(announcement);
+    const reminders = hasAnnotations(service, annotations)
+      ? readHolding(service)?.reminders
+      : undefined;
     const write = async (times: number | undefined) => {
       const { addresses: held, fence } = grant;
       const holding = { uid, addresses: held, fence, reminders: times };
@@ -58,48 +60,55 @@ export class AnnouncementWriter {
     if (isLeft && leaving.length > 0) {
       const left = await this.#grants.keepOnly(uid, demand, grant, context);
       const isLess = left.addresses.length < grant.addresses.length;
-      if (isLess) return this.tell(service, spec, left, announcer, context);
+      if (isLess) return this.announce(service, spec, left, announcer, context);
     }
     const isShown =
       announcer.statusWriter === 'controller' || addresses.every((address) => shown.has(address));
     if (isLeft && isShown) {
-      this.#reminders.forget(uid);
+      this.#reminders.drop(uid);
       return { kind: 'ready', ingress };
     }
-    // Who never showed anything has missed nothing: it is not there, or takes its time.
+    // An announcer that never showed an address has missed no change: it is not running, or is slow.
     const mayHaveMissed = announcer.missesChanges === true && shown.size > 0;
-    const again = mayHaveMissed ? await this.#remind(uid, told, reminders ?? 0, write) : undefined;
+    const again = mayHaveMissed
+      ? await this.#remind(uid, annotations, reminders ?? 0, write)
+      : undefined;
     if (!isLeft) {
       const what = leaving.map(({ address }) => address).join(', ');
-      const message = `${what} goes back to the pool when the status shows it no more`;
+      const message = `${what} returns to the pool when the status no longer shows the address`;
       const retryAfterMs = Math.min(again ?? leavingCheckMs, leavingCheckMs);
       return { kind: 'pending', message, ingress, retryAfterMs };
     }
-    const message = `${announcer.title} has been told to announce ${addresses.join(', ')} and has not yet`;
+    const message = `${announcer.title} does not show ${addresses.join(', ')} in the status yet`;
     return { kind: 'pending', message, ...(again === undefined ? {} : { retryAfterMs: again }) };
   }
 
-  /** Tells it again when it is time: a change that says nothing new, but is one. Answers with when to look. */
+  /**
+   * Repeats the announcement when it is due, by a change without new content. Returns the time until the next
+   * check.
+   */
   async #remind(
     uid: string,
-    told: StringMap,
+    annotations: StringMap,
     times: number,
     write: (times: number) => Promise<void>,
   ): Promise<number | undefined> {
-    const waitMs = this.#reminders.waitMs(uid, JSON.stringify([told, times]), times);
+    const waitMs = this.#reminders.waitMs(uid, JSON.stringify([annotations, times]), times);
     if (waitMs !== 0) return waitMs;
     await write(times + 1);
     return soonMs;
   }
 
-  forget(uid: string): void {
-    this.#reminders.forget(uid);
+  drop(uid: string): void {
+    this.#reminders.drop(uid);
   }
 }
 
-/** Whether the Service says this already. */
-function isTold({ metadata }: Service, told: StringMap): boolean {
-  return Object.entries(told).every(([name, text]) => metadata?.annotations?.[name] === text);
+/** Whether the Service has these annotations already. */
+function hasAnnotations({ metadata }: Service, annotations: StringMap): boolean {
+  return Object.entries(annotations).every(
+    ([name, text]) => metadata?.annotations?.[name] === text,
+  );
 }
 
 function isAmong(shown: ReadonlySet<string>, { address, publicAddress }: HeldAddress): boolean {

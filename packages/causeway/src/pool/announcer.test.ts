@@ -4,7 +4,7 @@ import {
   announcerNames,
   announcerOfClass,
   announcers,
-  toldNothing,
+  clearedAnnotations,
   type AnnouncerName,
 } from './announcer.ts';
 
@@ -19,7 +19,7 @@ interface Row {
   readonly writer: 'announcer' | 'controller';
 }
 
-/** What each announcer reads, in one table. */
+/** The annotations that each announcer reads. */
 const table: readonly Row[] = [
   {
     announcer: 'kube-vip',
@@ -56,20 +56,20 @@ const table: readonly Row[] = [
 describe.each(table)('$announcer', ({ announcer: name, single, dual, shared, writer }) => {
   const announcer = announcers[name];
 
-  test('is told of one address, of two in the order of their families, and of who shares it', () => {
-    expect(announcer.tell({ addresses: [v4] })).toEqual(single);
-    expect(announcer.tell({ addresses: [v6, v4] })).toEqual(dual);
-    expect(announcer.tell({ addresses: [v4], sharingKey: 'web' })).toEqual(shared);
+  test('gets one address, two in the order of their families, and the sharing key', () => {
+    expect(announcer.annotationsFor({ addresses: [v4] })).toEqual(single);
+    expect(announcer.annotationsFor({ addresses: [v6, v4] })).toEqual(dual);
+    expect(announcer.annotationsFor({ addresses: [v4], sharingKey: 'web' })).toEqual(shared);
   });
 
-  test('is told nothing afterwards of all that it may have been told', () => {
-    const nothing = toldNothing(name);
+  test('has all its annotations cleared afterwards', () => {
+    const nothing = clearedAnnotations(name);
     for (const key of Object.keys({ ...single, ...dual, ...shared })) {
       expect(nothing).toHaveProperty([key], null);
     }
   });
 
-  test('leaves the status to whom it belongs, and has its classes to itself', () => {
+  test('has the right status writer and its own classes', () => {
     expect(announcer.statusWriter).toBe(writer);
     for (const className of announcer.ownClasses) expect(announcerOfClass(className)).toBe(name);
   });
@@ -81,9 +81,9 @@ test('the table has every announcer', () => {
   expect(announcerOfClass(undefined)).toBeUndefined();
 });
 
-test('MetalLB, which takes the field or the annotation, is not given both', () => {
+test('MetalLB, which accepts the field or the annotation, does not get both', () => {
   const field = { addresses: [v4], loadBalancerIP: '192.0.2.7' };
-  expect(announcers.metallb.tell(field)).toEqual({});
+  expect(announcers.metallb.annotationsFor(field)).toEqual({});
   expect(announcers.metallb.refuse?.(field)).toBeUndefined();
   const differs = { addresses: [v4, v6], loadBalancerIP: '192.0.2.7' };
   expect(announcers.metallb.refuse?.(differs)).toContain('Remove spec.loadBalancerIP');

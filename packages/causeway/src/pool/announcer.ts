@@ -6,42 +6,45 @@ import type { StringMap } from '@causeway/kubernetes/objects/object';
 export const announcerNames = [...poolAnnouncers, 'node'] as const;
 export type AnnouncerName = (typeof announcerNames)[number];
 
-/** What an announcer needs to know of a Service. */
+/** The data that an announcer needs for a Service. */
 export interface Announcement {
   readonly addresses: readonly Address[];
   readonly sharingKey?: string | undefined;
-  /** `spec.loadBalancerIP`, which some read as well. */
+  /** `spec.loadBalancerIP`, which some announcers read as well. */
   readonly loadBalancerIP?: string | undefined;
 }
 
-/** How one announcer is told which address a Service has. */
+/** How one announcer gets the address of a Service. */
 export interface Announcer {
   readonly name: AnnouncerName;
-  /** As its own project writes it. */
+  /** The name as its own project writes it. */
   readonly title: string;
-  /** Who writes the Service's status: the announcer, or we. */
+  /** Which component writes the Service's status. */
   readonly statusWriter: 'announcer' | 'controller';
   /**
-   * What makes it stop: that the Service is no load balancer any more, or only that it is deleted as
-   * one. Such a one ignores every other change, so that nobody can make it stop for a while.
+   * When it stops announcing: when the Service is no longer of type LoadBalancer, or only when a Service of
+   * that type is deleted. The second kind ignores every other change, so it can't be stopped temporarily.
    */
   readonly stopsWhen: 'not-balanced' | 'deleted';
   /**
-   * Told another address, it leaves the one before and takes up the next only with the change of the
-   * Service that comes after.
+   * After a change of the address, it withdraws the former address. It announces the next address only after
+   * one more change of the Service.
    */
   readonly missesChanges?: true;
-  /** The class that it serves beside Services without one. */
+  /** The classes that it serves beside Services without a class. */
   readonly ownClasses: readonly string[];
-  /** Every annotation that we may set for it: all are removed when the Service is no longer announced. */
+  /**
+   * Every annotation that the controller may set for it. All are removed when the Service is no longer
+   * announced.
+   */
   readonly annotations: readonly string[];
-  /** The annotations to set. Throws nothing: what can't be told is in `refuse`. */
-  tell(announcement: Announcement): StringMap;
-  /** Why it can't announce this, if it can't. */
+  /** The annotations to set. Never throws: `refuse` covers unsupported announcements. */
+  annotationsFor(announcement: Announcement): StringMap;
+  /** Why it can't announce this; undefined if it can. */
   refuse?(announcement: Announcement): string | undefined;
 }
 
-/** `v4,v6` without spaces: not all of them trim. */
+/** `v4,v6` without spaces: not all announcers trim. */
 function listed(addresses: readonly Address[]): string {
   return [...addresses].sort((left, right) => familyOf(left) - familyOf(right)).join(',');
 }
@@ -60,7 +63,7 @@ function byAnnotation(
     stopsWhen: 'not-balanced',
     ownClasses,
     annotations: sharing === undefined ? [addresses] : [addresses, sharing],
-    tell: (announcement) => ({
+    annotationsFor: (announcement) => ({
       [addresses]: listed(announcement.addresses),
       ...(sharing === undefined || announcement.sharingKey === undefined
         ? {}
@@ -85,7 +88,7 @@ function statusOnly(name: 'node' | 'plain', title: string): Announcer {
     stopsWhen: 'not-balanced',
     ownClasses: [],
     annotations: [],
-    tell: () => ({}),
+    annotationsFor: () => ({}),
   };
 }
 
@@ -103,17 +106,17 @@ export const announcers: Readonly<Record<AnnouncerName, Announcer>> = {
   metallb: {
     ...metallb,
     // MetalLB takes the field or the annotation, never both.
-    tell: (announcement) => {
+    annotationsFor: (announcement) => {
       const { ['metallb.io/loadBalancerIPs']: addresses = '', ...rest } =
-        metallb.tell(announcement);
+        metallb.annotationsFor(announcement);
       const { loadBalancerIP = '' } = announcement;
       return loadBalancerIP === '' ? { 'metallb.io/loadBalancerIPs': addresses, ...rest } : rest;
     },
     refuse: ({ addresses, loadBalancerIP = '' }) =>
       loadBalancerIP === '' || listed(addresses) === loadBalancerIP
         ? undefined
-        : `MetalLB obeys spec.loadBalancerIP (${loadBalancerIP}) alone, but it is to announce ${listed(addresses)}. ` +
-          'Remove spec.loadBalancerIP and ask with the annotation causeway.dev/address.',
+        : `MetalLB uses only spec.loadBalancerIP (${loadBalancerIP}), but the ledger assigned ${listed(addresses)}. ` +
+          'Remove spec.loadBalancerIP and request the address with the annotation causeway.dev/address.',
   },
   cilium: byAnnotation(
     'cilium',
@@ -137,14 +140,14 @@ export function isAnnouncerName(text: string): text is AnnouncerName {
   return Object.hasOwn(announcers, text);
 }
 
-/** Takes back what an announcer was told. */
-export function toldNothing(name: AnnouncerName): Record<string, null> {
+/** Clears all annotations of an announcer. */
+export function clearedAnnotations(name: AnnouncerName): Record<string, null> {
   const nothing: Record<string, null> = {};
   for (const annotation of announcers[name].annotations) nothing[annotation] = null;
   return nothing;
 }
 
-/** The announcer whose own class this is. */
+/** The announcer with this load balancer class. */
 export function announcerOfClass(className: string | undefined): AnnouncerName | undefined {
   if (className === undefined) return undefined;
   return announcerNames.find((name) => announcers[name].ownClasses.includes(className));

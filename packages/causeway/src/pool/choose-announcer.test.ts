@@ -28,35 +28,37 @@ function choose(hints: Partial<AnnouncerHints>, className?: string, classes: str
 test.each<[string, Partial<AnnouncerHints>, AnnouncerName]>([
   ['the Service itself', all, 'kube-vip'],
   ['then the settings', { ...all, named: undefined }, 'metallb'],
-  ['then who announces it already', { ...all, named: undefined, configured: undefined }, 'cilium'],
+  ['then the current announcer', { ...all, named: undefined, configured: undefined }, 'cilium'],
   ['then the pool', { ofPool: 'purelb', found: ['plain'] }, 'purelb'],
-  ['then what is found', { found: ['metallb'] }, 'metallb'],
-])('%s says who announces', (_what, hints, expected) => {
+  ['then the announcer found', { found: ['metallb'] }, 'metallb'],
+])('%s decides', (_what, hints, expected) => {
   expect(choose(hints)).toBe(expected);
 });
 
-test('a class of an announcer names it', () => {
+test('chooses the announcer by its class', () => {
   expect(choose({ found: ['metallb'] }, 'kube-vip.io/kube-vip-class')).toBe('kube-vip');
   expect(choose({}, 'io.cilium/bgp-control-plane')).toBe('cilium');
   expect(choose({}, 'purelb.io/purelb')).toBe('purelb');
 });
 
-test('nobody and several are asked about', () => {
+test('refuses when there is no announcer, or more than one', () => {
   expect(choose({})).toContain('NoAnnouncer: No announcer was found');
   expect(choose({ found: ['metallb', 'cilium'] })).toContain('Several announcers are in this');
 });
 
-test('an announcer of the pool that we don’t know is not guessed at', () => {
+test('refuses an unknown announcer of the pool instead of a guess', () => {
   const unknown = { ofPool: 'carrier-pigeon', found: ['metallb' as const] };
-  expect(choose(unknown)).toContain('UnknownAnnouncer: The pool is announced by "carrier-pigeon"');
+  expect(choose(unknown)).toContain(
+    'UnknownAnnouncer: The announcer of the pool is "carrier-pigeon"',
+  );
   expect(choose({ ...unknown, named: 'metallb' })).toBe('metallb');
-  // A node announces its own address, never one of a pool.
+  // A node announces its own address, never an address of a pool.
   expect(choose({ ofPool: 'node' })).toContain('UnknownAnnouncer');
 });
 
-test('an announcer is not given a Service of a class that it does not look at', () => {
+test('refuses a class that the announcer does not serve', () => {
   expect(choose({ configured: 'metallb' }, 'causeway.dev/pool')).toMatch(
-    /^ForeignClass: MetalLB does not look at .* causeway\.dev\/pool\. Create it without a class, or have/,
+    /^ForeignClass: MetalLB does not serve the class causeway\.dev\/pool\. Create the Service without a class, or configure/,
   );
   expect(choose({ configured: 'kube-vip' }, 'causeway.dev/pool')).toContain(
     'or with the class kube-vip.io/kube-vip-class',

@@ -6,17 +6,17 @@ import { announcerOfClass, announcers, type Announcer, type AnnouncerName } from
 
 export const poolClass = 'causeway.dev/pool';
 
-/** Everything that says who announces a Service, the strongest first. */
+/** Everything that decides which announcer a Service uses, in order of precedence. */
 export interface AnnouncerHints {
   /** The Service's annotation. */
   readonly named: AnnouncerName | undefined;
   /** The controller's settings. */
   readonly configured: AnnouncerName | undefined;
-  /** Who announces it already. */
+  /** The announcer that announces the Service already. */
   readonly present: AnnouncerName | undefined;
-  /** The pool's, from the server. */
+  /** The announcer of the pool, from the ledger. */
   readonly ofPool: string | undefined;
-  /** What was found in the cluster. */
+  /** The announcers found in the cluster. */
   readonly found: readonly AnnouncerName[];
 }
 
@@ -24,7 +24,9 @@ export type AnnouncerChoice =
   | { readonly kind: 'announcer'; readonly announcer: Announcer }
   | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string };
 
-/** Who announces the Service. `classes` are those that the announcer was told to look at. */
+/**
+ * Chooses the announcer of the Service. `classes` are the classes that the announcer is configured to serve.
+ */
 export function chooseAnnouncer(
   service: Service,
   hints: AnnouncerHints,
@@ -51,19 +53,22 @@ export function chooseAnnouncer(
     kind: 'refused',
     reason: 'ForeignClass',
     message:
-      `${title} does not look at Services of the class ${className}. Create it without a class${own}, ` +
-      `or have ${title} serve ${className} and list that class in pool.classes.`,
+      `${title} does not serve the class ${className}. Create the Service without a class${own}, ` +
+      `or configure ${title} to serve ${className} and list that class in pool.classes.`,
   };
 }
 
-/** A newer server may know more announcers than we do. Who announces is not to be guessed then. */
+/**
+ * A newer ledger may know more announcers than this version. A wrong guess would leave the address
+ * unannounced.
+ */
 function notKnown(ofPool: string): AnnouncerChoice {
   return {
     kind: 'refused',
     reason: 'UnknownAnnouncer',
     message:
-      `The pool is announced by ${JSON.stringify(ofPool)}, which this version does not know. ` +
-      `Known are ${poolAnnouncers.join(', ')}: say which one in the annotation ${announcerAnnotation}, or update the controller.`,
+      `The announcer of the pool is ${JSON.stringify(ofPool)}, which this version does not know. ` +
+      `Known announcers are ${poolAnnouncers.join(', ')}: name one in the annotation ${announcerAnnotation}, or update the controller.`,
   };
 }
 
@@ -75,6 +80,6 @@ function notFound(found: readonly AnnouncerName[]): AnnouncerChoice {
   return {
     kind: 'refused',
     reason: 'NoAnnouncer',
-    message: `${what}. Say which one in the annotation ${announcerAnnotation} or in pool.announcer.`,
+    message: `${what}. Name one in the annotation ${announcerAnnotation} or in pool.announcer.`,
   };
 }

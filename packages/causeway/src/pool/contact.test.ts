@@ -3,15 +3,15 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock, settled } from '@causeway/base/time/simulated-clock';
 import { Contact } from './contact.ts';
-import type { ContactMemory, RememberedContact } from './contact-memory.ts';
+import type { ContactMemory, StoredContact } from './contact-memory.ts';
 import type { PoolLedger } from './pool-ledger.ts';
 
 let clock: SimulatedClock;
-let stored: RememberedContact | undefined;
+let stored: StoredContact | undefined;
 let promises: (number | undefined)[];
-let news: number;
+let notifications: number;
 let mayPromise: boolean;
-/** Of the API server, where promises are written down. */
+/** State of the API server, which stores the promises. */
 let isAway: 'no' | 'refuses' | 'hangs';
 let answers: () => Promise<{ epoch: string; addresses: number; selfWithdrawal?: object }>;
 
@@ -19,7 +19,7 @@ beforeEach(() => {
   clock = new SimulatedClock();
   stored = undefined;
   promises = [];
-  news = 0;
+  notifications = 0;
   mayPromise = true;
   isAway = 'no';
   answers = () =>
@@ -39,13 +39,13 @@ function startContact(selfWithdrawal = true): { contact: Contact; stop: () => Pr
   } as unknown as PoolLedger;
   const memory = {
     read: () => Promise.resolve(stored),
-    write: (contact: RememberedContact, signal: AbortSignal) => {
+    write: (contact: StoredContact, signal: AbortSignal) => {
       if (isAway === 'hangs') return hang(signal);
       if (isAway === 'refuses') return Promise.reject(new CausewayError('unavailable', 'away'));
       stored = contact;
       return Promise.resolve();
     },
-    forget: (signal: AbortSignal) => {
+    drop: (signal: AbortSignal) => {
       if (isAway === 'hangs') return hang(signal);
       if (isAway === 'refuses') return Promise.reject(new CausewayError('unavailable', 'away'));
       stored = undefined;
@@ -56,9 +56,9 @@ function startContact(selfWithdrawal = true): { contact: Contact; stop: () => Pr
   const contact = new Contact(options);
   const stop = new AbortController();
   const run = async () => {
-    await contact.remember(stop.signal);
+    await contact.load(stop.signal);
     await contact.run(
-      () => (news += 1),
+      () => (notifications += 1),
       () => mayPromise,
       stop.signal,
     );
@@ -89,26 +89,26 @@ async function pass(durationMs: number): Promise<void> {
 
 const refuse = () => Promise.reject(new CausewayError('unavailable', 'cut off'));
 
-test('a promise is made once it is known what is expected, and kept when nobody answers', async () => {
+test('promises the expected time once it is known, and withdraws when the ledger does not answer', async () => {
   const { contact, stop } = startContact();
   await pass(35_000);
   expect(promises).toEqual([undefined, 60_000, 60_000, 60_000]);
   expect(stored?.withdrawsAfterMs).toBe(60_000);
-  expect(news).toBe(1);
+  expect(notifications).toBe(1);
   answers = refuse;
   await pass(54_000);
   expect(contact.isWithdrawn).toBe(false);
   await pass(2_000);
   expect(contact.isWithdrawn).toBe(true);
-  expect(news).toBe(2);
+  expect(notifications).toBe(2);
   answers = () => Promise.resolve({ epoch: 'other', addresses: 0 });
   await pass(10_000);
   expect(contact.isWithdrawn).toBe(false);
-  expect(news).toBeGreaterThan(2);
+  expect(notifications).toBeGreaterThan(2);
   await stop();
 });
 
-test('who did not opt in promises nothing, whatever is expected', async () => {
+test('promises nothing without opt-in, whatever the ledger expects', async () => {
   const { contact, stop } = startContact(false);
   await pass(25_000);
   answers = refuse;
@@ -119,7 +119,7 @@ test('who did not opt in promises nothing, whatever is expected', async () => {
   await stop();
 });
 
-test('nothing is promised while it could not be kept', async () => {
+test('promises nothing while the promise could not be kept', async () => {
   const { contact, stop } = startContact();
   await pass(15_000);
   mayPromise = false;
@@ -132,7 +132,7 @@ test('nothing is promised while it could not be kept', async () => {
   await stop();
 });
 
-test('the controller after keeps the promise, counting from the contact before it', async () => {
+test('the next controller keeps the promise, counting from the previous contact', async () => {
   stored = { at: clock.wallTime() - 50_000, withdrawsAfterMs: 60_000 };
   answers = refuse;
   const { contact, stop } = startContact();
@@ -143,7 +143,7 @@ test('the controller after keeps the promise, counting from the contact before i
   await stop();
 });
 
-test('a shorter time that may have been promised counts from the contact before it', async () => {
+test('a shorter time that may have been promised counts from the previous contact', async () => {
   const { contact, stop } = startContact();
   await pass(15_000);
   answers = () =>
@@ -163,7 +163,7 @@ test('a shorter time that may have been promised counts from the contact before 
 });
 
 test.each(['refuses', 'hangs'] as const)(
-  'while the API server %s nothing is promised, and heartbeats go on',
+  'promises nothing and sends heartbeats while the API server %s',
   async (how) => {
     const { contact, stop } = startContact();
     await pass(25_000);

@@ -12,30 +12,30 @@ export interface ContactOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly everyMs: number;
-  /** Whether this cluster stops announcing when it has not heard of the ledger for the agreed time. */
+  /** Whether this cluster stops announcing after the agreed time without contact to the ledger. */
   readonly selfWithdrawal: boolean;
 }
 
-/** The watchdog looks at least this often. */
+/** The maximum interval of the watchdog. */
 const longestNapMs = 1_000;
-/** A heartbeat waits no longer for an API server that hangs. */
+/** The time limit of a write, so that a hung API server does not delay heartbeats. */
 const writeLimitMs = 5_000;
 
 /**
- * Keeps in touch with the ledger by heartbeats. A cluster that opted in promises with each of them to
- * stop announcing a time after it: the ledger may then give its addresses to others although nobody
- * hears of it any more. The time runs from when the last answered heartbeat was sent, which is before
- * the ledger's own count begins.
+ * Keeps contact with the ledger by heartbeats. With self-withdrawal, each heartbeat promises to stop
+ * announcing after a given time without contact. The ledger may then assign the addresses to other clusters
+ * although this cluster does not answer. The time counts from when the last answered heartbeat was sent,
+ * which is before the ledger's own count begins.
  */
 export class Contact {
   readonly #options: ContactOptions;
   #epoch: string | undefined;
   #problem: string | undefined = 'the ledger has not answered yet';
-  /** Monotonic. */
+  /** Monotonic time. */
   #lastContact = 0;
-  /** The shortest that was promised since the last contact; undefined if nothing was. */
+  /** The shortest promise since the last contact; undefined without a promise. */
   #promisedMs: number | undefined;
-  /** What the ledger expects to be promised. */
+  /** The time that the ledger expects in the promise. */
   #expectedMs: number | undefined;
   #wasWithdrawn = false;
   #isWritten = false;
@@ -44,20 +44,20 @@ export class Contact {
     this.#options = options;
   }
 
-  /** Whether the ledger answered the last time. */
+  /** Whether the ledger answered the last heartbeat. */
   get isHeard(): boolean {
     return this.#problem === undefined;
   }
 
-  /** Whether the time is over after which nothing may be announced. */
+  /** Whether the promised time is over, so that nothing may be announced. */
   get isWithdrawn(): boolean {
     return this.#promisedMs !== undefined && this.#now - this.#lastContact >= this.#promisedMs;
   }
 
   /**
-   * Sends heartbeats until the signal fires. `onNews` is called when everything is to be looked at
-   * again: the ledger answers after it didn't, the cluster was reclaimed in between, or the time to
-   * withdraw has come. While `mayPromise` denies it, the promise to withdraw is not made.
+   * Sends heartbeats until the signal fires. Calls `onChange` when all Services must be reconciled: the
+   * ledger answers again, the cluster was reclaimed, or the time to withdraw has come. Makes no promise while
+   * `mayPromise` returns false.
    */
   async run(onChange: () => void, mayPromise: () => boolean, signal: AbortSignal): Promise<void> {
     await supervise(signal, {
@@ -80,13 +80,13 @@ export class Contact {
     return this.#options.clock.monotonic();
   }
 
-  /** What a controller before this one promised holds for this one: to be known before anything is announced. */
-  async remember(signal: AbortSignal): Promise<void> {
-    const remembered = await this.#options.memory.read(signal);
-    if (remembered === undefined) return;
-    const sinceContactMs = Math.max(0, this.#options.clock.wallTime() - remembered.at);
+  /** Loads the promise of the previous controller, which binds this one. Must run before any announcement. */
+  async load(signal: AbortSignal): Promise<void> {
+    const stored = await this.#options.memory.read(signal);
+    if (stored === undefined) return;
+    const sinceContactMs = Math.max(0, this.#options.clock.wallTime() - stored.at);
     this.#lastContact = this.#now - sinceContactMs;
-    this.#promisedMs = remembered.withdrawsAfterMs;
+    this.#promisedMs = stored.withdrawsAfterMs;
     this.#isWritten = true;
   }
 
@@ -95,7 +95,10 @@ export class Contact {
     const hasTurned = isWithdrawn !== this.#wasWithdrawn;
     this.#wasWithdrawn = isWithdrawn;
     if (hasTurned && isWithdrawn) {
-      this.#options.log.error({}, 'no contact for as long as was promised: nothing is announced');
+      this.#options.log.error(
+        {},
+        'no contact with the ledger for the promised time: nothing is announced',
+      );
     }
     return hasTurned;
   }
@@ -105,7 +108,7 @@ export class Contact {
     return due > 0 ? Math.min(due, longestNapMs) : longestNapMs;
   }
 
-  /** Whether it brought news. */
+  /** Returns whether the Services must be reconciled. */
   async #beat(mayPromise: () => boolean, signal: AbortSignal): Promise<boolean> {
     const { ledger, log } = this.#options;
     const sentAt = this.#now;
@@ -114,27 +117,27 @@ export class Contact {
       const answer = await ledger.heartbeat(promise, signal);
       const isNew = this.#problem !== undefined || answer.epoch !== this.#epoch;
       if (this.#epoch !== undefined && answer.epoch !== this.#epoch) {
-        log.warn({}, 'this cluster was reclaimed: everything is asked for anew');
+        log.warn({}, 'this cluster was reclaimed: all addresses are requested again');
       }
       this.#epoch = answer.epoch;
       this.#problem = undefined;
       this.#lastContact = sentAt;
       this.#promisedMs = promise;
       this.#expectedMs = answer.selfWithdrawal?.afterMs;
-      if (promise === undefined) await this.#forget(signal);
+      if (promise === undefined) await this.#drop(signal);
       return isNew;
     } catch (error) {
       if (signal.aborted) throw error;
       const { code, message } = CausewayError.from(error);
-      if (this.#problem !== message) log.warn({ code, problem: message }, 'no heartbeat');
+      if (this.#problem !== message) log.warn({ code, problem: message }, 'heartbeat failed');
       this.#problem = message;
       return false;
     }
   }
 
   /**
-   * What the next heartbeat promises, written down before it is sent: a promise outlives who made it.
-   * Nothing while it can't be written: where the API server is away, nothing could be withdrawn either.
+   * The promise of the next heartbeat, stored before it is sent, because the promise outlives this process.
+   * Undefined if it can't be stored: without the API server, nothing could be withdrawn either.
    */
   async #promise(signal: AbortSignal): Promise<number | undefined> {
     const { selfWithdrawal, memory, clock, log } = this.#options;
@@ -146,25 +149,25 @@ export class Contact {
     this.#isWritten = true;
     try {
       const promised = { at, withdrawsAfterMs: this.#promisedMs };
-      await withDeadline(clock, writeLimitMs, signal, 'writing a promise down', (limit) =>
+      await withDeadline(clock, writeLimitMs, signal, 'storing a promise', (limit) =>
         memory.write(promised, limit),
       );
     } catch (error) {
       if (signal.aborted) throw error;
       const { message } = CausewayError.from(error);
-      log.warn({ problem: message }, 'no promise to withdraw: it can’t be written down');
+      log.warn({ problem: message }, 'no promise to withdraw: storing the promise failed');
       return undefined;
     }
     return withdrawsAfterMs;
   }
 
-  /** What is left there binds the next controller to more than was promised: that does no harm. */
-  async #forget(signal: AbortSignal): Promise<void> {
+  /** A leftover promise binds the next controller to more than was promised, which does no harm. */
+  async #drop(signal: AbortSignal): Promise<void> {
     if (!this.#isWritten) return;
     const { memory, clock } = this.#options;
     try {
       await withDeadline(clock, writeLimitMs, signal, 'removing a promise', (limit) =>
-        memory.forget(limit),
+        memory.drop(limit),
       );
       this.#isWritten = false;
     } catch (error) {

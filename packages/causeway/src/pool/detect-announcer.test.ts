@@ -12,12 +12,12 @@ async function found(namespace: string, name: string, holderIdentity = 'node-1')
   return new AnnouncerDetector(client, systemClock).find(signal);
 }
 
-test('kube-vip is found by the lease for all Services, or by that of one', async () => {
+test('finds kube-vip by the lease for all Services, or by the lease of one', async () => {
   expect(await found('kube-system', 'plndr-svcs-lock')).toEqual(['kube-vip']);
   expect(await found('default', 'kubevip-web')).toEqual(['kube-vip']);
 });
 
-test('others’ leases, that of the control plane and one that was given up are none', async () => {
+test('ignores leases of other programs, of the control plane, and released ones', async () => {
   expect(await found('kube-system', 'plndr-cp-lock')).toEqual([]);
   expect(await found('default', 'my-kubevip-web')).toEqual([]);
   expect(await found('default', 'kubevip-web', '')).toEqual([]);
@@ -46,14 +46,14 @@ test.each([
     false,
   ],
   ['another program', { image: 'busybox', ...services }, false],
-])('its pods are known by %s', (_what, container, expected) => {
+])('recognizes the pods of kube-vip by %s', (_what, container, expected) => {
   expect(servesWithKubeVip(pod(container))).toBe(expected);
 });
 
 test.each([
   ['kube-system', 'kube-vip-node-1', true],
   ['default', 'kube-vip-node-1', false],
-])('it is found by the mirror pod of a file on a node in %s', async (namespace, name, isThere) => {
+])('finds kube-vip by the mirror pod of a static pod in %s', async (namespace, name, isThere) => {
   const client = memoryKubeClient();
   const metadata = { namespace, name, annotations: { 'kubernetes.io/config.mirror': '0' } };
   const { spec } = pod({ image: 'registry.example/kube-vip/kube-vip:v1.0.0', ...services });

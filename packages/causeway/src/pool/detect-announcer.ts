@@ -9,8 +9,8 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { AnnouncerName } from './announcer.ts';
 
 /**
- * What shows that an announcer is not only installed but has addresses to announce: Cilium, say, is
- * on many clusters where something else announces.
+ * Resources that show that an announcer has addresses to announce. Cilium, for example, is installed in many
+ * clusters where another program announces.
  */
 export const poolKinds: readonly {
   readonly announcer: AnnouncerName;
@@ -38,9 +38,9 @@ export const poolKinds: readonly {
   },
 ];
 /**
- * kube-vip has no resources of its own, but it holds leases: one for all Services or, with services
- * election, one for each that has an address. Before the first one has, its DaemonSet tells, or its
- * pods, which kubelets show as well where it runs from files on the nodes.
+ * kube-vip has no resources of its own, but holds leases: one for all Services or, with services election,
+ * one for each Service with an address. Before the first address, its DaemonSet or its pods identify it.
+ * Kubelets also show static pods.
  */
 const kubeVipLease = { namespace: 'kube-system', name: 'plndr-svcs-lock' };
 interface DaemonSet extends KubeObject {
@@ -58,7 +58,7 @@ const kubeVipImage = /(?:^|\/)kube-vip(?:-iptables)?(?::|@|$)/;
 
 const freshMs = 60_000;
 
-/** Looks which announcers a cluster has, at most once a minute. */
+/** Detects the announcers of a cluster, at most once a minute. */
 export class AnnouncerDetector {
   readonly #client: KubeClient;
   readonly #clock: Clock;
@@ -77,7 +77,7 @@ export class AnnouncerDetector {
       if (await this.#hasAny(resource, signal)) names.add(announcer);
     }
     if (await this.#hasKubeVip(signal)) names.add('kube-vip');
-    // Nothing found is not kept: the announcer may be being installed right now.
+    // An empty result is not kept: an announcer may be installed at any time.
     if (names.size > 0) this.#found = { names: [...names], at: now };
     return [...names];
   }
@@ -92,7 +92,7 @@ export class AnnouncerDetector {
     );
   }
 
-  /** Whether one of the objects is such a one. What we may not see is not there. */
+  /** Whether one of the objects matches. A forbidden resource counts as absent. */
   async #some<T extends KubeObject>(
     resource: Resource<T>,
     namespace: string | undefined,
@@ -131,7 +131,7 @@ function isKubeVipDaemonSet({ spec }: DaemonSet): boolean {
   return spec?.template !== undefined && servesWithKubeVip(spec.template);
 }
 
-/** It may be there for the control plane's address alone. */
+/** kube-vip may run for the control plane's address alone. */
 export function servesWithKubeVip({ spec }: PodTemplateSpec): boolean {
   const containers = spec?.containers ?? [];
   return containers.some(

@@ -27,9 +27,9 @@ export interface DriftWatchOptions {
 }
 
 /**
- * Compares the cluster with the ledger from time to time. What the ledger lost, or has otherwise, is
- * asked for again; what is leaked is only told: an address that somebody may be announcing is not
- * freed because nobody remembers why it is held.
+ * Compares the cluster with the ledger at intervals. Lost or different reservations are requested again.
+ * Leaked reservations are only reported: an address that may still be announced must not be freed
+ * automatically.
  */
 export class DriftWatch {
   readonly #options: DriftWatchOptions;
@@ -65,7 +65,10 @@ export class DriftWatch {
       return compareWithLedger(reservations, [...services.values()], uids);
     } catch (error) {
       if (signal.aborted) throw error;
-      log.debug({ problem: CausewayError.from(error).message }, 'no comparison with the ledger');
+      log.debug(
+        { problem: CausewayError.from(error).message },
+        'comparison with the ledger failed',
+      );
       return undefined;
     }
   }

@@ -16,11 +16,11 @@ const withText = (text: string, uid = 'u') => ({
   metadata: { uid, annotations: { [holdingAnnotation]: text } },
 });
 
-test('what was written is read', () => {
+test('reads a written holding', () => {
   expect(readHolding(withText(formatHolding(holding)))).toEqual(holding);
 });
 
-test('a copy on another Service, and what nobody can read, mean nothing', () => {
+test('ignores a copy on another Service and an unreadable annotation', () => {
   expect(readHolding(withText(formatHolding(holding), 'other'))).toBeUndefined();
   expect(readHolding({ metadata: { uid: 'u' } })).toBeUndefined();
   expect(readHolding(withText('{'))).toBeUndefined();

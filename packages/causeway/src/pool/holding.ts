@@ -12,29 +12,29 @@ import { holdingAnnotation } from './annotations.ts';
 import { announcerNames, announcers, type AnnouncerName } from './announcer.ts';
 
 export interface HeldAddress {
-  /** What is announced. */
+  /** The announced address. */
   readonly address: Address;
-  /** What clients reach, where something in between translates it. */
+  /** The address that clients reach, if the network translates it. */
   readonly publicAddress?: Address | undefined;
 }
 
 /**
- * What a Service holds in the shared ledger. It is written to the Service together with what the
- * announcer is told, so that neither is there without the other, and it is all that is needed to go
- * on while the ledger can't be reached.
+ * The reservation of a Service in the shared ledger. It is written to the Service together with the
+ * announcer's annotations, so that neither exists without the other. It suffices to continue while the ledger
+ * is unreachable.
  */
 export interface Holding {
-  /** The Service it was written for: a copy of the annotation on another Service means nothing. */
+  /** The UID of the Service it was written for. A copy of the annotation on another Service is ignored. */
   readonly uid: string;
-  /** None after it lost what it had. */
+  /** Empty after the Service lost its addresses. */
   readonly addresses: readonly HeldAddress[];
   readonly fence: number;
   readonly announcer: AnnouncerName;
-  /** Since when it is no longer to be announced, in milliseconds; undefined while it is. */
+  /** Since when it must not be announced, in milliseconds; undefined while it may be. */
   readonly stoppedAt?: number | undefined;
-  /** What it was as a load balancer, while it is not one because it must not be announced. */
+  /** The fields of type LoadBalancer, while the Service has another type because it must not be announced. */
   readonly kept?: KeptSpec | undefined;
-  /** How often the announcer was told the same again, because it showed something else. */
+  /** How often the announcement was repeated because the announcer showed another address. */
   readonly reminders?: number | undefined;
 }
 
@@ -63,7 +63,7 @@ const holdingSchema = z.object({
   reminders: z.number().optional(),
 });
 
-/** Undefined for a Service that holds nothing as far as can be read; the ledger then knows better. */
+/** Undefined for a Service without a readable holding. The ledger then has the truth. */
 export function readHolding(service: Service): Holding | undefined {
   const text = service.metadata?.annotations?.[holdingAnnotation];
   if (text === undefined || text.length > textLimits.record) return undefined;
@@ -79,7 +79,7 @@ export function readHolding(service: Service): Holding | undefined {
   return holding;
 }
 
-/** Who writes the status of a Service: whoever announces what it holds, or we. */
+/** Which component writes the status of a Service. */
 export function statusWriterOf(service: Service): 'controller' | 'announcer' {
   const holding = readHolding(service);
   return holding === undefined ? 'controller' : announcers[holding.announcer].statusWriter;
@@ -92,12 +92,15 @@ export function formatHolding(holding: Holding): string {
   return JSON.stringify({ version, uid, announcer, ...state });
 }
 
-/** The same, no longer to be announced, since when that was first said: only the ledger's word ends it. */
+/**
+ * The same holding, marked as not to be announced since the first such decision. Only the ledger can end
+ * that.
+ */
 export function stopped(holding: Holding, now: number): Holding {
   return { ...holding, stoppedAt: holding.stoppedAt ?? now };
 }
 
-/** Behind a translated address nobody receives packets for it, so it is no VIP to the nodes. */
+/** Nodes do not receive packets for a translated address, so it is no VIP to the nodes. */
 export function ingressOf({ addresses }: Pick<Holding, 'addresses'>): Ingress[] {
   return addresses.map(({ address, publicAddress }) =>
     publicAddress === undefined
@@ -106,7 +109,7 @@ export function ingressOf({ addresses }: Pick<Holding, 'addresses'>): Ingress[] 
   );
 }
 
-/** Those that a Service of these families shows: what it has of others is on its way back. */
+/** The addresses that a Service with these families shows. Addresses of other families are being released. */
 export function inFamilies(
   addresses: readonly HeldAddress[],
   families: readonly Family[],

@@ -17,19 +17,19 @@ let client: KubeClient;
 let reservations: LedgerReservation[];
 let departures: PendingReleases;
 let check: LedgerCheck;
-/** What happens while the ledger is asked. */
-let meanwhile: () => Promise<unknown>;
+/** Runs during the request to the ledger. */
+let duringRequest: () => Promise<unknown>;
 
 beforeEach(() => {
   client = memoryKubeClient();
   reservations = [];
-  meanwhile = () => Promise.resolve();
+  duringRequest = () => Promise.resolve();
   departures = new PendingReleases(client, 'default');
   const ledger = {
     reservations: () => Promise.resolve(reservations),
     stateOf: () => Promise.resolve('outside'),
     ensure: async () => {
-      await meanwhile();
+      await duringRequest();
       return { addresses: [{ address }], fence: 42 };
     },
   } as unknown as PoolLedger;
@@ -55,28 +55,28 @@ const repair = async () => {
   return repairs.map(({ finding, outcome }) => `${finding.kind}: ${outcome}`);
 };
 
-test('what is claimed again is noted on its Service with the fence that it is held with', async () => {
+test('writes the fence of a renewed claim to the Service', async () => {
   await createHolder();
   expect(await repair()).toEqual(['not-in-ledger: held again']);
   expect(await noted()).toMatchObject({ fence: 42, addresses: [{ address }], announcer: 'plain' });
 });
 
-test('a listener hears how far it is', async () => {
+test('reports progress to a listener', async () => {
   await createHolder();
-  const told: string[] = [];
+  const progress: string[] = [];
   const listener = {
-    begin: (what: string, total: number) => void told.push(`${what} ${total}`),
-    step: (name: string) => void told.push(name),
+    begin: (what: string, total: number) => void progress.push(`${what} ${total}`),
+    step: (name: string) => void progress.push(name),
   };
   await check.repair(await check.findings(signal, listener), false, signal, listener);
-  const checked = ['Looking at 2', 'default/kubernetes', 'default/web'];
-  expect(told).toEqual([...checked, 'Mending 1', 'default/web']);
+  const checked = ['Checking 2', 'default/kubernetes', 'default/web'];
+  expect(progress).toEqual([...checked, 'Repairing 1', 'default/web']);
 });
 
-test('what somebody else writes to the Service meanwhile is not lost', async () => {
+test('keeps a concurrent change of the Service', async () => {
   await createHolder();
   let times = 0;
-  meanwhile = async () => {
+  duringRequest = async () => {
     times += 1;
     if (times > 1) return;
     const before = await noted();
@@ -88,7 +88,7 @@ test('what somebody else writes to the Service meanwhile is not lost', async () 
   expect(await noted()).toMatchObject({ fence: 42, stoppedAt: 5 });
 });
 
-test('what departs is named with its addresses, and left alone', async () => {
+test('lists pending releases with their addresses, and does not touch them', async () => {
   reservations = [
     { uid: 'gone', purpose: 'load-balancer', ...web, addresses: [address], fence: 3 },
   ];
@@ -98,6 +98,6 @@ test('what departs is named with its addresses, and left alone', async () => {
   expect(findings).toMatchObject([
     { kind: 'departing', service: 'default/web', addresses: [address] },
   ]);
-  expect(findings[0]?.message).toContain('kube-vip is seen to have stopped');
-  expect(await repair()).toEqual(['departing: left as it is']);
+  expect(findings[0]?.message).toContain('when kube-vip no longer announces');
+  expect(await repair()).toEqual(['departing: not changed']);
 });

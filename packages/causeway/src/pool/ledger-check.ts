@@ -23,11 +23,11 @@ const mostAttempts = 5;
 
 export interface Repair {
   readonly finding: Finding;
-  /** What was done, or why not. */
+  /** The result, or why nothing was done. */
   readonly outcome: string;
 }
 
-/** Looks for what the cluster and the ledger don't agree on, and mends what can be mended safely. */
+/** Finds differences between the cluster and the ledger, and repairs those that are safe to repair. */
 export class LedgerCheck {
   readonly #client: KubeClient;
   readonly #ledger: PoolLedger;
@@ -44,7 +44,7 @@ export class LedgerCheck {
     signal: AbortSignal,
     listener = nobodyListens,
   ): Promise<{ findings: Finding[]; reservations: number }> {
-    // In this order: a reservation without a Service then is one for good.
+    // In this order: a reservation without a Service stays without one.
     const reservations = await this.#ledger.reservations(signal);
     const present: Service[] = [];
     for await (const service of this.#client.list(services, { signal })) {
@@ -56,7 +56,7 @@ export class LedgerCheck {
       ...compareWithLedger(reservations, present, uids),
       ...findDeparting(reservations, departing),
     ];
-    listener.begin('Looking at', present.length);
+    listener.begin('Checking', present.length);
     for (const service of present) {
       findings.push(...(await this.#notReserved(service, signal)));
       listener.step(keyOf(service));
@@ -66,8 +66,8 @@ export class LedgerCheck {
   }
 
   /**
-   * Frees what is leaked and claims what the ledger lost. Refuses to free more than half of what the
-   * cluster holds unless `all` is said: the kubeconfig may be of another cluster than the credential.
+   * Frees leaked reservations and claims lost ones. Refuses to free more than half of the cluster's
+   * reservations without `all`: the kubeconfig may belong to another cluster than the credential.
    */
   async repair(
     { findings, reservations }: { findings: readonly Finding[]; reservations: number },
@@ -79,27 +79,27 @@ export class LedgerCheck {
     if (!all && leaked.length * 2 > reservations) {
       throw new CausewayError(
         'conflict',
-        `${leaked.length} of ${reservations} reservations have no Service here: nothing was repaired`,
+        `${leaked.length} of ${reservations} reservations have no Service in this cluster: nothing was repaired`,
         {
-          hint: 'Is the kubeconfig that of the cluster that the credential is for? If it is meant, say --all.',
+          hint: 'Check that the kubeconfig and the credential belong to the same cluster. To free the reservations anyway, use --all.',
         },
       );
     }
     const repairs: Repair[] = [];
-    listener.begin('Mending', findings.length);
+    listener.begin('Repairing', findings.length);
     for (const finding of findings) {
-      repairs.push({ finding, outcome: await this.#mend(finding, signal) });
+      repairs.push({ finding, outcome: await this.#repairOne(finding, signal) });
       listener.step(finding.service);
     }
     return repairs;
   }
 
-  async #mend(finding: Finding, signal: AbortSignal): Promise<string> {
+  async #repairOne(finding: Finding, signal: AbortSignal): Promise<string> {
     try {
       switch (finding.kind) {
         case 'leaked':
           await this.#ledger.delete(finding.uid, finding.fence ?? 0, false, signal);
-          return 'freed; it rests before others get it';
+          return 'freed; the address is in quarantine before it is assigned again';
         case 'not-in-ledger':
           return await this.#claim(finding, signal);
         case 'departing':
@@ -107,7 +107,7 @@ export class LedgerCheck {
         case 'other-address':
         case 'not-announced':
         case 'not-reserved':
-          return 'left as it is';
+          return 'not changed';
       }
     } catch (error) {
       const { message } = CausewayError.from(error);
@@ -115,24 +115,24 @@ export class LedgerCheck {
     }
   }
 
-  /** The fence that it is held with goes to the Service: it frees with what stands there. */
+  /** Writes the current fence to the Service, because the release uses it. */
   async #claim(finding: Finding, signal: AbortSignal): Promise<string> {
     const [namespace = '', name = ''] = finding.service.split('/');
     for (let attempt = 1; ; attempt += 1) {
       const service = await this.#client.find(services, { namespace, name }, { signal });
-      if (service?.metadata?.uid !== finding.uid) return 'its Service is no more';
+      if (service?.metadata?.uid !== finding.uid) return 'the Service does not exist any more';
       const holding = readHolding(service);
       const reading = readPoolServiceSpec(service, holding);
       if (reading.kind === 'refused') return `not repaired: ${reading.message}`;
       const grant = await this.#ledger.ensure(finding.uid, reading.spec.demand, signal);
       if (grant === undefined) return 'waits for an address';
-      // It holds something else by now: the controller tells the announcer and writes it down.
+      // The Service holds other addresses now. The controller announces and writes them.
       if (holding === undefined || !isSame(grant, holding)) return 'held again';
       try {
         await this.#note(service, { ...holding, fence: grant.fence }, signal);
         return 'held again';
       } catch (error) {
-        // Somebody wrote to it in between; what it holds may have changed with that.
+        // A concurrent write may have changed the holding.
         if (!isErrorCode(error, 'conflict') || attempt === mostAttempts) throw error;
       }
     }
@@ -145,7 +145,7 @@ export class LedgerCheck {
     await this.#client.patchMerge(services, { namespace, name }, patch, { signal, fieldManager });
   }
 
-  /** A Service may have been given an address of the shared pool by hand: nobody knows of that one. */
+  /** A user may have set an address of the shared pool by hand, without a reservation. */
   async #notReserved(service: Service, signal: AbortSignal): Promise<Finding[]> {
     const findings: Finding[] = [];
     for (const text of strangeAddresses(service)) {
@@ -158,7 +158,7 @@ export class LedgerCheck {
         service: keyOf(service),
         uid: service.metadata?.uid ?? '',
         addresses: [address],
-        message: `It shows an address of a shared pool (${state}) that it does not hold. Hand it over with the annotation causeway.dev/announcer, or give it another address.`,
+        message: `The Service shows an address of a shared pool (${state}) without a reservation. Hand the Service over with the annotation causeway.dev/announcer, or assign another address.`,
       });
     }
     return findings;

@@ -38,28 +38,28 @@ test.each<[string, LedgerReservation[], Service[], string[]]>([
     [service('a', '192.0.2.1', ['192.0.2.1'], 'metallb')],
     [],
   ],
-  ['a Service is no more, and looked after', [reservation('departing', '192.0.2.1')], [], []],
-  ['a Service is no more', [reservation('a', '192.0.2.1')], [], ['leaked a']],
+  ['a deleted Service with a pending release', [reservation('departing', '192.0.2.1')], [], []],
+  ['a deleted Service', [reservation('a', '192.0.2.1')], [], ['leaked a']],
   [
-    'it is no more, but its address is shown',
+    'a deleted Service with an address that another Service shows',
     [reservation('a', '192.0.2.1'), reservation('b', '192.0.2.2')],
     [service('b', '192.0.2.2', ['192.0.2.2', '192.0.2.1'], 'metallb')],
     ['leaked-but-shown a'],
   ],
   [
-    'the ledger lost it',
+    'no reservation in the ledger',
     [],
     [service('a', '192.0.2.1', ['192.0.2.1'], 'plain')],
     ['not-in-ledger a'],
   ],
   [
-    'the ledger has another',
+    'another address in the ledger',
     [reservation('a', '192.0.2.2')],
     [service('a', '192.0.2.1', ['192.0.2.1'], 'plain')],
     ['other-address a'],
   ],
   [
-    'nobody announces it',
+    'an address without announcement',
     [reservation('a', '192.0.2.1')],
     [service('a', '192.0.2.1', [], 'metallb')],
     ['not-announced a'],
@@ -68,7 +68,7 @@ test.each<[string, LedgerReservation[], Service[], string[]]>([
   expect(kinds(reservations, services)).toEqual(expected);
 });
 
-test('an address that was given by hand is strange, ours is not', () => {
+test('finds an address that was set by hand', () => {
   const given = service('a', '192.0.2.1', ['192.0.2.1', '192.0.2.66'], 'metallb');
   expect(strangeAddresses(given)).toEqual(['192.0.2.66']);
   expect(strangeAddresses({ ...given, spec: { type: 'ClusterIP' } })).toEqual([]);

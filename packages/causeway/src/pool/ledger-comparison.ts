@@ -14,26 +14,26 @@ export const findingKinds = [
   'not-announced',
   'not-reserved',
 ] as const;
-/** Departing: the cluster and the ledger agree, and somebody may want to know why it is still held. */
+/** Departing: the cluster and the ledger agree, and the finding explains why the reservation still exists. */
 export type FindingKind = (typeof findingKinds)[number] | 'departing';
 
-/** Where the cluster and the ledger don't agree. */
+/** A difference between the cluster and the ledger. */
 export interface Finding {
   readonly kind: FindingKind;
   /** `namespace/name` */
   readonly service: string;
   readonly uid: string;
   readonly addresses: readonly Address[];
-  /** What it means and what to do. */
+  /** The meaning and the remedy. */
   readonly message: string;
-  /** Of the reservation, where there is one. */
+  /** The fence of the reservation, if there is one. */
   readonly fence?: number | undefined;
 }
 
 /**
- * Compares what the ledger says of the cluster with what its Services say. The reservations must have
- * been read before the Services: one that is for no Service then is for none that will ever be. What
- * is departing is nobody's leak: somebody looks after it already.
+ * Compares the reservations of the cluster with its Services. The reservations must be read before the
+ * Services: a reservation without a Service then stays without one. Pending releases are no leaks, because
+ * the release watch handles them.
  */
 export function compareWithLedger(
   reservations: readonly LedgerReservation[],
@@ -50,7 +50,7 @@ export function compareWithLedger(
   return [...leaks, ...services.flatMap((service) => drift(service, held))];
 }
 
-/** Reservations of Services that are gone, kept because somebody is still seen to announce them. */
+/** Reservations of deleted Services that are kept because they are still seen announced. */
 export function findDeparting(
   reservations: readonly LedgerReservation[],
   departures: readonly PendingRelease[],
@@ -62,8 +62,8 @@ export function findDeparting(
     const { namespace = '?', name = '?', addresses, fence } = reservation;
     const message =
       announced === undefined
-        ? 'Its Service is no more. The controller frees it when the ledger lets it.'
-        : `Its Service is no more. It is freed when ${announcers[announced.by].title} is seen to have stopped. If that is dead, and nobody announces it: causeway ipam free.`;
+        ? 'The Service was deleted. The controller frees the reservation as soon as the ledger accepts that.'
+        : `The Service was deleted. The controller frees the reservation when ${announcers[announced.by].title} no longer announces the address. If the announcer is dead, free it with: causeway ipam free.`;
     return [{ kind: 'departing', service: `${namespace}/${name}`, uid, addresses, fence, message }];
   });
 }
@@ -76,12 +76,13 @@ function leak(reservation: LedgerReservation, shown: ReadonlySet<string>): Findi
     ? {
         ...common,
         kind: 'leaked',
-        message: 'Held in the ledger for a Service that is no more. A repair frees it, to rest.',
+        message:
+          'The ledger has a reservation for a deleted Service. A repair frees the reservation, and the address goes to quarantine.',
       }
     : {
         ...common,
         kind: 'leaked-but-shown',
-        message: `Its Service is no more, but another one shows ${still}. Look at that one first.`,
+        message: `The Service was deleted, but another Service shows ${still}. Check the other Service first.`,
       };
 }
 
@@ -92,11 +93,12 @@ function drift(service: Service, held: ReadonlyMap<string, LedgerReservation>): 
   const common = { service: keyOf(service), uid: holding.uid, addresses };
   const reservation = held.get(holding.uid);
   if (reservation === undefined) {
-    const message = 'The ledger knows nothing of it. A repair asks for it by its name.';
+    const message =
+      'The ledger has no reservation for the Service. A repair requests the same addresses again.';
     return [{ ...common, kind: 'not-in-ledger', message }];
   }
   if ([...addresses].sort().join() !== [...reservation.addresses].sort().join()) {
-    const message = `The ledger has ${reservation.addresses.join(', ')} for it. The controller takes that over when it looks at it next.`;
+    const message = `The ledger has ${reservation.addresses.join(', ')} for the Service. The controller uses these addresses with the next reconcile.`;
     return [{ ...common, kind: 'other-address', message, fence: reservation.fence }];
   }
   return notAnnounced(service, holding, common);
@@ -112,11 +114,11 @@ function notAnnounced(
   const shown = shownAddresses(service);
   const missing = common.addresses.filter((address) => !shown.includes(address));
   if (missing.length === 0) return [];
-  const message = `${announcer.title} was told to announce ${missing.join(', ')} and has not. Is it in one of its pools, and does it look at this Service?`;
+  const message = `${announcer.title} does not announce ${missing.join(', ')}. Check that a pool of the announcer has the address, and that the announcer serves this Service.`;
   return [{ ...common, kind: 'not-announced', message }];
 }
 
-/** Addresses that a Service of type LoadBalancer shows although it doesn't hold them. */
+/** Addresses that a Service of type LoadBalancer shows without holding them. */
 export function strangeAddresses(service: Service): string[] {
   if (service.spec?.type !== 'LoadBalancer') return [];
   const own = readHolding(service)?.addresses.flatMap(({ address, publicAddress }) => [

@@ -20,7 +20,7 @@ import { WithdrawalWatch } from './withdrawal.ts';
 
 export interface NodeParts {
   readonly client: KubeClient;
-  /** The node that takes the traffic of Services that name none. */
+  /** The node for Services that name none. */
   readonly node: string | undefined;
   readonly classes: readonly string[];
   readonly clock: Clock;
@@ -32,22 +32,22 @@ export interface PoolParts extends NodeParts {
   readonly ipam: Pick<IpamClient, 'call'>;
   readonly site: string;
   readonly cluster: string;
-  /** Undefined looks what is installed. */
+  /** Undefined detects the installed announcers. */
   readonly announcer: AnnouncerName | undefined;
   readonly withdrawalMs: number;
   readonly heartbeatMs: number;
   readonly driftEveryMs: number;
   readonly selfWithdrawal: boolean;
-  /** Where our own objects are kept. */
+  /** The namespace of the controller's own objects. */
   readonly namespace: string;
 }
 
-/** The provider where no ledger is: nodes' own addresses serve. */
+/** The provider without a ledger: Services use the nodes' own addresses. */
 export function makeNodeProvider({ node, classes, ...parts }: NodeParts): LoadBalancerProvider {
   return new NodeProvider({ nodes: new NodeView(parts), node, classes });
 }
 
-/** Puts the pool provider together. */
+/** Assembles the pool provider. */
 export function makePoolProvider(parts: PoolParts): LoadBalancerProvider {
   const { client, clock, log, metrics, site, cluster, withdrawalMs } = parts;
   const { announcer, node, classes } = parts;

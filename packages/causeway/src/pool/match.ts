@@ -4,7 +4,7 @@ import { announcerAnnotation } from './annotations.ts';
 import { poolClass } from './choose-announcer.ts';
 import { readHolding } from './holding.ts';
 
-/** Whether a Service is the pool provider's; `classes` are those that it serves beside our own. */
+/** Whether a Service belongs to the pool provider. `classes` are served beside Causeway's own. */
 export function claimOf(service: Service, classes: readonly string[]): Claim {
   if (service.spec?.type !== 'LoadBalancer') return isKeptBack(service) ? 'yes' : 'no';
   const { loadBalancerClass } = service.spec;
@@ -14,7 +14,7 @@ export function claimOf(service: Service, classes: readonly string[]): Claim {
   return isOurs || classes.includes(loadBalancerClass) ? 'yes' : 'no';
 }
 
-/** Whether it is no load balancer only because it must not be announced. */
+/** Whether the Service lost the type LoadBalancer only because it must not be announced. */
 function isKeptBack(service: Service): boolean {
   return service.spec?.type === 'NodePort' && readHolding(service)?.kept !== undefined;
 }

@@ -17,7 +17,7 @@ function node(
 const master = { 'node-role.kubernetes.io/control-plane': '' };
 const internal = (address: string) => ({ type: 'InternalIP' as const, address });
 
-test('the first ready control plane node serves, on its outside address if it has one', () => {
+test('chooses the first ready control plane node, and its external address if it has one', () => {
   const nodes = [
     node('worker', {}, [internal('10.0.0.9')]),
     node('m2', master, [internal('10.0.0.2'), { type: 'ExternalIP', address: '203.0.113.2' }]),

@@ -10,7 +10,7 @@ import type { Ingress } from '../services/provider.ts';
 
 const controlPlaneLabel = 'node-role.kubernetes.io/control-plane';
 
-/** What a Service shows that is reached on a node: nothing for a family that the node has not. */
+/** The ingress of a Service on a node. Families that the node does not have are left out. */
 export function ingressOnNode(
   nodes: readonly Node[],
   named: string | undefined,
@@ -23,9 +23,8 @@ export function ingressOnNode(
 }
 
 /**
- * The address of the node that takes a Service's traffic: of the one that is named, else of the first
- * ready control plane node by name, whether or not it is left out of load balancers: it always was
- * that one.
+ * The address of the node for a Service's traffic: the named node, otherwise the first ready control plane
+ * node by name. The label that excludes nodes from load balancers is ignored, for compatibility.
  */
 export function addressOfNode(
   nodes: Iterable<Node>,

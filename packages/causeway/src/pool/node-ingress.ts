@@ -7,8 +7,8 @@ import { readHolding } from './holding.ts';
 import { ingressOnNode } from './node-address.ts';
 
 /**
- * The way of platforms without virtual addresses: nothing is reserved, a node's own address serves. That
- * of the node that the Service names, else of `node`, else of one of the control plane.
+ * Serves a Service on a node's own address, for platforms without virtual addresses. Nothing is reserved. The
+ * node is the one that the Service names, otherwise `node`, otherwise a control plane node.
  */
 export function putOnNode(
   service: Service,
@@ -18,12 +18,12 @@ export function putOnNode(
 ): EnsureOutcome {
   const holding = readHolding(service);
   if (holding !== undefined) {
-    const message = `It holds an address of the pool, announced by ${announcers[holding.announcer].title}. Create it anew to have it on a node.`;
+    const message = `The Service holds an address of the pool, announced by ${announcers[holding.announcer].title}. Delete the Service and create it again to use the address of a node.`;
     return { kind: 'refused', reason: 'AnnouncerChanged', message };
   }
   const named = service.metadata?.annotations?.[nodeAnnotation] ?? node;
   const ingress = ingressOnNode([...nodes], named, families);
   if (ingress.length > 0) return { kind: 'ready', ingress };
-  const which = named === undefined ? 'no control plane node' : `the node ${named}`;
-  return { kind: 'pending', message: `Waiting: ${which} is ready with an address of its family` };
+  const which = named === undefined ? 'a ready control plane node' : `the ready node ${named}`;
+  return { kind: 'pending', message: `Waiting for ${which} with an address of the right family` };
 }

@@ -19,15 +19,15 @@ import { readPoolServiceSpec } from './service-spec.ts';
 
 export interface NodeProviderOptions {
   readonly nodes: NodeView;
-  /** The node that takes the traffic of Services that name none; else one of the control plane. */
+  /** The node for Services that name none; otherwise a control plane node. */
   readonly node: string | undefined;
-  /** Load balancer classes to serve beside our own. */
+  /** Load balancer classes to serve beside Causeway's own. */
   readonly classes: readonly string[];
 }
 
 const stuckMs = 30_000;
 
-/** The pool provider without a ledger: every Service is on a node's own address, and nothing is reserved. */
+/** The pool provider without a ledger: every Service uses a node's own address, and nothing is reserved. */
 export class NodeProvider implements LoadBalancerProvider {
   readonly name = 'pool';
   readonly #options: NodeProviderOptions;
@@ -58,7 +58,7 @@ export class NodeProvider implements LoadBalancerProvider {
     return keyOf(service);
   }
 
-  /** Nothing is held for anybody: what a Service shows follows from the nodes. */
+  /** Nothing is reserved: the ingress of a Service follows from the nodes. */
   get(): readonly Ingress[] | undefined {
     return undefined;
   }
@@ -77,7 +77,7 @@ export class NodeProvider implements LoadBalancerProvider {
     if (reading.kind === 'refused') return reading;
     const { announcer, demand } = reading.spec;
     if (announcer !== undefined && announcer !== 'node') {
-      const message = `It asks for the announcer ${announcer}, which needs an address of a pool, and the controller has no ledger (pool.servers).`;
+      const message = `The Service requests the announcer ${announcer}, which needs an address of a pool, and the controller has no ledger (pool.servers).`;
       return { kind: 'refused', reason: 'NoLedger', message };
     }
     return putOnNode(service, demand.families, this.#options.nodes.values(), this.#options.node);
@@ -92,7 +92,7 @@ export class NodeProvider implements LoadBalancerProvider {
     const isPresent = service?.metadata?.uid === owner.uid;
     if (isPresent && readHolding(service) !== undefined) {
       const message =
-        'It holds an address of a pool, and the controller has no ledger (pool.servers) to free it in';
+        'The Service holds an address of a pool, and the controller has no ledger (pool.servers) to free the address';
       return { kind: 'pending', message, retryAfterMs: stuckMs };
     }
     this.#served.remove(owner);

@@ -15,7 +15,7 @@ export interface NodeViewOptions {
   readonly metrics: Metrics;
 }
 
-/** The cluster's nodes, followed. */
+/** Watches the nodes of the cluster. */
 export class NodeView {
   readonly #store: Store<Node>;
   readonly #reflector: Reflector<Node, Node>;

@@ -5,7 +5,7 @@ import { PendingReleases } from './pending-releases.ts';
 
 const { signal } = new AbortController();
 
-test('who went is kept until it is removed, and what nobody can read stays', async () => {
+test('keeps a pending release until it is removed, and does not touch an unreadable one', async () => {
   const client = memoryKubeClient();
   const departures = new PendingReleases(client, 'kube-system');
   expect(await departures.list(signal)).toEqual([]);
@@ -23,12 +23,12 @@ test('who went is kept until it is removed, and what nobody can read stays', asy
   expect((await client.get(configMaps, name)).data).toHaveProperty('spoiled');
 });
 
-test('somebody may announce what departs until it is known that nobody does', async () => {
+test('mayBeAnnounced stays true until no pending release is announced', async () => {
   const departures = new PendingReleases(memoryKubeClient(), 'kube-system');
   expect(departures.mayBeAnnounced).toBe(true);
   await departures.list(signal);
   expect(departures.mayBeAnnounced).toBe(false);
-  await departures.add({ uid: 'told-later', withdrawn: true }, signal);
+  await departures.add({ uid: 'reported-later', withdrawn: true }, signal);
   expect(departures.mayBeAnnounced).toBe(false);
   const announced = { by: 'metallb', namespace: 'shop', name: 'web', wasSeen: true } as const;
   const departure = { uid: 'a', withdrawn: false, announced };

@@ -4,27 +4,27 @@ import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { configMaps } from '@causeway/kubernetes/objects/resources';
 import { announcerNames } from './announcer.ts';
 
-/** A Service that went and whose addresses the ledger has not been told of yet. */
+/** A deleted Service with a reservation that the ledger has not freed yet. */
 export interface PendingRelease {
   readonly uid: string;
-  /** Undefined if it isn't known; the ledger knows it. */
+  /** Undefined if unknown; the ledger knows the fence. */
   readonly fence?: number | undefined;
-  /** Whether somebody saw that nothing is announced any more. */
+  /** Whether the announcement was seen to end. */
   readonly withdrawn: boolean;
-  /** What is to be looked at before anything is freed; undefined if nothing is. */
+  /** What to check before the release; undefined if nothing. */
   readonly announced?: Announced | undefined;
 }
 
-/** Somebody may announce it still. */
+/** The address may still be announced. */
 export type Announced = z.infer<typeof announcedSchema>;
 
 const announcedSchema = z.object({
   by: z.enum(announcerNames),
   namespace: z.string(),
   name: z.string(),
-  /** Whether it was seen announced: then its end can be seen as well. */
+  /** Whether the announcement was seen. Then its end can be seen as well. */
   wasSeen: z.boolean(),
-  /** By which it was announced; a Service of the same name has another one. */
+  /** The lease term of the announcement. A Service of the same name has another term. */
   term: z.object({ holder: z.string(), since: z.string(), number: z.number() }).optional(),
 });
 
@@ -36,12 +36,15 @@ const departureSchema = z.object({
 
 const fieldManager = 'causeway-controller';
 
-/** Kept in the cluster, as a ConfigMap, until the ledger has heard of them: a Service needn't wait for that. */
+/**
+ * Stores pending releases in the cluster, as a ConfigMap, until the ledger has freed them. A Service need not
+ * wait for that.
+ */
 export class PendingReleases {
   readonly #client: KubeClient;
   readonly #name: { readonly namespace: string; readonly name: string };
 
-  /** The UIDs of those that somebody may announce still; undefined until they have been read. */
+  /** The UIDs of pending releases that may still be announced; undefined before the first read. */
   #announced: Set<string> | undefined;
   #additions = 0;
 
@@ -50,7 +53,7 @@ export class PendingReleases {
     this.#name = { namespace, name: 'causeway-pool-departed' };
   }
 
-  /** Whether an address may be announced that no Service has any more, and that nobody can stop. */
+  /** Whether an address without a Service may be announced, which the controller can't stop. */
   get mayBeAnnounced(): boolean {
     return this.#announced === undefined || this.#announced.size > 0;
   }
@@ -75,7 +78,7 @@ export class PendingReleases {
       return departure === undefined ? [] : [{ uid, ...departure }];
     });
     const announced = all.filter((departure) => departure.announced !== undefined);
-    // What was added while it was read may not be in it.
+    // Additions during the read may be missing in the result.
     const others = before === this.#additions ? [] : (this.#announced ?? []);
     this.#announced = new Set([...others, ...announced.map(({ uid }) => uid)]);
     return all;
@@ -88,7 +91,7 @@ export class PendingReleases {
   }
 }
 
-/** What nobody can read is left where it is: an operator may know what it was. */
+/** Unreadable entries stay: an operator may understand them. */
 function parse(text: string): z.infer<typeof departureSchema> | undefined {
   try {
     return departureSchema.safeParse(JSON.parse(text)).data;

@@ -20,7 +20,7 @@ export const poolEvents = {
     type: 'Warning',
     meaning: 'The cluster has no program that announces addresses, or has several.',
     remedy:
-      'Install one, or name one with `causeway.dev/announcer`. The controller checks again by itself.',
+      'Install one, or name one with `causeway.dev/announcer`. The controller checks again at intervals.',
   }),
   InvalidPoolLabels: defineEvent({
     reason: 'InvalidPoolLabels',
@@ -62,7 +62,7 @@ export const poolEvents = {
     reason: 'CannotWithdraw',
     type: 'Warning',
     meaning:
-      'The announcer announces the address until the Service is deleted, so self-withdrawal is not possible.',
+      'The announcer announces the address until the Service is deleted, so it does not support self-withdrawal.',
     remedy: 'Use another announcer, or disable self-withdrawal.',
   }),
   StillAnnounced: defineEvent({
@@ -84,7 +84,7 @@ export const poolEvents = {
     type: 'Warning',
     meaning: 'The controller stopped the announcement of the address. The message has the cause.',
     remedy:
-      'Check the connection to the ledger. The controller announces an address again by itself.',
+      'Check the connection to the ledger. The controller announces an address again as soon as the ledger answers.',
   }),
 } as const;
 

@@ -3,14 +3,14 @@ import type { IpamClient } from '../ipam/api/client.ts';
 import type { AnswerOf } from '../ipam/api/operations.ts';
 import type { HeldAddress } from './holding.ts';
 
-/** What is asked for a Service. */
+/** The request for a Service. */
 export interface Demand {
   readonly namespace: string;
   readonly name: string;
   readonly families: readonly Family[];
-  /** By name: what it has, or what its user asks for. */
+  /** The requested addresses: those that the Service has, or those that its user requests. */
   readonly addresses: readonly Address[];
-  /** The addresses are announced for it now: a ledger that was restored must believe it. */
+  /** The addresses are announced for the Service now. A restored ledger must accept that. */
   readonly claim: boolean;
   readonly pool?: string | undefined;
   /** The labels that the pool must have. */
@@ -23,7 +23,7 @@ export interface Demand {
 export interface Grant {
   readonly addresses: readonly HeldAddress[];
   readonly fence: number;
-  /** Who is to announce it, where the pool says so. */
+  /** The announcer, if the pool names one. */
   readonly announcer?: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface LedgerReservation {
   readonly fence: number;
 }
 
-/** The shared ledger as one cluster sees it: only its own part, with its own credential. */
+/** The shared ledger as seen by one cluster: only the cluster's own part, with its own credential. */
 export class PoolLedger {
   readonly #client: Pick<IpamClient, 'call'>;
   readonly #here: { readonly site: string; readonly cluster: string };
@@ -46,7 +46,7 @@ export class PoolLedger {
     this.#here = here;
   }
 
-  /** Undefined when it has to wait: it then has its place in the queue, kept by asking again. */
+  /** Returns undefined while the Service has to wait. Repeated calls keep its place in the queue. */
   async ensure(uid: string, demand: Demand, signal: AbortSignal): Promise<Grant | undefined> {
     const params = { ...this.#here, uid };
     const { families, addresses, ports, ...rest } = demand;
@@ -61,7 +61,7 @@ export class PoolLedger {
     return answer.state === 'waiting' ? undefined : grantOf(answer);
   }
 
-  /** The ports of a Service that holds something have changed, or it keeps only some of its addresses. */
+  /** Updates the ports of a Service with a reservation, or releases some of its addresses. */
   async update(
     uid: string,
     fence: number,
@@ -78,7 +78,7 @@ export class PoolLedger {
     return grantOf(await this.#client.call('updateLoadBalancer', input, signal));
   }
 
-  /** Frees what the owner holds. `withdrawn`: somebody saw that it is no longer announced. */
+  /** Frees the reservation of the owner. `withdrawn`: the announcement was seen to end. */
   async delete(uid: string, fence: number, withdrawn: boolean, signal: AbortSignal): Promise<void> {
     const query = { fence, withdrawn: withdrawn ? ('true' as const) : ('false' as const) };
     const input = { params: { ...this.#here, uid }, query };
@@ -93,7 +93,7 @@ export class PoolLedger {
     return this.#client.call('heartbeat', { params: this.#here, body }, signal);
   }
 
-  /** Whether an address is in a pool of the site, and taken: not by whom. */
+  /** Whether an address is in a pool of the site, and reserved; without its owner. */
   async stateOf(address: Address, signal: AbortSignal): Promise<string> {
     const params = { site: this.#here.site, address };
     return (await this.#client.call('whoHas', { params }, signal)).state;

@@ -26,7 +26,8 @@ let clock: SimulatedClock;
 const context = {
   signal: new AbortController().signal,
   log: discardLog,
-  tell: (_type: string, reason: string, message: string) => events.push(`${reason}: ${message}`),
+  recordEvent: (_type: string, reason: string, message: string) =>
+    events.push(`${reason}: ${message}`),
   annotate: (annotations: Record<string, string | null>) => {
     const { metadata } = service;
     const merged = { ...metadata?.annotations, ...annotations } as Record<string, string>;
@@ -69,7 +70,7 @@ function makeProvider(selfWithdrawal = true): PoolProvider {
   } as unknown as PoolProviderOptions);
 }
 
-test('a plain Service that was withdrawn shows its address again only with the word of the ledger', async () => {
+test('shows the address of a withdrawn plain Service again only after the ledger has confirmed it', async () => {
   const shown = { ingress: [{ ip: address }] };
   expect(await provider.ensure(service, context)).toMatchObject(shown);
   contact.isWithdrawn = true;
@@ -88,7 +89,7 @@ test('a plain Service that was withdrawn shows its address again only with the w
 });
 
 test.each(['address-outside', 'pool-exhausted', 'quota'] as const)(
-  'refused for %s, a Service goes on with what the ledger still has for it, and with nothing else',
+  'after a rejection for %s, keeps only the addresses that the ledger still has for the Service',
   async (reason) => {
     const code = reason === 'address-outside' ? 'invalid' : 'exhausted';
     ledger.ensure = () => Promise.reject(new Refusal(code, reason, 'no'));
@@ -100,7 +101,7 @@ test.each(['address-outside', 'pool-exhausted', 'quota'] as const)(
   },
 );
 
-test('an address that the announcer does not support for the Service is refused', async () => {
+test('refuses an address that the announcer does not support for the Service', async () => {
   const annotations = { 'causeway.dev/announcer': 'metallb' };
   const spec = { ...service.spec, loadBalancerIP: '198.51.100.9' };
   service = { metadata: { ...service.metadata, annotations }, spec };
@@ -112,7 +113,7 @@ test('an address that the announcer does not support for the Service is refused'
 });
 
 test.each(['recovering', 'moved'] as const)(
-  'a ledger that is %s says nothing of who holds what',
+  'keeps the addresses while the ledger is %s',
   async (reason) => {
     reservations = [];
     ledger.ensure = () => Promise.reject(new Refusal('unavailable', reason, 'no'));
@@ -121,10 +122,10 @@ test.each(['recovering', 'moved'] as const)(
   },
 );
 
-test('kube-vip is told the next address before anything else is changed, and nothing while there is none', async () => {
-  const told = 'kube-vip.io/loadbalancerIPs';
+test('writes the next address for kube-vip before any other change, and nothing while there is none', async () => {
+  const addressAnnotation = 'kube-vip.io/loadbalancerIPs';
   const holding = { uid: 'u', addresses: [{ address }], fence: 7, announcer: 'kube-vip' } as const;
-  const annotations = { [holdingAnnotation]: formatHolding(holding), [told]: address };
+  const annotations = { [holdingAnnotation]: formatHolding(holding), [addressAnnotation]: address };
   service = { ...service, metadata: { ...service.metadata, annotations } };
   const before = service;
   const asked: unknown[] = [];
@@ -142,13 +143,13 @@ test('kube-vip is told the next address before anything else is changed, and not
   next.grant = { addresses: [{ address: parseAddress('192.0.2.2') }], fence: 9 };
   await provider.ensure(service, context);
   expect(readHolding(service)).toMatchObject({ addresses: [{ address: '192.0.2.2' }], fence: 9 });
-  expect(service.metadata?.annotations?.[told]).toBe('192.0.2.2');
+  expect(service.metadata?.annotations?.[addressAnnotation]).toBe('192.0.2.2');
   expect(service.spec).toBe(before.spec);
 });
 
-test('kube-vip is told the same again while it shows something else, less and less often, and not for ever', async () => {
+test('repeats the announcement to kube-vip with growing intervals and a limit while kube-vip shows another address', async () => {
   const next = parseAddress('192.0.2.2');
-  const told = () => service.metadata?.annotations?.['kube-vip.io/loadbalancerIPs'];
+  const announcedAddress = () => service.metadata?.annotations?.['kube-vip.io/loadbalancerIPs'];
   const show = (ip: string) => {
     service = { ...service, status: { loadBalancer: { ingress: [{ ip }] } } };
   };
@@ -157,7 +158,7 @@ test('kube-vip is told the same again while it shows something else, less and le
   await context.annotate({ ...named, [holdingAnnotation]: formatHolding(holding) });
   provider = makeProvider(false);
   ledger.ensure = () => Promise.resolve({ addresses: [{ address: next }], fence: 9 });
-  // Nothing was shown yet: it may just not be there.
+  // kube-vip has shown nothing yet: it may not be running.
   expect(await provider.ensure(service, context)).not.toHaveProperty('retryAfterMs');
   show(address);
   const writes: string[] = [];
@@ -165,7 +166,7 @@ test('kube-vip is told the same again while it shows something else, less and le
   for (let left = 40; left > 0; left -= 1) {
     const before = service;
     const outcome = await provider.ensure(service, context);
-    expect(told()).toBe(next);
+    expect(announcedAddress()).toBe(next);
     expect(outcome.kind).toBe('pending');
     if (readHolding(before)?.reminders !== readHolding(service)?.reminders) {
       writes.push(String(readHolding(service)?.reminders));
@@ -181,7 +182,7 @@ test('kube-vip is told the same again while it shows something else, less and le
   const right = service.metadata?.annotations;
   expect(await provider.ensure(service, context)).toMatchObject({ kind: 'ready' });
   expect(service.metadata?.annotations).toEqual(right);
-  // What it is told next is another matter.
+  // Another address starts the intervals again.
   ledger.ensure = () => Promise.resolve({ addresses: [{ address }], fence: 11 });
   provider = makeProvider(false);
   await provider.ensure(service, context);

@@ -56,42 +56,46 @@ export interface PoolProviderOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly announcer: AnnouncerName | undefined;
-  /** The node that takes the traffic with the announcer `node`; else one of the control plane. */
+  /** The node for the announcer `node`; otherwise a control plane node. */
   readonly node: string | undefined;
-  /** Whether the ledger may be promised that announcements stop without contact. */
+  /** Whether the controller may promise the ledger to stop announcing without contact. */
   readonly selfWithdrawal: boolean;
-  /** Load balancer classes to serve beside our own. */
+  /** Load balancer classes to serve beside Causeway's own. */
   readonly classes: readonly string[];
 }
 
 const waitMs = 5_000;
 const announcerCheckMs = 30_000;
 
-/** Services with addresses of a pool that many clusters share; somebody else announces them. */
+/**
+ * Serves Services with addresses of a pool that many clusters share. Another program announces the addresses.
+ */
 export class PoolProvider implements LoadBalancerProvider {
   readonly name = 'pool';
   readonly #options: PoolProviderOptions;
   readonly #owners = new OwnerIndex();
   readonly #grants: Reservations;
-  readonly #telling: AnnouncementWriter;
-  /** Who announces the Services, by UID: one that vanishes can't be asked any more. */
+  readonly #announcements: AnnouncementWriter;
+  /** The announcers of the Services, by UID. They are needed after a Service is deleted. */
   readonly #announcers = new Map<string, AnnouncerName>();
   readonly #synced = Promise.withResolvers<void>();
-  /** The Services that are on a node's own address, by UID. */
+  /** The Services on a node's own address, by UID. */
   readonly #onNode = new Set<string>();
   #services: Store<Service> | undefined;
 
   constructor(options: PoolProviderOptions) {
     this.#options = options;
     this.#grants = new Reservations(options.ledger);
-    this.#telling = new AnnouncementWriter(this.#grants, options.clock);
+    this.#announcements = new AnnouncementWriter(this.#grants, options.clock);
   }
 
   get synced(): Promise<void> {
     return this.#synced.promise;
   }
 
-  /** Without the ledger nothing new is served, but what is there is: that is no reason to be taken out. */
+  /**
+   * Without the ledger, the controller serves no new Services but keeps the existing ones. So it stays ready.
+   */
   readiness(): string | undefined {
     return this.#options.nodes.readiness();
   }
@@ -150,8 +154,8 @@ export class PoolProvider implements LoadBalancerProvider {
     );
     if (choice.kind === 'refused') {
       if (choice.reason !== 'NoAnnouncer') return choice;
-      // It may be installed any time, and nobody tells us.
-      context.tell('Warning', choice.reason, choice.message);
+      // An announcer may be installed at any time, without notification.
+      context.recordEvent('Warning', choice.reason, choice.message);
       return { kind: 'pending', message: choice.message, retryAfterMs: announcerCheckMs };
     }
     const refusal = this.#options.selfWithdrawal
@@ -170,25 +174,25 @@ export class PoolProvider implements LoadBalancerProvider {
     const present = this.#services?.get(key);
     const service = present?.metadata?.uid === owner.uid ? present : undefined;
     if (service !== undefined && this.#isOnNode(service)) {
-      this.#forget(owner);
+      this.#drop(owner);
       return { kind: 'gone' };
     }
     const fence = this.#grants.fenceOf(owner.uid);
     const last = { fence, announcer: this.#announcers.get(owner.uid) };
     const outcome = await this.#options.release.release(owner, service, last, context);
-    if (outcome.kind === 'gone') this.#forget(owner);
+    if (outcome.kind === 'gone') this.#drop(owner);
     return outcome;
   }
 
-  #forget(owner: Owner): void {
-    this.#grants.forget(owner.uid);
-    this.#telling.forget(owner.uid);
+  #drop(owner: Owner): void {
+    this.#grants.drop(owner.uid);
+    this.#announcements.drop(owner.uid);
     this.#announcers.delete(owner.uid);
     this.#onNode.delete(owner.uid);
     this.#owners.remove(owner);
   }
 
-  /** Nothing was ever reserved for it, so the ledger needn't be asked. */
+  /** Nothing is reserved for the Service, so the ledger need not be asked. */
   #isOnNode(service: Service): boolean {
     const named = service.metadata?.annotations?.[announcerAnnotation];
     return (named ?? this.#options.announcer) === 'node' && readHolding(service) === undefined;
@@ -208,8 +212,8 @@ export class PoolProvider implements LoadBalancerProvider {
           for (const service of host.services.values()) {
             if (readHolding(service) !== undefined) this.#owners.add(service);
           }
-          await contact.remember(inner);
-          await departed.remember(inner);
+          await contact.load(inner);
+          await departed.load(inner);
           this.#synced.resolve();
           const mayPromise = () =>
             !departed.mayBeAnnounced && [...host.services.values()].every(canBeWithdrawn);
@@ -229,14 +233,14 @@ export class PoolProvider implements LoadBalancerProvider {
     }
   }
 
-  /** What the ledger said before may no longer hold. */
+  /** Earlier answers of the ledger may be outdated. */
   #askAgain(host: ProviderHost): void {
-    this.#grants.forgetAll();
+    this.#grants.dropAll();
     for (const { uid } of this.#owners.all()) this.#enqueue(host, uid);
   }
 
   #askFor(host: ProviderHost, uid: string): void {
-    this.#grants.forget(uid);
+    this.#grants.drop(uid);
     this.#enqueue(host, uid);
   }
 
@@ -251,21 +255,25 @@ export class PoolProvider implements LoadBalancerProvider {
     return readHolding(service);
   }
 
-  /** Stops the announcement for as long as the ledger isn't heard of; the address stays the Service's. */
+  /** Stops the announcement while the ledger does not answer. The Service keeps its address. */
   async #keepBack(
     service: Service,
     holding: Holding | undefined,
     context: ProviderContext,
   ): Promise<EnsureOutcome> {
-    const message = 'Not announced: the ledger was not heard of for as long as was promised to it';
-    // Who does not listen would go on, and would not even notice the Service's end as what it is then.
+    const message = 'Not announced: the ledger did not answer for the promised time';
+    // An announcer that can't be stopped would continue, and would misinterpret the later deletion of the
+    // Service.
     if (holding !== undefined && canBeWithdrawn(service)) {
       await this.#withdraw(service, holding, context, message);
     }
     return { kind: 'pending', message, ingress: [] };
   }
 
-  /** It no longer holds the address: it stops being announced at once, and another one is asked for. */
+  /**
+   * The Service no longer holds the address. The announcement stops at once, and the controller requests
+   * another address.
+   */
   async #lose(
     owner: Owner,
     service: Service,
@@ -275,14 +283,14 @@ export class PoolProvider implements LoadBalancerProvider {
     const had = holding.addresses.map(({ address }) => address).join(', ');
     const { stopsWhen } = announcers[holding.announcer];
     if (stopsWhen === 'deleted') return this.#replace(owner, service, holding, had, context);
-    const message = `The ledger no longer has ${had} for it; it gets what the ledger has now`;
+    const message = `The ledger no longer has ${had} for the Service; the controller requests another address`;
     await this.#withdraw(service, { ...holding, addresses: [], fence: 0 }, context, message);
     return { kind: 'pending', message, retryAfterMs: 1, ingress: [] };
   }
 
   /**
-   * Who announces it goes on until it is told another address, or the Service is deleted as the load
-   * balancer that it is: so nothing changes before there is another one.
+   * The announcer continues until it gets another address or a Service of type LoadBalancer is deleted. So
+   * nothing changes before there is another address.
    */
   async #replace(
     owner: Owner,
@@ -293,9 +301,9 @@ export class PoolProvider implements LoadBalancerProvider {
   ): Promise<EnsureOutcome> {
     const announcer = announcers[name];
     const message =
-      `The ledger no longer has ${had} for it, and ${announcer.title} announces it until the Service has another one or is deleted. ` +
-      'Another one is asked for.';
-    context.tell('Warning', 'TakenBack', message);
+      `The ledger no longer has ${had} for the Service, and ${announcer.title} announces the address until the Service has another address or is deleted. ` +
+      'The controller requests another address.';
+    context.recordEvent('Warning', 'TakenBack', message);
     const reading = readPoolServiceSpecAnew(service, name);
     if (reading.kind === 'refused') return reading;
     const grant = await this.#grants.ask(owner, reading.spec.demand, undefined, context);
@@ -319,7 +327,7 @@ export class PoolProvider implements LoadBalancerProvider {
     const written = service.metadata?.annotations?.[holdingAnnotation];
     if (change.spec === undefined && written === change.annotations[holdingAnnotation]) return;
     await context.annotate(change.annotations, { spec: change.spec });
-    context.tell('Warning', 'Withdrawn', message);
+    context.recordEvent('Warning', 'Withdrawn', message);
   }
 
   #putOnNode(service: Service, { demand }: PoolServiceSpec): EnsureOutcome {
@@ -346,12 +354,12 @@ export class PoolProvider implements LoadBalancerProvider {
     context: ProviderContext,
   ): Promise<EnsureOutcome> {
     this.#announcers.set(service.metadata?.uid ?? '', announcer.name);
-    return this.#telling.tell(service, spec, grant, announcer, context);
+    return this.#announcements.announce(service, spec, grant, announcer, context);
   }
 }
 
 const waiting = {
   kind: 'pending',
-  message: 'No address is left in the pool; it waits for the next one',
+  message: 'The pool has no free address; the Service waits for the next one',
   retryAfterMs: waitMs,
 } as const satisfies EnsureOutcome;

@@ -29,13 +29,19 @@ function service(more: { deleted?: boolean; type?: 'LoadBalancer' | 'NodePort'; 
 }
 
 const freed = (withdrawn: boolean): ReleaseStep => ({ kind: 'free', withdrawn });
-const readAgain = expect.objectContaining({ kind: 'look-again' }) as ReleaseStep;
-const stuck = expect.objectContaining({ kind: 'look-again', isStuck: true }) as ReleaseStep;
+const recheck = expect.objectContaining({ kind: 'recheck' }) as ReleaseStep;
+const stuck = expect.objectContaining({ kind: 'recheck', isStuck: true }) as ReleaseStep;
 
 test.each<[string, Service | undefined, Holding | undefined, Sighting, ReleaseStep]>([
-  ['nothing is known', service({}), undefined, 'unknown', freed(false)],
-  ['it is gone with all', undefined, holding('metallb'), 'unknown', freed(false)],
-  ['it is gone and seen withdrawn', undefined, holding('metallb'), 'withdrawn', freed(true)],
+  ['without a holding', service({}), undefined, 'unknown', freed(false)],
+  ['the Service does not exist', undefined, holding('metallb'), 'unknown', freed(false)],
+  [
+    'the Service does not exist, seen withdrawn',
+    undefined,
+    holding('metallb'),
+    'withdrawn',
+    freed(true),
+  ],
   [
     'not stopped yet',
     service({ type: 'LoadBalancer' }),
@@ -50,67 +56,67 @@ test.each<[string, Service | undefined, Holding | undefined, Sighting, ReleaseSt
     'withdrawn',
     { kind: 'stop' },
   ],
-  ['stopped, still announced', service({}), holding('cilium', 100), 'announced', readAgain],
+  ['stopped, still announced', service({}), holding('cilium', 100), 'announced', recheck],
   [
-    'announced for too long after: the Service goes, its address is looked after',
+    'announced for too long: a deleted Service is let go',
     service({}),
     holding('cilium', -1000),
     'announced',
     { kind: 'let-go', announcer: 'cilium' },
   ],
   [
-    'announced for too long after, and it stays',
+    'announced for too long: the Service stays',
     service({ deleted: false }),
     holding('metallb', -1000),
     'announced',
     stuck,
   ],
   [
-    'of one that stops for nothing but its end',
+    'an announcer that stops only on deletion',
     service({ type: 'LoadBalancer', shows: true }),
     holding('kube-vip'),
     'announced',
     { kind: 'let-go', announcer: 'kube-vip' },
   ],
   [
-    'of such a one, no load balancer any more',
+    'such an announcer, no load balancer any more',
     service({ deleted: false }),
     holding('kube-vip', -1000),
     'unknown',
     stuck,
   ],
   [
-    'of such a one, and seen to have stopped all the same',
+    'such an announcer, seen withdrawn',
     service({ deleted: false }),
     holding('kube-vip', -1000),
     'withdrawn',
     freed(true),
   ],
   ['stopped and seen withdrawn', service({}), holding('cilium', 100), 'withdrawn', freed(true)],
-  ['stopped, and nothing to be seen', service({}), holding('purelb', 100), 'unknown', freed(false)],
+  ['stopped, sighting unknown', service({}), holding('purelb', 100), 'unknown', freed(false)],
   [
-    'taken away from us and still shown',
+    'handed over and still shown',
     service({ deleted: false, type: 'LoadBalancer', shows: true }),
     holding('kube-vip', -100_000),
     'unknown',
-    readAgain,
+    recheck,
   ],
   [
-    'taken away from us and shown no more',
+    'handed over and no longer shown',
     service({ deleted: false, type: 'LoadBalancer' }),
     holding('metallb', 100),
     'withdrawn',
     freed(true),
   ],
   [
-    'a plain status that shows it',
+    'a plain status that shows the address',
     service({ type: 'LoadBalancer', shows: true }),
     holding('plain'),
     'unknown',
     { kind: 'leave-status' },
   ],
   [
-    'a plain status that shows it no more',
+    'a plain status that no longer shows the address',
     service({ type: 'LoadBalancer' }),
     holding('plain'),
     'unknown',
@@ -120,7 +126,7 @@ test.each<[string, Service | undefined, Holding | undefined, Sighting, ReleaseSt
   expect(nextStep(present, held, sighting, 200, 1000)).toEqual(expected);
 });
 
-test('what a Service that vanished held is looked after where somebody announces it', async () => {
+test('keeps the reservation of a suddenly deleted Service while it may be announced', async () => {
   const client = memoryKubeClient();
   const departures = new PendingReleases(client, 'kube-system');
   const freedNow: unknown[] = [];
@@ -148,7 +154,7 @@ test('what a Service that vanished held is looked after where somebody announces
     { uid: 'u', fence: 7, announced: { by: 'cilium', wasSeen: true, term: { number: 4 } } },
   ]);
 
-  // Behind a plain status nothing can be seen: it rests instead.
+  // With a plain status nothing can be seen, so the address goes to quarantine instead.
   const plain = { fence: 8, announcer: 'plain' } as const;
   await release.release({ ...owner, uid: 'v' }, undefined, plain, context);
   expect(freedNow).toEqual([['v', 8, false]]);

@@ -16,39 +16,39 @@ export interface PoolReleaseOptions {
   readonly watch: WithdrawalWatch;
   readonly departures: PendingReleases;
   readonly clock: Clock;
-  /** How long the end of an announcement is looked for. */
+  /** How long the controller checks for the end of an announcement. */
   readonly withdrawalMs: number;
 }
 
 const recheckMs = 1_000;
 const stuckMs = 30_000;
 
-/** What is known of a Service that can't be asked any more. */
-export interface Remembered {
+/** The known facts about a Service that no longer exists. */
+export interface LastKnown {
   readonly fence?: number | undefined;
-  /** Who was told to announce it, if somebody was. */
+  /** The announcer of the Service, if there was one. */
   readonly announcer?: AnnouncerName | undefined;
 }
 
-/** What is to be done next for a Service that gives its addresses up. */
+/** The next step of a release. */
 export type ReleaseStep =
   | { readonly kind: 'stop' }
-  /** The status is ours, and still shows it. */
+  /** The controller wrote the status, and the status still shows the address. */
   | { readonly kind: 'leave-status' }
   | {
-      readonly kind: 'look-again';
+      readonly kind: 'recheck';
       readonly message: string;
-      /** Nothing is expected to happen soon. */
+      /** No change is expected soon. */
       readonly isStuck: boolean;
     }
-  /** The Service may go, and its address is looked after beyond its end. */
+  /** The Service may be deleted. The release watch handles its address afterwards. */
   | { readonly kind: 'let-go'; readonly announcer: AnnouncerName }
   | { readonly kind: 'free'; readonly withdrawn: boolean };
 
 /**
- * The order never turns round: the announcer is told to stop, or the address leaves the status where
- * that is all there is; somebody sees that it has; then the address is freed. Where it can't be seen,
- * the address rests longer, and while it is seen or shown, nothing is freed at all.
+ * The order is fixed. First the announcement stops; with a plain status, the address leaves the status. Then
+ * the end of the announcement is seen. Then the address is freed. Where the end can't be seen, the quarantine
+ * is longer. While the address is announced or shown, it is not freed.
  */
 export function nextStep(
   service: Service | undefined,
@@ -76,27 +76,27 @@ export function nextStep(
   const still = holding.addresses.find(({ address }) => shown.has(address));
   if (service.spec?.type === 'LoadBalancer' && still !== undefined) {
     const message = `${title} still announces ${still.address}: delete the Service or change its type`;
-    return { kind: 'look-again', message, isStuck: true };
+    return { kind: 'recheck', message, isStuck: true };
   }
   if (stopsWhen === 'deleted' && sighting !== 'withdrawn') {
-    const message = `${title} goes on announcing it until the Service is deleted: its address stays reserved`;
-    return { kind: 'look-again', message, isStuck: true };
+    const message = `${title} announces the address until the Service is deleted: the address stays reserved`;
+    return { kind: 'recheck', message, isStuck: true };
   }
   if (sighting === 'announced') {
     const isLate = now - holding.stoppedAt >= withdrawalMs;
     if (isLate && isDeleted) return letGo;
-    const message = `waiting until ${title} no longer announces it`;
-    return { kind: 'look-again', message, isStuck: isLate };
+    const message = `waiting until ${title} no longer announces the address`;
+    return { kind: 'recheck', message, isStuck: isLate };
   }
   return { kind: 'free', withdrawn: sighting === 'withdrawn' };
 }
 
-/** To be deleted, and a load balancer to announcers all the same: somebody has made it one again. */
+/** The Service is being deleted, but has the type LoadBalancer again: another client changed it. */
 function isStillBalanced({ metadata, spec }: Service): boolean {
   return metadata?.deletionTimestamp !== undefined && spec?.type === 'LoadBalancer';
 }
 
-/** Gives up what a Service holds. Every call finishes what an earlier one began. */
+/** Releases the reservation of a Service. Every call continues an earlier one. */
 export class PoolRelease {
   readonly #options: PoolReleaseOptions;
 
@@ -104,18 +104,18 @@ export class PoolRelease {
     this.#options = options;
   }
 
-  /** `service` is undefined when it is no more; `last` is what is remembered of it. */
+  /** `service` is undefined if it does not exist any more; `last` has the stored facts about it. */
   async release(
     owner: Owner,
     service: Service | undefined,
-    last: Remembered,
+    last: LastKnown,
     context: ProviderContext,
   ): Promise<DeleteOutcome> {
     const { watch, clock, withdrawalMs } = this.#options;
     const { fence } = last;
     const holding = service === undefined ? undefined : readHolding(service);
     if (service === undefined && last.announcer !== undefined) {
-      // It vanished without a word to us: whoever announces it may not even have noticed.
+      // The Service was deleted without a finalizer, so its announcer may not have noticed yet.
       if (announcers[last.announcer].statusWriter === 'announcer') {
         await this.#noteDeparture(owner, fence, last.announcer, context.signal);
         return { kind: 'gone' };
@@ -136,20 +136,24 @@ export class PoolRelease {
             : handedOver(service, holding, now);
           await context.annotate(annotations, { spec });
         }
-        return { kind: 'pending', message: 'no longer to be announced', retryAfterMs: recheckMs };
+        return {
+          kind: 'pending',
+          message: 'the announcement is being stopped',
+          retryAfterMs: recheckMs,
+        };
       case 'leave-status':
         return {
           kind: 'pending',
-          message: 'its address leaves the status, then it is freed',
+          message: 'the address is removed from the status, then freed',
           retryAfterMs: recheckMs,
           leavesStatus: true,
         };
-      case 'look-again': {
+      case 'recheck': {
         const retryAfterMs = step.isStuck ? stuckMs : recheckMs;
         return { kind: 'pending', message: step.message, retryAfterMs };
       }
       case 'let-go':
-        // Noted before the Service goes, so that it is looked after by whoever comes next.
+        // Stored before the Service is deleted, so that the next controller continues the release.
         await this.#noteDeparture(owner, fenceOf(holding) ?? fence, step.announcer, context.signal);
         return { kind: 'gone' };
       case 'free':
@@ -161,7 +165,7 @@ export class PoolRelease {
     }
   }
 
-  /** Its address is looked after from then on: freed when it is no longer seen. */
+  /** Adds a pending release. The address is freed when it is no longer seen announced. */
   async #noteDeparture(
     owner: Owner,
     fence: number | undefined,
@@ -176,7 +180,10 @@ export class PoolRelease {
     await departures.add({ uid, fence, withdrawn: false, announced }, signal);
   }
 
-  /** A Service doesn't wait for the ledger: that it went is kept until the ledger has heard of it. */
+  /**
+   * A Service does not wait for the ledger: the pending release is kept until the ledger has freed the
+   * address.
+   */
   async #depart(
     departure: PendingRelease,
     isDeleted: boolean,
@@ -185,13 +192,13 @@ export class PoolRelease {
     try {
       const free = isDeleted ? freeForGood : freeReleased;
       await free(this.#options.ledger, departure, signal);
-      this.#options.watch.forget(departure.uid);
+      this.#options.watch.drop(departure.uid);
     } catch (error) {
       const known = CausewayError.from(error);
-      // One that stays may come back to us: what it holds must not be freed behind its back then.
+      // A Service that stays may return to this provider. Its reservation must not be freed later then.
       if (isAnswer(known) || !isDeleted) throw known;
       await this.#options.departures.add(departure, signal);
-      log.warn({ problem: known.message }, 'the ledger is told later that it holds nothing');
+      log.warn({ problem: known.message }, 'the ledger is not reached; the address is freed later');
     }
     return { kind: 'gone' };
   }

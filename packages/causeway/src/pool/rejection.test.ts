@@ -15,24 +15,34 @@ const refusal = (reason: RefusalReason, code: 'conflict' | 'exhausted' | 'invali
   new Refusal(code, reason, 'no', { hint: 'Do something.' });
 
 test.each<[string, CausewayError, Holding | undefined, string | undefined]>([
-  ['somebody else has what it had', refusal('address-in-use'), held, 'lost'],
-  ['what it had rests after somebody else', refusal('address-resting'), held, 'lost'],
-  ['what it asks for is taken', refusal('address-in-use'), undefined, undefined],
-  ['it lost what it had before', refusal('address-in-use'), { ...held, addresses: [] }, undefined],
+  ['the former address has another owner', refusal('address-in-use'), held, 'lost'],
   [
-    'it asks for another than it has',
+    'the former address is in the quarantine of another owner',
+    refusal('address-resting'),
+    held,
+    'lost',
+  ],
+  ['the requested address is in use', refusal('address-in-use'), undefined, undefined],
+  [
+    'the Service lost its address before',
+    refusal('address-in-use'),
+    { ...held, addresses: [] },
+    undefined,
+  ],
+  [
+    'the Service requests another address than its own',
     refusal('other-address'),
     held,
     'AddressDiffers: no. Do something.',
   ],
   [
-    'it asks for what is in no pool',
+    'the requested address is in no pool',
     refusal('address-outside', 'invalid'),
     undefined,
     'AddressRefused: no. Do something.',
   ],
   ['the pool is exhausted', refusal('pool-exhausted', 'exhausted'), undefined, undefined],
-  ['its quota is used up', refusal('quota', 'exhausted'), undefined, undefined],
+  ['the quota is used up', refusal('quota', 'exhausted'), undefined, undefined],
 ])('%s', (_what, error, holding, expected) => {
   const rejection = rejectionOf(error, holding);
   const text =
@@ -40,7 +50,7 @@ test.each<[string, CausewayError, Holding | undefined, string | undefined]>([
   expect(text).toBe(expected);
 });
 
-test('only what the ledger decided is an answer: a failure changes nothing for who has an address', () => {
+test('treats only decisions of the ledger as answers: a failure does not affect an existing address', () => {
   for (const code of ['unavailable', 'timeout', 'unauthorized', 'not-found', 'internal'] as const) {
     expect(isAnswer(new CausewayError(code, 'failed'))).toBe(false);
   }
@@ -48,7 +58,7 @@ test('only what the ledger decided is an answer: a failure changes nothing for w
   expect(isAnswer(new CausewayError('aborted', 'stopped'))).toBe(true);
 });
 
-test('a Service goes on without the ledger unless it was stopped, or the ledger has answered', () => {
+test('keeps an address without the ledger unless the Service was stopped or the ledger has answered', () => {
   const unreached = new CausewayError('unavailable', 'too many requests');
   expect(goesOn(unreached, held)).toBe(true);
   expect(goesOn(unreached, { ...held, stoppedAt: 5 })).toBe(false);
@@ -56,7 +66,7 @@ test('a Service goes on without the ledger unless it was stopped, or the ledger 
   expect(goesOn(refusal('address-in-use'), held)).toBe(false);
 });
 
-test('a stopped Service shows no address until the ledger has said that it is still its own', () => {
+test('shows no address of a stopped Service until the ledger has confirmed it', () => {
   const unreached = new CausewayError('unavailable', 'too many requests');
   expect(rejectionOf(unreached, { ...held, stoppedAt: 5 })).toMatchObject({
     kind: 'pending',

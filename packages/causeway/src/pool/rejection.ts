@@ -5,22 +5,22 @@ import type { EnsureOutcome } from '../services/provider.ts';
 import type { Holding } from './holding.ts';
 import type { LedgerReservation } from './pool-ledger.ts';
 
-/** Why there is no address: refused for good, or not yet, or no longer, or the ledger can't be asked. */
+/** Why there is no address: refused, not yet available, lost, or the ledger is not reachable. */
 export type Rejected =
   | Extract<EnsureOutcome, { kind: 'refused' | 'pending' }>
-  /** In the queue. */
+  /** In the queue of the pool. */
   | { readonly kind: 'waiting' }
-  /** What it had is somebody else's. */
+  /** The former address belongs to another owner. */
   | { readonly kind: 'lost' };
 
-/** Whether the ledger has decided about this very request, and not just failed, or refused to listen. */
+/** Whether the ledger has decided about this request. Failures and refused connections are no decisions. */
 export function isAnswer(error: CausewayError): boolean {
   return error instanceof Refusal || error.code === 'invalid' || error.code === 'aborted';
 }
 
 /**
- * Whether a Service goes on with what it holds although the ledger was not reached. One that was
- * stopped does not: only the ledger can say that nobody else was given its address since.
+ * Whether a Service keeps its address although the ledger is not reachable. A stopped Service does not: only
+ * the ledger knows whether the address was assigned to another owner in the meantime.
  */
 export function goesOn(error: CausewayError, holding: Holding | undefined): holding is Holding {
   return holding !== undefined && holding.stoppedAt === undefined && !isAnswer(error);
@@ -31,9 +31,9 @@ function isGone(reason: RefusalReason | undefined): boolean {
 }
 
 /**
- * Whether the ledger has to be asked if a Service still holds what it announces: a demand may be
- * refused for another family, or because the ledger knows nothing of it any more. A ledger that
- * recovers, or was moved, says nothing about who holds what.
+ * Whether the ledger must confirm that the Service still holds its addresses. A request may be refused
+ * because of another family, or because the ledger has no reservation any more. A recovering or moved ledger
+ * gives no information about reservations.
  */
 export function isInDoubt(error: CausewayError, holding: Holding | undefined): holding is Holding {
   if (holding === undefined || holding.addresses.length === 0) return false;
@@ -41,7 +41,7 @@ export function isInDoubt(error: CausewayError, holding: Holding | undefined): h
   return error.reason !== 'recovering' && error.reason !== 'moved';
 }
 
-/** Whether the reservation has all that the Service announces. */
+/** Whether the reservation has all addresses that the Service announces. */
 export function isHeld(
   announced: readonly Address[],
   reservation: LedgerReservation | undefined,
@@ -51,7 +51,7 @@ export function isHeld(
 
 const askAgainMs = 5_000;
 
-/** Refusals that waiting alone doesn't mend are the user's; undefined for those to be tried again. */
+/** Rejections that waiting does not fix are returned to the user. Undefined for those to try again. */
 export function rejectionOf(
   error: CausewayError,
   holding: Holding | undefined,

@@ -66,14 +66,14 @@ const catchUp = () =>
   watch.catchUp(
     {
       services: present,
-      tell: ({ uid }, _type, reason, message) => events.push(`${uid} ${reason}: ${message}`),
+      recordEvent: ({ uid }, _type, reason, message) => events.push(`${uid} ${reason}: ${message}`),
     },
     signal,
   );
 const depart = (more: Partial<PendingRelease> = {}) =>
   departures.add({ uid: 'u', fence: 7, withdrawn: false, ...more }, signal);
 
-test('who is seen announced is kept until that is over, and then freed as withdrawn', async () => {
+test('keeps a reservation while it is seen announced, then frees it as withdrawn', async () => {
   await hold('node-1');
   await depart({ announced });
   expect(await catchUp()).toBe(1);
@@ -85,7 +85,7 @@ test('who is seen announced is kept until that is over, and then freed as withdr
   expect(await departures.list(signal)).toEqual([]);
 });
 
-test('what a controller before saw is remembered; what nobody saw is freed as such', async () => {
+test('uses what an earlier controller saw, and frees an address as not withdrawn if it was never seen', async () => {
   await depart({ announced });
   expect(await catchUp()).toBe(0);
   expect(freed).toEqual([['u', 7, true]]);
@@ -94,7 +94,7 @@ test('what a controller before saw is remembered; what nobody saw is freed as su
   expect(freed.at(-1)).toEqual(['u', 7, false]);
 });
 
-test('nothing is freed while the Service is still there; another of its name is another', async () => {
+test('frees nothing while the Service exists; a Service with the same name and another UID does not count', async () => {
   await depart({ announced });
   present.set('default/web', { metadata: { ...web, uid: 'u' } });
   expect(await catchUp()).toBe(1);
@@ -104,19 +104,19 @@ test('nothing is freed while the Service is still there; another of its name is 
   expect(freed).toEqual([['u', 7, true]]);
 });
 
-test('whom the ledger could not be told of is freed as it was noted; it knows the fence', async () => {
+test("frees with the stored fence, or with the ledger's, after the ledger was unreachable", async () => {
   await depart({ fence: undefined, withdrawn: true });
   expect(await catchUp()).toBe(0);
   expect(freed).toEqual([['u', 9, true]]);
 });
 
-test('who was claimed anew is freed with the fence that the ledger knows', async () => {
+test("frees with the ledger's fence after a renewed claim", async () => {
   await depart({ fence: staleFence });
   expect(await catchUp()).toBe(0);
   expect(freed).toEqual([['u', 9, false]]);
 });
 
-test('one that the ledger refuses keeps nobody behind it, and is tried again', async () => {
+test('a release that the ledger refuses does not block others, and is tried again', async () => {
   await depart({ uid: 'refused' });
   await depart({ uid: 'v' });
   expect(await catchUp()).toBe(1);
@@ -127,22 +127,30 @@ test('one that the ledger refuses keeps nobody behind it, and is tried again', a
 const term = { holder: 'node-1', since: new Date(0).toISOString(), number: 0 };
 
 test.each([
-  { what: 'the same node gave the lease up and took it anew', holder: 'node-1', to: 1, seen: true },
+  {
+    what: 'the same node released the lease and took it again',
+    holder: 'node-1',
+    to: 1,
+    seen: true,
+  },
   { what: 'another node took the lease', holder: 'node-2', to: 1, seen: false },
-  { what: 'the node took it back from another one', holder: 'node-1', to: 2, seen: false },
-])('the lease of a Service recreated under the name keeps nobody: $what', async (row) => {
-  await hold('node-1');
-  await depart({ announced: { ...announced, term } });
-  expect(await catchUp()).toBe(1);
-  present.set('default/web', { metadata: { ...web, uid: 'anew' } });
-  // Held as it was: kube-vip has not heard yet that the first one is gone.
-  expect(await catchUp()).toBe(1);
-  await hold(row.holder, row.to);
-  expect(await catchUp()).toBe(0);
-  expect(freed).toEqual([['u', 7, row.seen]]);
-});
+  { what: 'the node took the lease back from another node', holder: 'node-1', to: 2, seen: false },
+])(
+  'a lease of a recreated Service with the same name does not block the release: $what',
+  async (row) => {
+    await hold('node-1');
+    await depart({ announced: { ...announced, term } });
+    expect(await catchUp()).toBe(1);
+    present.set('default/web', { metadata: { ...web, uid: 'anew' } });
+    // The lease is unchanged: kube-vip has not noticed the deletion yet.
+    expect(await catchUp()).toBe(1);
+    await hold(row.holder, row.to);
+    expect(await catchUp()).toBe(0);
+    expect(freed).toEqual([['u', 7, row.seen]]);
+  },
+);
 
-test('a lease that moves while the Service is still there is its own all the same', async () => {
+test('a lease that changes while the Service exists belongs to that Service', async () => {
   await hold('node-1');
   await depart({ announced: { ...announced, term } });
   present.set('default/web', { metadata: { ...web, uid: 'u' } });
@@ -156,7 +164,7 @@ test('a lease that moves while the Service is still there is its own all the sam
   expect(freed).toEqual([['u', 7, true]]);
 });
 
-test('a lease that moves where no Service has the name is no reason to free anything', async () => {
+test('does not free an address because a lease changes where no Service has the name', async () => {
   await hold('node-1');
   await depart({ announced: { ...announced, term } });
   await hold('node-2', 1);
@@ -164,7 +172,7 @@ test('a lease that moves where no Service has the name is no reason to free anyt
   expect(freed).toEqual([]);
 });
 
-test('who is announced long after its end is named once, and not while it is still there', async () => {
+test('records an Event once for an address that is announced long after the deletion, and not while the Service exists', async () => {
   await hold('node-1');
   await depart({ announced });
   present.set('default/web', { metadata: { ...web, uid: 'u' } });

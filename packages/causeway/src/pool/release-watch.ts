@@ -23,7 +23,7 @@ export interface ReleaseWatchOptions {
 const departing: MetricDefinition<never> = {
   kind: 'gauge',
   name: 'causeway_pool_departing',
-  help: 'Services that are gone and whose addresses stay reserved, because they are seen announced or the ledger was not told yet.',
+  help: 'Deleted Services that still have reserved addresses, because the addresses are seen announced or the ledger is not reached.',
   labels: [],
 };
 
@@ -32,44 +32,43 @@ export const releaseMetricDefinitions = [departing];
 type Services = Pick<Store<Service>, 'get'>;
 interface Host {
   readonly services: Services;
-  readonly tell: ProviderHost['tell'];
+  readonly recordEvent: ProviderHost['recordEvent'];
 }
 
 const everyMs = 10_000;
-/** While somebody is waited for that may be seen to stop. */
+/** The interval while an announcement may be seen to end. */
 const whileAnnouncedMs = 1_000;
-/** Who has not stopped by then may be dead, and somebody has to look. */
+/** An announcer that has not stopped after this time may be dead. An operator has to check. */
 const stuckMs = 120_000;
 
 /**
- * Tells the ledger of Services that went: because it could not be told when they did, or because
- * their address may be announced beyond their end. What is seen announced is not freed, however long
- * that takes.
+ * Frees the reservations of deleted Services, if the ledger was not reachable at the deletion or the address
+ * may be announced longer. An address that is seen announced is never freed.
  */
 export class ReleaseWatch {
   readonly #options: ReleaseWatchOptions;
-  /** What was said of whom the last time, by UID: it is said once. */
+  /** The last logged problem of each release, by UID, so that each problem is logged once. */
   #problems: ReadonlyMap<string, string> = new Map();
-  /** Since when it is known of whom that somebody is seen to announce them, by UID. */
+  /** Since when each release is known to be announced, by UID. */
   #announced: ReadonlyMap<string, number> = new Map();
-  /** Those of whom somebody was told. */
-  readonly #told = new Set<string>();
+  /** The releases for which an Event was recorded. */
+  readonly #recorded = new Set<string>();
 
   constructor(options: ReleaseWatchOptions) {
     this.#options = options;
   }
 
-  /** Whether an address may be announced that nobody here can stop announcing. */
+  /** Whether an address may be announced that the controller can't withdraw. */
   get mayBeAnnounced(): boolean {
     return this.#options.departures.mayBeAnnounced;
   }
 
-  /** Reads what is departing, so that it is known before anything is promised. */
-  async remember(signal: AbortSignal): Promise<void> {
+  /** Loads the pending releases, so that they are known before any promise. */
+  async load(signal: AbortSignal): Promise<void> {
     await this.#options.departures.list(signal);
   }
 
-  /** Looks until the signal fires, whenever the ledger is heard of. */
+  /** Checks at intervals until the signal fires, while the ledger answers. */
   async run(host: Host, isHeard: () => boolean, signal: AbortSignal): Promise<void> {
     const { clock, log, metrics } = this.#options;
     const gauge = metrics.gauge(departing);
@@ -79,56 +78,56 @@ export class ReleaseWatch {
       if (!isHeard()) continue;
       try {
         gauge.set({}, await this.catchUp(host, signal));
-        isWatching = this.#announced.size > this.#told.size;
+        isWatching = this.#announced.size > this.#recorded.size;
       } catch (error) {
         if (signal.aborted) throw error;
         const { message } = CausewayError.from(error);
-        log.warn({ problem: message }, 'what went can’t be read');
+        log.warn({ problem: message }, 'the pending releases are not readable');
       }
     }
   }
 
-  /** Answers how many are not freed yet. What fails for one is no matter of the others. */
+  /** Returns the number of releases that are left. A failure does not block the others. */
   async catchUp(host: Host, signal: AbortSignal): Promise<number> {
     const { departures, log, clock } = this.#options;
     const problems = new Map<string, string>();
     const announced = new Map<string, number>();
     for (const departure of await departures.list(signal)) {
       try {
-        if (await this.#tell(departure, host.services, signal)) continue;
+        if (await this.#release(departure, host.services, signal)) continue;
         const since = this.#announced.get(departure.uid) ?? clock.monotonic();
         announced.set(departure.uid, since);
-        if (clock.monotonic() - since >= stuckMs) this.#name(departure, host);
+        if (clock.monotonic() - since >= stuckMs) this.#recordStuck(departure, host);
       } catch (error) {
         if (signal.aborted) throw error;
         const { uid, announced } = departure;
         const { message: problem } = CausewayError.from(error);
         problems.set(uid, problem);
         if (this.#problems.get(uid) === problem) continue;
-        log.warn({ uid, ...announced, problem }, 'what went is not yet told to the ledger');
+        log.warn({ uid, ...announced, problem }, 'the ledger has not freed a reservation yet');
       }
     }
     this.#problems = problems;
     this.#announced = announced;
-    for (const uid of this.#told) if (!announced.has(uid)) this.#told.delete(uid);
+    for (const uid of this.#recorded) if (!announced.has(uid)) this.#recorded.delete(uid);
     return problems.size + announced.size;
   }
 
-  /** Somebody may know that its announcer is dead, which nobody here can. */
-  #name({ uid, announced }: PendingRelease, { services, tell }: Host): void {
-    if (announced === undefined || this.#told.has(uid)) return;
+  /** An operator may know that the announcer is dead. The controller can't know that. */
+  #recordStuck({ uid, announced }: PendingRelease, { services, recordEvent }: Host): void {
+    if (announced === undefined || this.#recorded.has(uid)) return;
     const { namespace, name, by } = announced;
     if (services.get(`${namespace}/${name}`)?.metadata?.uid === uid) return;
-    this.#told.add(uid);
+    this.#recorded.add(uid);
     const { title } = announcers[by];
     const message =
-      `It is gone, but ${title} is still seen to announce it: its address stays reserved until that ends. ` +
-      `If ${title} is dead where it ran, and nobody announces it, free it: causeway ipam free SITE CLUSTER --uid ${uid}`;
-    tell({ namespace, name, uid }, 'Warning', 'StillAnnounced', message);
+      `The Service was deleted, but ${title} still announces its address. The address stays reserved until the announcement ends. ` +
+      `If ${title} is dead on the announcing node, free the address: causeway ipam free SITE CLUSTER --uid ${uid}`;
+    recordEvent({ namespace, name, uid }, 'Warning', 'StillAnnounced', message);
   }
 
-  /** Whether the ledger has heard of it. */
-  async #tell(
+  /** Returns whether the ledger has freed the reservation. */
+  async #release(
     departure: PendingRelease,
     services: Services,
     signal: AbortSignal,
@@ -138,11 +137,11 @@ export class ReleaseWatch {
     if (withdrawn === undefined) return false;
     await freeForGood(ledger, { ...departure, withdrawn }, signal);
     await departures.remove(departure, signal);
-    watch.forget(departure.uid);
+    watch.drop(departure.uid);
     return true;
   }
 
-  /** Undefined while it must not be freed. */
+  /** Undefined while the address must not be freed. */
   async #isWithdrawn(
     departure: PendingRelease,
     services: Services,
@@ -156,16 +155,16 @@ export class ReleaseWatch {
     const present = services.get(`${namespace}/${name}`);
     if (present !== undefined) {
       const term = await watch.term(by, owner, signal);
-      // It is about to go: who stops for that has not even heard of it.
+      // The Service still exists, so an announcer that stops on its deletion has not stopped yet.
       if (present.metadata?.uid === uid) return this.#noteTerm(departure, announced, term, signal);
       if (isAnother(term, announced.term)) return isNextOfSame(term, announced.term);
     }
-    if (wasSeen) watch.remember(uid);
+    if (wasSeen) watch.markSeen(uid);
     const sighting = await watch.check(by, owner, signal);
     return sighting === 'announced' ? undefined : sighting === 'withdrawn';
   }
 
-  /** Until it is gone, whoever takes the lease over announces it too. */
+  /** While the Service exists, every new holder of the lease announces it too. */
   async #noteTerm(
     departure: PendingRelease,
     announced: Announced,
@@ -182,17 +181,23 @@ function isSameTerm(one: Term, other: Term | undefined): boolean {
   return one.holder === other?.holder && one.since === other.since && one.number === other.number;
 }
 
-/** The lease is held for the Service that has the name now, and no longer for the one that went. */
+/** The lease belongs to the new Service of that name, and no longer to the deleted one. */
 function isAnother(now: Term | undefined, noted: Term | undefined): now is Term {
   return now !== undefined && noted !== undefined && !isSameTerm(now, noted);
 }
 
-/** Who takes its own lease anew has given it up: it has stopped. Another may have taken it from one that died. */
+/**
+ * A holder that takes its own lease again has released it before, so it has stopped. Another holder may have
+ * taken the lease from a dead one.
+ */
 function isNextOfSame(now: Term, noted: Term | undefined): boolean {
   return now.holder === noted?.holder && now.number === noted.number + 1;
 }
 
-/** Frees what it held. Where we died between the reservation and the note of it, the ledger knows the fence. */
+/**
+ * Frees the reservation. If the controller died between the reservation and its record, the ledger knows the
+ * fence.
+ */
 export async function freeReleased(
   ledger: PoolLedger,
   { uid, fence, withdrawn }: PendingRelease,
@@ -202,7 +207,7 @@ export async function freeReleased(
   if (known !== undefined) await ledger.delete(uid, known, withdrawn, signal);
 }
 
-/** The same for one that is going for good: whatever it holds by now is freed with it. */
+/** The same for a Service that is deleted: its current reservation is freed in any case. */
 export async function freeForGood(
   ledger: PoolLedger,
   departure: PendingRelease,
@@ -212,7 +217,8 @@ export async function freeForGood(
     await freeReleased(ledger, departure, signal);
   } catch (error) {
     if (!(error instanceof Refusal) || error.reason !== 'stale-fence') throw error;
-    // It was claimed anew and nobody wrote that down. A UID never comes again: it is still its own.
+    // The Service claimed again without a record of it. A UID is never used twice, so the reservation still
+    // belongs to the Service.
     const fence = await fenceInLedger(ledger, departure.uid, signal);
     if (fence === undefined || fence === departure.fence) throw error;
     await freeReleased(ledger, { ...departure, fence }, signal);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { mostReminders, Reminders } from './reminders.ts';
 
-test('the wait grows with each time, counts from what was said last, and ends', async () => {
+test('the interval grows with each repetition, counts from the last announcement, and the repetitions end', async () => {
   const clock = new SimulatedClock();
   const reminders = new Reminders(clock);
   expect(reminders.waitMs('u', 'a', 0)).toBe(2_000);
@@ -15,6 +15,6 @@ test('the wait grows with each time, counts from what was said last, and ends', 
   expect(reminders.waitMs('u', 'a for the last time', mostReminders - 1)).toBe(256_000);
   await clock.advance(600_000);
   expect(reminders.waitMs('u', 'and no more', mostReminders)).toBeUndefined();
-  reminders.forget('u');
+  reminders.drop('u');
   expect(reminders.waitMs('u', 'b', 0)).toBe(2_000);
 });

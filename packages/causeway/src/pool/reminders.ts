@@ -4,20 +4,20 @@ const firstMs = 2_000;
 export const mostReminders = 8;
 
 /**
- * When an announcer that was told something, and doesn't do it, is told again: after two seconds,
- * then after twice as long each time, eight times in all. How often it was is noted on the Service;
- * when it was is known only here, so after a restart the wait begins anew.
+ * Schedules repeated announcements to an announcer that does not react: after two seconds, then with doubled
+ * intervals, eight times in all. The number of repetitions is stored on the Service. The time is only in
+ * memory, so the interval starts again after a restart.
  */
 export class Reminders {
   readonly #clock: Clock;
-  /** Since when each Service says what it says, by UID. */
+  /** Since when each Service has its current announcement, by UID. */
   readonly #said = new Map<string, { readonly what: string; readonly since: number }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** How long to wait until it is told again; undefined when it was often enough. */
+  /** The time until the next repetition; undefined after the last one. */
   waitMs(uid: string, what: string, times: number): number | undefined {
     const now = this.#clock.monotonic();
     const before = this.#said.get(uid);
@@ -27,7 +27,7 @@ export class Reminders {
     return Math.max(0, since + firstMs * 2 ** times - now);
   }
 
-  forget(uid: string): void {
+  drop(uid: string): void {
     this.#said.delete(uid);
   }
 }

@@ -4,17 +4,17 @@ import { rejectionOf, goesOn, isAnswer, isHeld, isInDoubt, type Rejected } from 
 import { inFamilies, type Holding } from './holding.ts';
 import type { Demand, Grant, PoolLedger } from './pool-ledger.ts';
 
-/** What the ledger grants to Services, and has granted. */
+/** Requests reservations from the ledger and keeps the granted ones. */
 export class Reservations {
   readonly #ledger: PoolLedger;
-  /** What was granted for which demand, by UID: the ledger isn't asked twice for the same. */
+  /** The granted demands, by UID. The same demand is not sent twice. */
   readonly #granted = new Map<string, { readonly demand: string; readonly grant: Grant }>();
 
   constructor(ledger: PoolLedger) {
     this.#ledger = ledger;
   }
 
-  /** What the ledger grants, or why it doesn't. */
+  /** Returns the grant, or why there is none. */
   async ask(
     owner: Owner,
     demand: Demand,
@@ -26,7 +26,7 @@ export class Reservations {
     try {
       const grant = await this.#ledger.ensure(owner.uid, demand, context.signal);
       if (grant === undefined) return { kind: 'waiting' };
-      // Who has an address keeps it, but its ports may have come to clash with another sharer's.
+      // A Service keeps its address, but its ports may conflict with another Service of the sharing group.
       if (holding !== undefined && demand.sharingKey !== undefined) {
         const { ports } = demand;
         await this.#ledger.update(owner.uid, grant.fence, { ports }, context.signal);
@@ -37,7 +37,7 @@ export class Reservations {
       const problem = CausewayError.from(error);
       if (goesOn(problem, holding)) {
         const { message } = problem;
-        context.log.warn({ problem: message }, 'the ledger is not reached; all stays as it is');
+        context.log.warn({ problem: message }, 'the ledger is not reached; nothing changes');
         return holding;
       }
       if (isInDoubt(problem, holding)) {
@@ -52,8 +52,8 @@ export class Reservations {
   }
 
   /**
-   * The Service has given up families that it had: their addresses go back. All stays as it is where
-   * the ledger isn't reached, or is of a version that can't take one back: it is asked again later.
+   * Releases the addresses of families that the Service no longer uses. Nothing changes if the ledger is not
+   * reached, or is of a version that can't release single addresses. The controller tries again later.
    */
   async keepOnly(
     uid: string,
@@ -72,27 +72,30 @@ export class Reservations {
       const { message } = problem;
       context.log.warn(
         { problem: message },
-        'the ledger is not reached; an address is given back later',
+        'the ledger is not reached; an address is released later',
       );
       return grant;
     }
   }
 
-  /** Under which it was granted something, as far as is remembered. */
+  /** The fence of the last known grant. */
   fenceOf(uid: string): number | undefined {
     return this.#granted.get(uid)?.grant.fence;
   }
 
-  forget(uid: string): void {
+  drop(uid: string): void {
     this.#granted.delete(uid);
   }
 
-  /** What the ledger said before may no longer hold. */
-  forgetAll(): void {
+  /** Earlier answers of the ledger may be outdated. */
+  dropAll(): void {
     this.#granted.clear();
   }
 
-  /** Asking again by the name of what it got is the same demand. A ledger that recovers grants no more than is claimed. */
+  /**
+   * Requesting the granted addresses by name is the same demand. A recovering ledger grants only claimed
+   * addresses.
+   */
   #note(uid: string, demand: Demand, grant: Grant): void {
     const addresses = inFamilies(grant.addresses, demand.families).map(({ address }) => address);
     if (addresses.length < demand.families.length) return;

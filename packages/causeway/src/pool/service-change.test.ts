@@ -10,7 +10,7 @@ const address = parseAddress('10.0.0.7');
 const publicAddress = parseAddress('203.0.113.7');
 const metalLb = 'metallb.io/loadBalancerIPs';
 
-/** The Service after the write, as the API would have it. */
+/** The Service after the write, as the API server would return it. */
 function apply(service: Service, { annotations, spec = {} }: ServiceChange): Service {
   const merge = (before: object, change: object) =>
     Object.fromEntries(
@@ -39,24 +39,27 @@ const fresh: Service = {
   },
 };
 
-test('what is told to the announcer and what is held are one write', () => {
-  const told = announce(fresh, { address }, 'metallb');
-  expect(told.metadata?.annotations).toMatchObject({ [metalLb]: address });
-  expect(readHolding(told)).toMatchObject({ addresses: [{ address }], announcer: 'metallb' });
-  expect(told.spec).toEqual(fresh.spec);
+test("writes the announcer's annotations and the holding together", () => {
+  const announcedService = announce(fresh, { address }, 'metallb');
+  expect(announcedService.metadata?.annotations).toMatchObject({ [metalLb]: address });
+  expect(readHolding(announcedService)).toMatchObject({
+    addresses: [{ address }],
+    announcer: 'metallb',
+  });
+  expect(announcedService.spec).toEqual(fresh.spec);
 });
 
-test('another announcer is told, and the former one no more', () => {
+test('clears the annotations of the former announcer when the announcer changes', () => {
   const moved = announce(announce(fresh, { address }, 'metallb'), { address }, 'kube-vip');
   expect(moved.metadata?.annotations?.[metalLb]).toBeUndefined();
   expect(moved.metadata?.annotations?.['kube-vip.io/loadbalancerIPs']).toBe(address);
 });
 
-test('a silenced Service is no load balancer, and becomes what it was again', () => {
-  const told = announce(fresh, { address }, 'metallb');
-  const holding = readHolding(told);
+test('a withdrawn Service is no load balancer, and becomes one again with its former fields', () => {
+  const announcedService = announce(fresh, { address }, 'metallb');
+  const holding = readHolding(announcedService);
   if (holding === undefined) throw new Error('nothing is held');
-  const quiet = apply(told, withdrawn(told, holding, 5));
+  const quiet = apply(announcedService, withdrawn(announcedService, holding, 5));
   expect(quiet.spec).toEqual({ type: 'NodePort' });
   expect(Object.keys(quiet.metadata?.annotations ?? {})).toEqual([holdingAnnotation]);
   expect(readHolding(quiet)).toMatchObject({ stoppedAt: 5, addresses: [{ address }] });
@@ -65,34 +68,34 @@ test('a silenced Service is no load balancer, and becomes what it was again', ()
   expect(readHolding(again)).toEqual(holding);
 });
 
-test('one that is being deleted does not become a load balancer again', () => {
+test('a Service that is being deleted does not become a load balancer again', () => {
   const deleted: Service = {
     ...fresh,
     metadata: { ...fresh.metadata, deletionTimestamp: '2026-11-15T00:00:00Z' },
   };
-  const told = announce(deleted, { address }, 'metallb');
-  const holding = readHolding(told);
+  const announcedService = announce(deleted, { address }, 'metallb');
+  const holding = readHolding(announcedService);
   if (holding === undefined) throw new Error('nothing is held');
-  const quiet = apply(told, withdrawn(told, holding, 5));
+  const quiet = apply(announcedService, withdrawn(announcedService, holding, 5));
   expect(quiet.spec).toEqual({ type: 'NodePort' });
   expect(readHolding(quiet)?.kept).toBeUndefined();
 });
 
-test('one that somebody else is to serve stays what it is', () => {
-  const told = announce(fresh, { address }, 'metallb');
-  const holding = readHolding(told);
+test('a Service that is handed over keeps its type', () => {
+  const announcedService = announce(fresh, { address }, 'metallb');
+  const holding = readHolding(announcedService);
   if (holding === undefined) throw new Error('nothing is held');
-  const left = apply(told, handedOver(told, holding, 5));
+  const left = apply(announcedService, handedOver(announcedService, holding, 5));
   expect(left.spec).toEqual(fresh.spec);
   expect(left.metadata?.annotations?.[metalLb]).toBeUndefined();
 });
 
-test('names lead to what clients reach, unless the user has said where else', () => {
-  const told = announce(fresh, { address, publicAddress }, 'metallb');
-  expect(told.metadata?.annotations?.[dnsTargetAnnotation]).toBe(publicAddress);
-  const holding = readHolding(told);
+test('publishes the address that clients reach, unless the user has set another DNS target', () => {
+  const announcedService = announce(fresh, { address, publicAddress }, 'metallb');
+  expect(announcedService.metadata?.annotations?.[dnsTargetAnnotation]).toBe(publicAddress);
+  const holding = readHolding(announcedService);
   if (holding === undefined) throw new Error('nothing is held');
-  const quiet = apply(told, withdrawn(told, holding, 5));
+  const quiet = apply(announcedService, withdrawn(announcedService, holding, 5));
   expect(quiet.metadata?.annotations?.[dnsTargetAnnotation]).toBeUndefined();
   const plain = announce(fresh, { address, publicAddress }, 'plain');
   expect(plain.metadata?.annotations?.[dnsTargetAnnotation]).toBeUndefined();

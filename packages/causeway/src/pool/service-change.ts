@@ -1,16 +1,16 @@
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import type { Annotations, SpecChange } from '../services/provider.ts';
 import { dnsTargetAnnotation, holdingAnnotation } from './annotations.ts';
-import { toldNothing, type Announcement, type Announcer } from './announcer.ts';
+import { clearedAnnotations, type Announcement, type Announcer } from './announcer.ts';
 import { formatHolding, readHolding, stopped, type Holding, type KeptSpec } from './holding.ts';
 
-/** One write to a Service: it is never told to an announcer what isn't recorded, nor the reverse. */
+/** One write to a Service. The announcer's annotations and the record change together. */
 export interface ServiceChange {
   readonly annotations: Annotations;
   readonly spec?: SpecChange;
 }
 
-/** Of type NodePort, and without the fields that only a load balancer may have. */
+/** Type NodePort, without the fields that only type LoadBalancer allows. */
 const notBalanced: SpecChange = {
   type: 'NodePort',
   loadBalancerClass: null,
@@ -18,7 +18,7 @@ const notBalanced: SpecChange = {
   allocateLoadBalancerNodePorts: null,
 };
 
-/** The announcer is told, and a Service that was withdrawn is a load balancer again. */
+/** Writes the announcement. A withdrawn Service becomes a load balancer again. */
 export function announced(
   service: Service,
   announcer: Announcer,
@@ -29,11 +29,14 @@ export function announced(
   const isOther = before !== undefined && before.announcer !== announcer.name;
   const { uid, addresses, fence, reminders } = holding;
   const now = { uid, addresses, fence, announcer: announcer.name, reminders };
-  const told = new Set(announcement.addresses);
-  const shown = { ...now, addresses: addresses.filter(({ address }) => told.has(address)) };
+  const announcedAddresses = new Set(announcement.addresses);
+  const shown = {
+    ...now,
+    addresses: addresses.filter(({ address }) => announcedAddresses.has(address)),
+  };
   const annotations = {
-    ...(isOther ? toldNothing(before.announcer) : {}),
-    ...announcer.tell(announcement),
+    ...(isOther ? clearedAnnotations(before.announcer) : {}),
+    ...announcer.annotationsFor(announcement),
     ...dnsTarget(service, before, announcer.statusWriter === 'announcer' ? shown : undefined),
     [holdingAnnotation]: formatHolding(now),
   };
@@ -44,9 +47,9 @@ export function announced(
 }
 
 /**
- * The announcer is told nothing any more. One that has seen the Service goes on announcing it as long
- * as it is a load balancer, whatever its annotations say: so it stops being one, for good when it is
- * being deleted, else with a note of what it was.
+ * Clears the announcement. An announcer keeps announcing a known Service of type LoadBalancer, regardless of
+ * its annotations. So the Service changes its type: permanently if it is being deleted, otherwise with a
+ * record of its former fields.
  */
 export function withdrawn(service: Service, holding: Holding, now: number): ServiceChange {
   const isDeleted = service.metadata?.deletionTimestamp !== undefined;
@@ -54,7 +57,7 @@ export function withdrawn(service: Service, holding: Holding, now: number): Serv
   const kept = isDeleted || !isBalanced ? holding.kept : { ...holding.kept, ...keptSpec(service) };
   return {
     annotations: {
-      ...toldNothing(holding.announcer),
+      ...clearedAnnotations(holding.announcer),
       ...dnsTarget(service, holding, undefined),
       [holdingAnnotation]: formatHolding({ ...stopped(holding, now), kept }),
     },
@@ -62,18 +65,18 @@ export function withdrawn(service: Service, holding: Holding, now: number): Serv
   };
 }
 
-/** The announcer's instructions are taken back from a Service that somebody else is to serve. */
+/** Clears the announcer's annotations on a Service that another controller is going to serve. */
 export function handedOver(service: Service, holding: Holding, now: number): ServiceChange {
   return {
     annotations: {
-      ...toldNothing(holding.announcer),
+      ...clearedAnnotations(holding.announcer),
       ...dnsTarget(service, holding, undefined),
       [holdingAnnotation]: formatHolding({ ...holding, stoppedAt: now, kept: undefined }),
     },
   };
 }
 
-/** An announcer shows in the status what it announces; names must lead to what clients reach. */
+/** The status has the announced address, but DNS must have the address that clients reach. */
 function dnsTarget(
   service: Service,
   before: Holding | undefined,

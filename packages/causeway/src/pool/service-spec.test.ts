@@ -17,7 +17,7 @@ function demand(of: Service, holding?: Holding) {
   return reading.kind === 'spec' ? reading.spec.demand : `${reading.reason}: ${reading.message}`;
 }
 
-test('a Service asks by its name, with its families and ports', () => {
+test('requests addresses by UID, with families and ports', () => {
   expect(demand(service({}, { ipFamilies: ['IPv6', 'IPv4'] }))).toEqual({
     namespace: 'shop',
     name: 'web',
@@ -38,17 +38,17 @@ test.each<[string, Record<string, string>, object]>([
     { 'causeway.dev/address-pool-labels': 'tier=gold, zone=b' },
     { poolLabels: { tier: 'gold', zone: 'b' } },
   ],
-])('it may ask for more with %s', (_what, annotations, expected) => {
+])('reads %s', (_what, annotations, expected) => {
   expect(demand(service(annotations))).toMatchObject(expected);
 });
 
-test('one that is larger than the budget is refused before anything is asked for', () => {
-  expect(demand(largeService(1000, 2000))).toMatch(/^OverBudget: It has 2000000 pairs/);
+test('refuses a Service over the budget before any request', () => {
+  expect(demand(largeService(1000, 2000))).toMatch(/^OverBudget: The Service has 2000000 pairs/);
   const digits = service({ 'causeway.dev/address': '1'.repeat(200_000) });
   expect(demand(digits)).toContain('Causeway reads up to 1024');
 });
 
-test('what it has it asks for by name, whatever its user asks for; what it lost it does not', () => {
+test("requests its own addresses by name, regardless of the user's request; but not after it lost them", () => {
   const held: Holding = {
     uid: 'u',
     addresses: [{ address: parseAddress('192.0.2.9') }],
@@ -61,20 +61,20 @@ test('what it has it asks for by name, whatever its user asks for; what it lost 
     addresses: ['192.0.2.7'],
     claim: false,
   });
-  // What it announces no longer it asks for, but does not claim.
+  // Addresses that are no longer announced are requested, but not claimed.
   expect(demand(asks, { ...held, stoppedAt: 5 })).toMatchObject({
     addresses: ['192.0.2.9'],
     claim: false,
   });
 });
 
-test('what can’t be is said in words', () => {
+test('explains invalid requests', () => {
   expect(demand(service({ 'causeway.dev/announcer': 'bird' }))).toContain('known are kube-vip');
   expect(demand(service({ 'causeway.dev/address': 'x' }))).toContain('InvalidAddress');
   expect(demand(service({}, { ports: [] }))).toContain('NoPorts');
 });
 
-test('labels that can’t be read are refused, with what they look like', () => {
+test('refuses unreadable labels with an example', () => {
   expect(demand(service({ 'causeway.dev/address-pool-labels': 'gold' }))).toBe(
     'InvalidPoolLabels: The annotation causeway.dev/address-pool-labels: "gold" is not name=value, such as tier=gold,zone=b.',
   );

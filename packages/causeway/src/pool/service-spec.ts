@@ -11,7 +11,7 @@ import { announcerNames, announcers, isAnnouncerName, type AnnouncerName } from 
 import { inFamilies, type Holding } from './holding.ts';
 import type { Demand } from './pool-ledger.ts';
 
-/** What a Service asks of the pool. */
+/** The request of a Service to the pool. */
 export interface PoolServiceSpec {
   readonly demand: Demand;
   /** The announcer that the Service names itself. */
@@ -23,9 +23,9 @@ export type PoolServiceSpecReading =
   | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string };
 
 /**
- * Reads what a Service wants. The address that it has is always asked for by name, so that it is
- * claimed again after the ledger lost it; else what its user asks for, by our annotation or by the
- * announcer's own.
+ * Reads the request of a Service. The addresses that it has are always requested by name, so that they are
+ * claimed again after the ledger lost them. Otherwise the user's request counts, by Causeway's annotation or
+ * by the announcer's own.
  */
 export function readPoolServiceSpec(
   service: Service,
@@ -40,7 +40,7 @@ export function readPoolServiceSpec(
     return {
       kind: 'refused',
       reason: 'UnknownAnnouncer',
-      message: `The annotation ${announcerAnnotation} says ${quoted(named)}; known are ${announcerNames.join(', ')}.`,
+      message: `The annotation ${announcerAnnotation} has the unknown value ${quoted(named)}; known are ${announcerNames.join(', ')}.`,
     };
   }
   const { namespace = '', name = '' } = service.metadata ?? {};
@@ -51,7 +51,7 @@ export function readPoolServiceSpec(
     const message = `The annotation ${poolLabelsAnnotation}: ${poolLabels.message}, such as tier=gold,zone=b.`;
     return { kind: 'refused', reason: 'InvalidPoolLabels', message };
   }
-  // What it had of a family that it no longer has is not asked for again.
+  // Former addresses of families that the Service no longer uses are not requested again.
   const had = inFamilies(holding?.addresses ?? [], families).map(({ address }) => address);
   const asked = requested.size > 0 ? [...requested.values()] : askedOfAnnouncers(annotations);
   const demand: Demand = {
@@ -59,7 +59,7 @@ export function readPoolServiceSpec(
     name,
     families,
     addresses: had.length === 0 ? asked : had,
-    // What it stopped announcing may have become somebody else's since.
+    // An address that is no longer announced may have another owner now.
     claim: had.length > 0 && holding?.stoppedAt === undefined,
     ports: ports.map(({ protocol, port }) => `${protocol}/${port}`).sort(),
     ...(sharingKey === undefined || sharingKey === '' ? {} : { sharingKey }),
@@ -69,14 +69,19 @@ export function readPoolServiceSpec(
   return { kind: 'spec', spec: { demand, announcer: named } };
 }
 
-/** The same for one that has lost what it had: what we told its announcer is no wish of its user's. */
+/**
+ * The same for a Service that lost its addresses: the annotations that the controller wrote for the announcer
+ * are not the user's request.
+ */
 export function readPoolServiceSpecAnew(
   service: Service,
   announcer: AnnouncerName,
 ): PoolServiceSpecReading {
   const { annotations = {}, ...metadata } = service.metadata ?? {};
-  const told = new Set(announcers[announcer].annotations);
-  const left = Object.fromEntries(Object.entries(annotations).filter(([key]) => !told.has(key)));
+  const announcerAnnotations = new Set(announcers[announcer].annotations);
+  const left = Object.fromEntries(
+    Object.entries(annotations).filter(([key]) => !announcerAnnotations.has(key)),
+  );
   return readPoolServiceSpec(
     { ...service, metadata: { ...metadata, annotations: left } },
     undefined,
@@ -95,7 +100,7 @@ function readPoolLabels(
   }
 }
 
-/** A Service that was made for the announcer alone names its address in the announcer's annotation. */
+/** A Service that was created for the announcer alone has its address in the announcer's annotation. */
 function askedOfAnnouncers(annotations: Readonly<Record<string, string>>): Address[] {
   for (const {
     annotations: [key],

@@ -19,32 +19,36 @@ export const poolSettings = z.strictObject({
   announcer: z
     .enum(['auto', ...announcerNames])
     .default('auto')
-    .describe('who announces the addresses; auto looks what is installed'),
+    .describe('the program that announces the addresses; auto detects the installed one'),
   node: z
     .string()
     .min(1)
     .optional()
-    .describe(
-      'node whose own address serves with the announcer node; else one of the control plane',
-    ),
+    .describe('node for the announcer node; otherwise a control plane node'),
   classes: z
     .array(z.string().min(1))
     .default([])
     .describe(
-      'further load balancer classes to serve: those that the announcer was told to look at',
+      'further load balancer classes to serve: those that the announcer is configured to serve',
     ),
-  heartbeatSeconds: z.number().min(1).default(10).describe('how often the ledger hears of us'),
+  heartbeatSeconds: z
+    .number()
+    .min(1)
+    .default(10)
+    .describe('interval of the heartbeats to the ledger'),
   selfWithdrawal: z
     .boolean()
     .default(false)
     .describe(
-      'stop announcing when the ledger was not heard of for the time that it has for this cluster',
+      'stop announcing when the ledger does not answer for the time that it has for this cluster',
     ),
   withdrawalSeconds: z
     .number()
     .min(0)
     .default(30)
-    .describe('how long to look for the end of an announcement before it goes to quarantine'),
+    .describe(
+      'how long to wait for the end of an announcement before the address goes to quarantine',
+    ),
 });
 
 export type PoolSettings = z.output<typeof poolSettings>;

@@ -11,7 +11,7 @@ const heldBy = (announcer: AnnouncerName) => {
   return { metadata: { uid: 'u', annotations: { [holdingAnnotation]: holding } } };
 };
 
-test.each(announcerNames)('%s is promised for, or refused', (name) => {
+test.each(announcerNames)('%s is accepted or refused for self-withdrawal', (name) => {
   const isKubeVip = name === 'kube-vip';
   expect(canBeWithdrawn(heldBy(name))).toBe(!isKubeVip);
   const refused = { kind: 'refused', reason: 'CannotWithdraw' };
@@ -19,6 +19,6 @@ test.each(announcerNames)('%s is promised for, or refused', (name) => {
   else expect(refuseWithoutWithdrawal(announcers[name])).toBeUndefined();
 });
 
-test('a Service that holds nothing needs no withdrawing', () => {
+test('a Service without a reservation needs no withdrawal', () => {
   expect(canBeWithdrawn({ metadata: { uid: 'u' } })).toBe(true);
 });

@@ -24,7 +24,7 @@ const withLeases: [AnnouncerName, string, string][] = [
   ['cilium', 'kube-system', 'cilium-l2announce-default-web'],
 ];
 
-test.each(withLeases)('%s is seen by its lease, held and given up', async (name, where, lease) => {
+test.each(withLeases)('sees %s by its lease, held and released', async (name, where, lease) => {
   const { watch, hold } = watching();
   await hold(where, lease, 'node-1');
   expect(await watch.check(name, web('a'), signal)).toBe('announced');
@@ -33,30 +33,27 @@ test.each(withLeases)('%s is seen by its lease, held and given up', async (name,
 });
 
 test.each(withLeases)(
-  '%s that was never seen to announce is not seen to stop',
+  'does not see %s stop if it was never seen to announce',
   async (name, where, lease) => {
     const { watch, hold } = watching();
     expect(await watch.check(name, web('a'), signal)).toBe('unknown');
-    // The lease is of an earlier Service of that name; this one may be announced in another way.
+    // The lease belongs to an earlier Service of that name. This Service may be announced in another way.
     await hold(where, lease, '');
     expect(await watch.check(name, web('a'), signal)).toBe('unknown');
   },
 );
 
-test('what was seen of one Service says nothing of another one of its name', async () => {
+test('keeps the state of one Service apart from another Service of the same name', async () => {
   const { watch, hold } = watching();
   await hold('default', 'kubevip-web', 'node-1');
   await watch.check('kube-vip', web('a'), signal);
   await hold('default', 'kubevip-web', '');
   expect(await watch.check('kube-vip', web('b'), signal)).toBe('unknown');
-  watch.forget('a');
+  watch.drop('a');
   expect(await watch.check('kube-vip', web('a'), signal)).toBe('unknown');
 });
 
-test.each<AnnouncerName>(['purelb', 'plain', 'metallb'])(
-  'of %s nothing can be seen here',
-  async (name) => {
-    const { watch } = watching();
-    expect(await watch.check(name, web('a'), signal)).toBe('unknown');
-  },
-);
+test.each<AnnouncerName>(['purelb', 'plain', 'metallb'])('sees nothing of %s', async (name) => {
+  const { watch } = watching();
+  expect(await watch.check(name, web('a'), signal)).toBe('unknown');
+});

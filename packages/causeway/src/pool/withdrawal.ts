@@ -7,7 +7,7 @@ import type { Lease } from '@causeway/kubernetes/objects/workload-objects';
 import type { Owner } from '../services/provider.ts';
 import type { AnnouncerName } from './announcer.ts';
 
-/** What can be seen of an announcement from outside of the announcer. `unknown`: nothing either way. */
+/** What the cluster shows of an announcement. `unknown`: it shows neither. */
 export type Sighting = 'announced' | 'withdrawn' | 'unknown';
 
 interface MetalLbStatus extends KubeObject {
@@ -16,25 +16,25 @@ interface MetalLbStatus extends KubeObject {
 
 const metalLbStatus = (plural: string, kind: string): Resource<MetalLbStatus> =>
   defineResource({ group: 'metallb.io', version: 'v1beta1', plural, kind, namespaced: true });
-/** Its speakers write one for each Service and node that announces it, and remove it when they stop. */
+/** MetalLB's speakers write one for each Service and announcing node, and remove it when they stop. */
 export const metalLbStatuses = [
   metalLbStatus('servicel2statuses', 'ServiceL2Status'),
   metalLbStatus('servicebgpstatuses', 'ServiceBGPStatus'),
 ];
 
-/** Who holds a lease, and since when: without a break, or it is another one. */
+/** The holder of a lease and the start of an uninterrupted hold. After a break, it is another term. */
 export interface Term {
   readonly holder: string;
   readonly since: string;
   readonly number: number;
 }
 
-/** Where Cilium keeps its leases unless it is installed elsewhere. */
+/** Where Cilium keeps its leases by default. */
 const ciliumNamespace = 'kube-system';
 
 /**
- * Looks whether an address is still announced, by what each announcer shows of itself. Withdrawn is
- * only what was seen announced before: an announcer that never showed anything may announce in a way
+ * Checks whether an address is still announced, by the objects of each announcer. An address counts as
+ * withdrawn only if it was seen announced before: an announcer without such objects may announce in a way
  * that can't be seen.
  */
 export class WithdrawalWatch {
@@ -54,7 +54,7 @@ export class WithdrawalWatch {
     return isShown ? 'announced' : 'withdrawn';
   }
 
-  /** By which term of its lease the Service is announced now; undefined where there is none. */
+  /** The current lease term that announces the Service; undefined if there is none. */
   async term(
     announcer: AnnouncerName,
     owner: Owner,
@@ -66,30 +66,30 @@ export class WithdrawalWatch {
     return lease === undefined ? undefined : termOf(lease);
   }
 
-  /** It was seen announced, by a controller before this one. */
-  remember(uid: string): void {
+  /** The Service was seen announced by an earlier controller. */
+  markSeen(uid: string): void {
     this.#seen.add(uid);
   }
 
-  /** Nothing more is asked about it. */
-  forget(uid: string): void {
+  /** Drops the state of a Service. */
+  drop(uid: string): void {
     this.#seen.delete(uid);
   }
 
-  /** Whether the announcer shows that it announces it; undefined if it shows nothing of the kind. */
+  /** Whether the announcer's objects show an announcement; undefined if it has no such objects. */
   async #isShown(
     announcer: AnnouncerName,
     owner: Owner,
     signal: AbortSignal,
   ): Promise<boolean | undefined> {
     if (announcer === 'metallb') return this.#isInMetalLbStatus(owner, signal);
-    // A node's own address is nobody else's ever; PureLB's annotations are for people to read, and
-    // behind a plain status stands who knows what.
+    // A node's own address never gets another owner. PureLB's annotations are for people only, and with a
+    // plain status the announcer is unknown.
     if (leaseOf(announcer, owner) === undefined) return undefined;
     return (await this.term(announcer, owner, signal)) !== undefined;
   }
 
-  /** Both kinds of status must be served: an address may be announced by either. */
+  /** Both kinds of status must be served: either may announce an address. */
   async #isInMetalLbStatus(owner: Owner, signal: AbortSignal): Promise<boolean | undefined> {
     for (const resource of metalLbStatuses) {
       try {
@@ -120,7 +120,10 @@ function leaseOf(
   }
 }
 
-/** Undefined once it is given up. One that ran out is not: its holder may be cut off and announcing still. */
+/**
+ * Undefined after a release. An expired lease is not released: its holder may be cut off and still
+ * announcing.
+ */
 function termOf({ spec }: Lease): Term | undefined {
   const { holderIdentity: holder = '', acquireTime = '', leaseTransitions = 0 } = spec ?? {};
   return holder === '' ? undefined : { holder, since: acquireTime, number: leaseTransitions };

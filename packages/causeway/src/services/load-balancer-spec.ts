@@ -112,7 +112,7 @@ function readRequested(
     if (!same) {
       return {
         reason: 'AddressesDiffer',
-        message: `The annotation ${addressAnnotation} and spec.loadBalancerIP ask for different addresses. Remove one.`,
+        message: `The annotation ${addressAnnotation} and spec.loadBalancerIP request different addresses. Remove one.`,
       };
     }
   }

@@ -34,7 +34,7 @@ import {
 import { OutdatedService, ServiceWriter } from './service-writer.ts';
 
 /** Records an Event on a Service. */
-export type TellUser = (
+export type RecordEvent = (
   service: Service,
   type: 'Normal' | 'Warning',
   reason: EventReason,
@@ -46,7 +46,7 @@ export interface ServiceReconcilerOptions {
   readonly find: (key: string) => Service | undefined;
   readonly ownWrites: OwnWrites<Service>;
   readonly providers: Providers;
-  readonly tell: TellUser;
+  readonly recordEvent: RecordEvent;
   readonly clock: Clock;
 }
 
@@ -95,7 +95,7 @@ export class ServiceReconciler {
   }
 
   async #reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
-    const { client, clock, tell, providers, ownWrites } = this.#options;
+    const { client, clock, recordEvent, providers, ownWrites } = this.#options;
     const service = ownWrites.newest(key, this.#options.find(key));
     const unfinished = await this.#releaseDeletedOwners(key, service, context);
     if (unfinished !== undefined) return unfinished;
@@ -113,7 +113,7 @@ export class ServiceReconciler {
       case 'ignore':
         return done;
       case 'hold':
-        tell(service, 'Warning', plan.reason, plan.message);
+        recordEvent(service, 'Warning', plan.reason, plan.message);
         return invalid(plan.message);
       case 'serve':
         return this.#serve(writer, plan, context);
@@ -135,7 +135,8 @@ export class ServiceReconciler {
         const recorded = formatRecord(withIngress(record, ingress));
         return writer.annotate({ ...annotations, [recordAnnotation]: recorded }, spec);
       },
-      tell: (type, reason, message) => this.#options.tell(writer.current, type, reason, message),
+      recordEvent: (type, reason, message) =>
+        this.#options.recordEvent(writer.current, type, reason, message),
     };
   }
 
@@ -145,7 +146,7 @@ export class ServiceReconciler {
     service: Service | undefined,
     context: ReconcileContext,
   ): Promise<Outcome | undefined> {
-    const detached = { ...context, annotate: () => Promise.resolve(), tell: () => {} };
+    const detached = { ...context, annotate: () => Promise.resolve(), recordEvent: () => {} };
     for (const provider of this.#options.providers.all) {
       for (const owner of provider.ownersNamed(key)) {
         if (owner.uid === service?.metadata?.uid) continue;
@@ -170,7 +171,7 @@ export class ServiceReconciler {
     // later.
     await writer.writeRecord(provider, record);
     if (plan.record === undefined) {
-      context.tell(
+      context.recordEvent(
         'Normal',
         'EnsuringLoadBalancer',
         `The provider ${provider.name} serves the Service from now on`,
@@ -201,7 +202,7 @@ export class ServiceReconciler {
     if (before?.message !== message) {
       this.#waits.set(key, { began, message, since: now, isRecorded: false });
     } else if (!before.isRecorded && now - before.since >= eventAfterMs) {
-      context.tell('Normal', 'LoadBalancerPending', message);
+      context.recordEvent('Normal', 'LoadBalancerPending', message);
       this.#waits.set(key, { ...before, isRecorded: true });
     }
     return now - began;
@@ -240,7 +241,7 @@ export class ServiceReconciler {
   ): Promise<Outcome> {
     const { provider, record, because } = plan;
     this.#ensured.delete(keyOf(writer.current));
-    context.tell('Normal', 'DeletingLoadBalancer', `Released: ${because}`);
+    context.recordEvent('Normal', 'DeletingLoadBalancer', `Released: ${because}`);
     let outcome;
     try {
       outcome = await provider.ensureDeleted(ownerOf(writer.current), context);
@@ -257,7 +258,7 @@ export class ServiceReconciler {
     if (because !== 'deleted') {
       await writer.writeStatus(mergeIngress(writer.current, record.ingress, []), undefined);
     }
-    context.tell('Normal', 'DeletedLoadBalancer', 'The load balancer is removed');
+    context.recordEvent('Normal', 'DeletedLoadBalancer', 'The load balancer is removed');
     await writer.removeRecord(provider);
     return done;
   }
@@ -276,7 +277,7 @@ async function writeOutcome(
       const condition: ConditionText = { status: 'True', reason: 'Served', message };
       const isNew = !saysServed(writer.current, message);
       await publish(writer, provider, record, outcome.ingress, condition);
-      if (isNew) context.tell('Normal', 'EnsuredLoadBalancer', message);
+      if (isNew) context.recordEvent('Normal', 'EnsuredLoadBalancer', message);
       return done;
     }
     case 'pending': {
@@ -291,7 +292,7 @@ async function writeOutcome(
     }
     case 'refused': {
       const { reason, message, retryAfterMs } = outcome;
-      context.tell('Warning', reason, message);
+      context.recordEvent('Warning', reason, message);
       await writer.writeStatus(undefined, { status: 'False', reason, message });
       return retryAfterMs === undefined ? invalid(message) : retryAfter(retryAfterMs, message);
     }
@@ -347,7 +348,7 @@ async function reportFailure(
 ): Promise<void> {
   if (error.code === 'aborted' || error instanceof OutdatedService) return;
   const message = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
-  context.tell('Warning', reason, message);
+  context.recordEvent('Warning', reason, message);
   try {
     await writer.writeStatus(undefined, { status: 'False', reason, message });
   } catch (second) {

@@ -44,12 +44,13 @@ export type RecordReading =
 export function readRecord(service: Service): RecordReading {
   const text = service.metadata?.annotations?.[recordAnnotation];
   if (text === undefined) return { kind: 'none' };
-  if (text.length > textLimits.record) return { kind: 'unreadable', problem: 'it is too long' };
+  if (text.length > textLimits.record)
+    return { kind: 'unreadable', problem: 'the text is too long' };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return { kind: 'unreadable', problem: 'it is not JSON' };
+    return { kind: 'unreadable', problem: 'the text is not JSON' };
   }
   const parsed = recordSchema.safeParse(value);
   if (!parsed.success) {

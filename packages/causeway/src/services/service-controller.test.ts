@@ -55,7 +55,7 @@ function startController(...providers: MemoryProvider[]): void {
   const controller = new ServiceController({
     client,
     providers: { all: providers, defaultName: 'gateway' },
-    tell: (_service, type, reason, message) => events.push(`${type} ${reason}: ${message}`),
+    recordEvent: (_service, type, reason, message) => events.push(`${type} ${reason}: ${message}`),
     workers: 4,
     clock: clockWithoutRetries,
     log: discardLog,

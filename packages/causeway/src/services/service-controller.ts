@@ -16,12 +16,12 @@ import { supervise, type Loop } from '@causeway/base/work/supervisor';
 import { WorkQueue } from '@causeway/base/work/work-queue';
 import { claimantOf, type Providers } from './plan.ts';
 import type { ProviderHost } from './provider.ts';
-import { ServiceReconciler, type TellUser } from './reconcile-service.ts';
+import { ServiceReconciler, type RecordEvent } from './reconcile-service.ts';
 
 export interface ServiceControllerOptions {
   readonly client: KubeClient;
   readonly providers: Providers;
-  readonly tell: TellUser;
+  readonly recordEvent: RecordEvent;
   /** The number of Services that are reconciled concurrently. */
   readonly workers: number;
   readonly clock: Clock;
@@ -68,7 +68,7 @@ export class ServiceController {
       find: (key) => this.#store.get(key),
       ownWrites: this.#ownWrites,
       providers: options.providers,
-      tell: options.tell,
+      recordEvent: options.recordEvent,
     });
   }
 
@@ -94,7 +94,7 @@ export class ServiceController {
       services: this.#store,
       enqueue,
       claimedBy,
-      tell: (metadata, ...what) => this.#options.tell({ metadata }, ...what),
+      recordEvent: (metadata, ...what) => this.#options.recordEvent({ metadata }, ...what),
     };
     const providerLoops = this.#options.providers.all.map((provider): [string, Loop] => [
       `provider ${provider.name}`,

@@ -34,7 +34,7 @@ test.each<[string, Service, readonly EndpointSlice[]]>([
 });
 
 test.each<[string, Service, readonly EndpointSlice[], string]>([
-  ['ports', largeService(ports + 1, 0), [], '1001 ports; a Service may have 1000'],
+  ['ports', largeService(ports + 1, 0), [], '1001 ports; the limit is 1000'],
   ['source ranges', largeService(1, sourceRanges + 1), [], '2001 source ranges'],
   ['pairs of both', largeService(1000, 2000), [], '2000000 pairs of a port and a source range'],
   [

@@ -127,5 +127,5 @@ function endpointsOf(slices: readonly EndpointSlice[], family: 'IPv4' | 'IPv6'):
 
 function over(what: string, count: number, most: number, remedy: string): string | undefined {
   if (count <= most) return undefined;
-  return `It has ${count} ${what}; a Service may have ${most}. It is not served until it is smaller. ${remedy}.`;
+  return `The Service has ${count} ${what}; the limit is ${most}. The Service is not served until it is smaller. ${remedy}.`;
 }

@@ -107,7 +107,7 @@ async function serve(
     const controller = new ServiceController({
       ...shared,
       providers: { all, defaultName: settings.defaultProvider },
-      tell: (service, type, reason, message) =>
+      recordEvent: (service, type, reason, message) =>
         recorder.record(services, service, { type, reason, message }),
       workers: settings.workers,
     });
@@ -118,7 +118,7 @@ async function serve(
     const unidling = new UnidlingController({
       ...shared,
       settings: settings.idling,
-      tell: (service, content) => recorder.record(services, service, content),
+      recordEvent: (service, content) => recorder.record(services, service, content),
       workers: settings.workers,
     });
     readiness.add('unidling', () => unidling.readiness());

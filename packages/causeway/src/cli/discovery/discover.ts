@@ -89,7 +89,7 @@ function discovererFor(
 ): Discoverer {
   return new Discoverer(settings, {
     ...parts,
-    tell: (about, content) => recorder.recordAbout(about, content),
+    recordEvent: (about, content) => recorder.recordAbout(about, content),
     environment: process.env,
     workingDirectory: process.cwd(),
     ...(print === undefined ? {} : { print }),

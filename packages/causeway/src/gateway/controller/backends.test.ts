@@ -170,14 +170,14 @@ describe('backendsOf', () => {
       'rejects a Service without a node port behind a floating IP',
       { ...input('NodePort', { ports: portless }), routable: new Set() },
       [
-        'problem: TCP/80: it has no node port, and can not be sent to a node unchanged: nodes know its floating IP, not the address behind it. Remove allocateLoadBalancerNodePorts: false, or serve it on the layer Pod.',
+        'problem: TCP/80: the port has no node port, and the gateways cannot send to a node unchanged: nodes know the floating IP of the Service, not the address behind the floating IP. Remove allocateLoadBalancerNodePorts: false, or use the backend layer Pod.',
       ],
     ],
     [
       'rejects a Service without a node port if sources are rewritten',
       { ...input('NodePort', { ports: portless }), masquerade: 'always' },
       [
-        'problem: TCP/80: it has no node port, and can not be sent to a node unchanged: the gateways rewrite every source (gateway.masquerade). Remove allocateLoadBalancerNodePorts: false, or serve it on the layer Pod.',
+        'problem: TCP/80: the port has no node port, and the gateways cannot send to a node unchanged: the gateways rewrite every source (gateway.masquerade). Remove allocateLoadBalancerNodePorts: false, or use the backend layer Pod.',
       ],
     ],
   ])('%s', (_name, of, expected) => {

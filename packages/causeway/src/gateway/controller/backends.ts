@@ -151,10 +151,10 @@ function routedTarget(
   family: Family,
   local: readonly Address[] | undefined,
 ): Target | string {
-  const why = 'it has no node port, and can not be sent to a node unchanged';
-  const help = 'Remove allocateLoadBalancerNodePorts: false, or serve it on the layer Pod.';
+  const why = 'the port has no node port, and the gateways cannot send to a node unchanged';
+  const help = 'Remove allocateLoadBalancerNodePorts: false, or use the backend layer Pod.';
   if (!input.routable.has(family)) {
-    return `${why}: nodes know its floating IP, not the address behind it. ${help}`;
+    return `${why}: nodes know the floating IP of the Service, not the address behind the floating IP. ${help}`;
   }
   if (input.masquerade === 'always') {
     return `${why}: the gateways rewrite every source (gateway.masquerade). ${help}`;
@@ -186,7 +186,7 @@ function clusterTarget(service: Service, family: Family, port: ServicePort): Tar
       return { destinations: [at(address, parsePort(port.port))] };
     }
   }
-  return `it has no cluster address in IPv${family}`;
+  return `the Service has no cluster address in IPv${family}`;
 }
 
 interface ReadyEndpoint {

@@ -83,7 +83,9 @@ test('closes a Service beyond the budget with an Event, keeps others, and serves
     });
   await restrict(1000, 2000);
   await until(() =>
-    expect(lab.events.join()).toContain('OverBudget: It has 2000000 pairs of a port and a source'),
+    expect(lab.events.join()).toContain(
+      'OverBudget: The Service has 2000000 pairs of a port and a source',
+    ),
   );
   for (const agent of lab.agents) {
     await until(() => expect([...agent.holds.keys()]).toEqual(['192.0.2.1:443/TCP']));
@@ -163,7 +165,9 @@ test('rejects a requested address of another Service, and names that Service', a
     services,
     newService('second', 80, { 'causeway.dev/address': '192.0.2.2' }),
   );
-  await until(() => expect(lab.events.join('\n')).toContain('192.0.2.2 is taken by default/first'));
+  await until(() =>
+    expect(lab.events.join('\n')).toContain('192.0.2.2 is in use by default/first'),
+  );
   await lab.client.create(
     services,
     newService('third', 80, { 'causeway.dev/address': '203.0.113.1' }),
@@ -342,7 +346,7 @@ test('moves a Service after a port conflict from a time without a controller, wi
   await until(async () => expect(await lab.addressOf('mover')).toBe('192.0.2.2'));
   expect(await lab.addressOf('holder')).toBe('192.0.2.1');
   expect(lab.events.join('\n')).toContain(
-    'Warning Remapped: Now on 192.0.2.2, because another Service has one of its ports',
+    'Warning Remapped: The Service moved to 192.0.2.2, because another Service has one of its ports',
   );
 });
 

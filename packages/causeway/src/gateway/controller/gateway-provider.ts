@@ -180,7 +180,11 @@ export class GatewayProvider implements LoadBalancerProvider {
     }
     if (hasMoved(before, idsOf(ports))) {
       const why = whyMoved(service, needs);
-      context.tell('Warning', 'Remapped', `Now on ${publicAddresses(ports).join(', ')}, ${why}`);
+      context.recordEvent(
+        'Warning',
+        'Remapped',
+        `The Service moved to ${publicAddresses(ports).join(', ')}, ${why}`,
+      );
     }
     return { kind: 'placed', ids: idsOf(ports) };
   }
@@ -299,7 +303,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     const { fleet, housekeeping, fencing } = this.#options;
     const { generation, endpoints, problems, excess } = this.#push(service, ports);
     if (excess !== undefined) return { kind: 'refused', ...excess };
-    for (const problem of problems) context.tell('Warning', 'PortNotServed', problem);
+    for (const problem of problems) context.recordEvent('Warning', 'PortNotServed', problem);
     const serving = fleet.servingSince(generation, endpoints);
     const ingress = ingressOf(ports);
     switch (serving.kind) {
@@ -309,7 +313,7 @@ export class GatewayProvider implements LoadBalancerProvider {
         housekeeping.waiting(keyOf(service), () => true);
         fencing.request();
         const why = fencing.whyNot(shut);
-        const waiting = `Waiting until the network lets ${shut.join(', ')} use the address`;
+        const waiting = `Waiting until the network allows ${shut.join(', ')} to use the address`;
         const message = why === undefined ? waiting : `${waiting}: ${why}`;
         return { kind: 'pending', message, retryAfterMs: waitMs, ingress };
       }
@@ -380,9 +384,9 @@ export class GatewayProvider implements LoadBalancerProvider {
   #recordNotes(service: Service, context: ProviderContext): void {
     const { keeper, affinityNotes } = this.#options;
     const note = keeper.takeNote(service.metadata?.uid ?? '');
-    if (note !== undefined) context.tell('Warning', note.reason, note.message);
+    if (note !== undefined) context.recordEvent('Warning', note.reason, note.message);
     const affinity = affinityNotes.about(service);
-    if (affinity !== undefined) context.tell('Warning', 'AffinityNotKept', affinity);
+    if (affinity !== undefined) context.recordEvent('Warning', 'AffinityNotKept', affinity);
   }
 
   #claims(host: ProviderHost) {

@@ -164,7 +164,7 @@ function startController(keepWayBack: boolean, agent: AgentClient): void {
   const controller = new ServiceController({
     ...common,
     providers: { all: [provider], defaultName: 'gateway' },
-    tell: () => {},
+    recordEvent: () => {},
     workers: 4,
   });
   const ended = controller.run(abort.signal);

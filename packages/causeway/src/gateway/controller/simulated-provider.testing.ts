@@ -110,7 +110,8 @@ export class ProviderLab {
     const controller = new ServiceController({
       ...common,
       providers: { all: [provider], defaultName: this.defaultProvider },
-      tell: (_service, type, reason, message) => this.events.push(`${type} ${reason}: ${message}`),
+      recordEvent: (_service, type, reason, message) =>
+        this.events.push(`${type} ${reason}: ${message}`),
       workers: 4,
     });
     this.#ended = controller.run(this.#stop.signal);
