@@ -5,19 +5,19 @@ import type { Topology } from '../kernel/gateway/topology.ts';
 import type { Attempt, Target } from './attempt.ts';
 
 export interface Attempts {
-  /** Whom to knock at from now on. */
+  /** Sets the targets to connect to from now on. */
   at(targets: readonly Target[]): void;
   stop(): Promise<void>;
 }
 
-/** Where somebody stands who knocks, how often, and how long he waits for an answer. */
+/** Network namespace to connect from, interval, and timeout of each attempt. */
 export interface Knocker {
   readonly machine: string;
   readonly everyMs: number;
   readonly limitMs: number;
 }
 
-/** Starts somebody who knocks at Services and tells each time what came of it. */
+/** Starts a process that connects to Services at an interval and reports each result. */
 export function startAttempts(
   topology: Topology,
   { machine, everyMs, limitMs }: Knocker,

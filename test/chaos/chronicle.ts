@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** Everything that happened, one line each, on the terminal and in a file among the logs. */
+/** Log of everything that happens, one line each, on the terminal and in a file among the logs. */
 export class Chronicle {
   readonly violations: string[] = [];
   readonly #file: string;
@@ -18,7 +18,7 @@ export class Chronicle {
     fs.appendFileSync(this.#file, line);
   }
 
-  /** The wall time is what the logs of the parts have. */
+  /** Wall time, as in the logs of the components. */
   violation(text: string): void {
     this.violations.push(text);
     this.tell(`VIOLATION ${text} (${new Date().toISOString()})`);

@@ -1,6 +1,6 @@
 import type { SeenService } from './observation.ts';
 
-/** Places, each an address with a protocol and a port, that more than one Service has. */
+/** Triples of address, protocol and port that more than one Service has. */
 export function findSharedPlaces(services: readonly SeenService[]): string[] {
   const owners = new Map<string, string[]>();
   for (const { name, places } of services) {
@@ -11,7 +11,7 @@ export function findSharedPlaces(services: readonly SeenService[]): string[] {
     .map(([place, names]) => `${place} belongs to ${names.join(' and ')}`);
 }
 
-/** Addresses that the ledger gave to somebody else as well, or to two of the others. */
+/** Addresses that the ledger also assigned to another cluster, or to two owners of the other cluster. */
 export function findTakenTwice(
   services: readonly SeenService[],
   held: readonly (readonly [owner: string, address: string])[],
@@ -27,7 +27,7 @@ export function findTakenTwice(
   ]);
 }
 
-/** Addresses that Services had and have no more, though nobody has touched them. */
+/** Addresses that untouched Services have lost. */
 export function findLostAddresses(
   before: readonly SeenService[],
   after: readonly SeenService[],
@@ -51,7 +51,7 @@ export interface Outage {
   readonly error: string;
 }
 
-/** Tells when somebody who should answer has been silent for too long. */
+/** Reports a target that has not answered for too long. */
 export class OutageJudge {
   readonly #limitMs: number;
   readonly #failingSince = new Map<string, number>();
@@ -66,14 +66,14 @@ export class OutageJudge {
     this.#told.delete(key);
   }
 
-  /** Nobody knocks there any more. */
+  /** The target is no longer connected to. */
   forget(key: string): void {
     this.answered(key);
   }
 
   /**
-   * Somebody knocked in vain. There is an excuse up to the given time; undefined means that there is one
-   * now. Answers with a silence that is without excuse for too long, once.
+   * Records a failed attempt. Failures are excused up to the given time; undefined means that they are
+   * excused now. Returns the length of an unexcused outage that is too long, once.
    */
   failed(
     {

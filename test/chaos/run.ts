@@ -13,14 +13,14 @@ export interface RunOptions {
   readonly seed: number;
   readonly minutes: number;
   readonly ground: Ground;
-  /** How long it may take after the last fault until everything is right. */
+  /** Time to recover after the last fault. */
   readonly patienceMs: number;
   readonly only: ReadonlySet<string> | undefined;
   readonly classes: readonly ServiceClass[] | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Storms and calms, until the time is up; then everything is deleted, and nothing may be left. */
+/** Alternates faults and recovery until the time is up; then deletes everything, and nothing may be left. */
 export class Run {
   readonly #system: System;
   readonly #user: User;
@@ -85,7 +85,7 @@ export class Run {
     if (forMs > 0) this.#chronicle.tell(`over: ${place} ${name}`);
   }
 
-  /** Waits until everything is right. Answers whether it came to that. */
+  /** Waits until everything has recovered. Returns whether it did. */
   async #debounce(what: string): Promise<boolean> {
     const { patienceMs, signal } = this.#options;
     const beganAt = performance.now();
@@ -98,7 +98,7 @@ export class Run {
       if (missing.length === 0) {
         const seconds = (ms / 1000).toFixed(1);
         this.#chronicle.tell(
-          `calm after ${seconds} s, ${this.#user.desiredServices.services.size} Services`,
+          `recovered after ${seconds} s, ${this.#user.desiredServices.services.size} Services`,
         );
         this.#user.debounce();
         return true;

@@ -7,18 +7,18 @@ import { startOpenStack } from '../services/openstack.ts';
 import { revokeTokensOf } from './revoke-tokens.ts';
 import { SerialQueue } from '../../packages/base/src/work/serial-queue.ts';
 
-/** A cluster and a cloud that others are responsible for, and what can happen to them. */
+/** A cluster and a cloud outside of Causeway, with their faults. */
 export interface Surroundings {
-  /** Texts, for clients that nothing stands in the way of. */
+  /** Configuration texts, for clients without faults. */
   readonly kubeconfig: string;
   readonly cloudsYaml: string;
   readonly networkUrl: string;
   readonly loadBalancerUrl: string;
   restartKubernetes(): Promise<void>;
-  /** As etcd does when it is compacted: watches that fall behind have to list again. */
+  /** Like a compaction of etcd: watches that fall behind have to list again. */
   forgetHistory(): Promise<void>;
   revokeTokens(): Promise<void>;
-  /** The network service hardly answers any more, until what is answered is called. */
+  /** The network service hardly answers until the returned function is called. */
   suspendCloud(): Promise<() => Promise<void>>;
   stop(): Promise<void>;
 }

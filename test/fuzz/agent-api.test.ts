@@ -27,7 +27,7 @@ import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 import { hostileJson, hostileText, nearly } from './hostile.ts';
 
-// Somebody with the agents' secret sends anything to every call.
+// A client with the agents' secret sends anything to every call.
 
 const { signal } = new AbortController();
 const secret = Buffer.from('a secret of enough bytes');
@@ -140,7 +140,7 @@ const call = fc.constantFrom(...Object.keys(valid)).chain((where) =>
   }),
 );
 
-test('whoever has the secret is done what he asks for, or refused in words, and never a fault of ours', async () => {
+test('a request with the secret succeeds or is rejected with a message, without an internal error', async () => {
   const statuses = new Map<string, Set<number>>();
   await fc.assert(
     fc.asyncProperty(call, async ({ where, type, encoding, body }) => {

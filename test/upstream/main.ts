@@ -83,7 +83,7 @@ async function breakOff(): Promise<never> {
   process.exit(130);
 }
 
-/** Three zones: some tests look where traffic goes, and want six nodes for it. */
+/** Three zones: some tests check where traffic goes, and need six nodes. */
 async function nameZones(): Promise<void> {
   for (const { name, place } of cluster.nodes) {
     const zone = `topology.kubernetes.io/zone=z${((place.number - 1) % 3) + 1}`;

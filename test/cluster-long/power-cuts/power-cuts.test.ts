@@ -15,13 +15,16 @@ const isRunnable =
   (await isAvailable(ensureProductImage)) &&
   (await isAvailable(() => ensureProgram('helm')));
 
-/** The agents' setting, as it is if nobody says otherwise. */
+/** The agents' default setting. */
 const probeMs = 500;
-/** Nobody is silent for as long as this, and no new connection fails later than that. */
+/** Every outage is shorter than this, and no new connection fails later. */
 const mostAdverts = 6;
 const mostProbes = 4;
 
-/** One story: each test goes on where the one before it ended, and in the end everything is as before. */
+/**
+ * The tests run in order: each continues from the state of the previous one, and at the end everything is as
+ * before.
+ */
 describe.skipIf(!isRunnable)('power cuts', () => {
   let stage: PowerCutStage;
   let cutOff: Gateway;
@@ -45,7 +48,7 @@ describe.skipIf(!isRunnable)('power cuts', () => {
     );
   }
 
-  test('the gateway that has the address is cut off: the other one takes over, and all downloads go on', async () => {
+  test('when the active gateway loses power, the other one takes over, and all downloads continue', async () => {
     const { gateway, figures } = await cutMaster(stage);
     cutOff = gateway;
     tell('gateway cut off', figures);
@@ -54,7 +57,7 @@ describe.skipIf(!isRunnable)('power cuts', () => {
     expect(figures.lastFailureMs).toBeLessThanOrEqual(mostProbes * probeMs);
   });
 
-  test('it is back: the other one keeps the address, nothing fails and nothing breaks', async () => {
+  test('when it is back, the other one stays active, nothing fails and nothing breaks', async () => {
     const master = await stage.master();
     const figures = await bringBack(stage, cutOff);
     tell('gateway back', figures);
@@ -62,13 +65,13 @@ describe.skipIf(!isRunnable)('power cuts', () => {
     expect((await stage.master()).name).toBe(master.name);
   });
 
-  test('its agent is started again: nobody notices', async () => {
+  test('a restart of its agent has no effect on traffic', async () => {
     const figures = await restartAgent(stage);
     tell('agent restarted', figures);
     expect(figures).toMatchObject({ failed: 0, downloads: { lostFrom: [] } });
   });
 
-  test('a node is cut off, the leading controller on it: only downloads from its pod are lost', async () => {
+  test("when the leading controller's node loses power, only downloads from its pod are lost", async () => {
     const { node, figures } = await cutLeadingNode(stage);
     tell('node cut off', figures);
     expect(figures.downloads.lostFrom).toEqual([node.name]);
@@ -82,7 +85,7 @@ describe.skipIf(!isRunnable)('power cuts', () => {
     ['etcd', ['etcd']],
     ['the control plane', []],
   ] as const)(
-    '%s is cut off and comes back: nothing fails and nothing breaks',
+    '%s loses power and recovers: nothing fails and nothing breaks',
     async (what, programs) => {
       const figures = await stage.notice(async () => {
         await stage.cluster.control.cutPower(...programs);
