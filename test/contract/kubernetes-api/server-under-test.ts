@@ -44,7 +44,7 @@ export interface OpenWatch {
   close(): void;
 }
 
-/** One API server, embedded or real, as the contracts see it. */
+/** One API server, embedded or real, for the contracts. */
 export interface ServerUnderTest {
   readonly url: string;
   /** The authority that signed the server's certificate, as PEM. */
@@ -57,7 +57,7 @@ export interface ServerUnderTest {
   kubectl(args: readonly string[], input?: string): Promise<ProgramResult>;
   /** Path of the real kubectl, for tests that keep it running. */
   readonly kubectlProgram: string;
-  /** Makes the server forget its history. A real one has to be restarted for that. */
+  /** Makes the server drop its history. A real one has to be restarted for that. */
   forget(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -136,7 +136,7 @@ async function underTest(
       openWatch(`${url}${path}`, dispatcher, { authorization, ...headers }),
     kubectl: (args, input) =>
       runProgram(kubectlProgram, ['--kubeconfig', kubeconfig, ...args], {
-        // Its own home, so that one server's cached discovery is not another's.
+        // Its own home, so that servers don't share cached discovery.
         env: { HOME: home, KUBECTL_KUBERC: 'false' },
         ...(input === undefined ? {} : { input }),
       }),

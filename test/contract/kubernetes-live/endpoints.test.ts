@@ -144,7 +144,7 @@ describe.runIf(await isAvailable(withManager)).each([
     );
   });
 
-  test('have both families where the Service has', async () => {
+  test('have both families if the Service has', async () => {
     const space = await cluster.workspace('families');
     await space.create(
       'services',
@@ -168,7 +168,7 @@ describe.runIf(await isAvailable(withManager)).each([
     );
   });
 
-  test('of headless Services name their hosts, and may show pods that are not ready', async () => {
+  test('of headless Services name their hosts, and may include pods that are not ready', async () => {
     const space = await cluster.workspace('headless');
     await space.create(
       'services',
@@ -195,7 +195,7 @@ describe.runIf(await isAvailable(withManager)).each([
     );
   });
 
-  test('that are set by hand are shown as slices, and go with their Service', async () => {
+  test('that are set manually are mirrored to slices, and deleted with their Service', async () => {
     const space = await cluster.workspace('mirrored');
     await space.create('services', service('web', { ports: [{ name: 'http', port: 80 }] }));
     await space.create('endpoints', {
@@ -259,7 +259,7 @@ function byAddress(slices: readonly LiveObject[]): unknown {
   }));
 }
 
-test.runIf(await isAvailable(withManager))('both clusters made the same of it', () => {
+test.runIf(await isAvailable(withManager))('both clusters have the same result', () => {
   for (const [what, expected] of Object.entries(worlds['real'] ?? {})) {
     expect.soft({ [what]: worlds['embedded']?.[what] }).toEqual({ [what]: expected });
   }

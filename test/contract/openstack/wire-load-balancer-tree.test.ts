@@ -103,7 +103,7 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
     });
   });
 
-  it('has a port of its own, and Octavia has another beside it', async () => {
+  it('has its own port, and Octavia has another beside it', async () => {
     const vip = (await wire.network('GET', `/ports/${created.vip_port_id}`)).body.port;
     expect(vip).toMatchObject({
       name: `octavia-lb-${id}`,
@@ -127,7 +127,7 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
     expectOctaviaRefusal(used, { name: 'its port', status: 400, message: /is already used by/ });
   });
 
-  it('is closed to other projects', async () => {
+  it('is inaccessible to other projects', async () => {
     for (const path of [
       `/loadbalancers/${id}`,
       `/loadbalancers/${id}/status`,
@@ -142,7 +142,7 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
     expect(list.body).toEqual({ loadbalancers: [], loadbalancers_links: [] });
   });
 
-  it('refuses children that make no sense', async () => {
+  it('rejects invalid children', async () => {
     const listener = { loadbalancer_id: id, protocol: 'TCP', protocol_port: 90 };
     const member = { address: '10.10.6.9', protocol_port: 80 };
     const members = `/pools/${poolId}/members`;
@@ -210,7 +210,7 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
     });
   });
 
-  it('takes members in batches, and locks even where nothing differs', async () => {
+  it('accepts members in batches, and locks even without a difference', async () => {
     const path = `/pools/${poolId}/members`;
     const batch = async (members: object[], query = '') => {
       const answer = await wire.balancing('PUT', `${path}${query}`, { members });
@@ -248,7 +248,7 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
     await waitFor('the pool to recover', async () => (await below()).operating_status === 'ONLINE');
   });
 
-  it('lists in pages whose links forget the filters', async () => {
+  it('lists in pages with links that drop the filters', async () => {
     const list = (query: string) => wire.balancing('GET', `/listeners${query}`);
     const names = (answer: WireAnswer) => answer.body.listeners.map(({ name }) => name);
     const rels = (answer: WireAnswer) => answer.body.listeners_links.map(({ rel }) => rel).sort();
@@ -280,7 +280,7 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
     expect(some.body.loadbalancers).toEqual([{ id }]);
   });
 
-  it('goes only with its children, and all at once', async () => {
+  it('is deleted only with its children, all at once', async () => {
     const path = `/loadbalancers/${id}`;
     expectOctaviaRefusal(await wire.balancing('DELETE', path), {
       name: 'a delete without cascade',

@@ -29,7 +29,7 @@ await describeEveryCloud('what Octavia says', {}, (cloud) => {
     expect(await wire.settled(id)).toBe('gone');
   };
 
-  it('names its versions without a token, and nothing else', async () => {
+  it('lists only its versions without a token', async () => {
     const root = await wire.send('GET', `${cloud().running.loadBalancerUrl}/`);
     expect(root.body.versions.at(-1)).toMatchObject({ id: 'v2.26', status: 'CURRENT' });
     const refused = await wire.send(
@@ -64,11 +64,11 @@ await describeEveryCloud('what Octavia says', {}, (cloud) => {
     ['/pools?zzz=1', 400, /either duplicate or invalid/],
     ['/pools?sort=zzz', 400, /sort key 'zzz' is not valid/],
     ['/loadbalancers?project_id=other', 403, /Policy does not allow/],
-  ])('refuses GET %s', async (path, status, message) => {
+  ])('rejects GET %s', async (path, status, message) => {
     expectOctaviaRefusal(await wire.balancing('GET', path), { name: path, status, message });
   });
 
-  it('refuses load balancers that make no sense', async () => {
+  it('rejects invalid load balancers', async () => {
     const vip = { vip_subnet_id: subnetId };
     const publicSubnets = await wire.network('GET', '/subnets?name=public-v4', undefined, 'admin');
     const { id: publicSubnet } = firstOf(publicSubnets.body.subnets);
@@ -145,7 +145,7 @@ await describeEveryCloud('what Octavia says', {}, (cloud) => {
     expect((await wire.network('DELETE', `/subnets/${subnet.id}`)).status).toBe(204);
   });
 
-  it('keeps children apart: a pool outlives its listener, members go with their pool', async () => {
+  it('separates children: a pool survives its listener, members are deleted with their pool', async () => {
     const port = await wire.make('/ports', 'port', { network_id: networkId, name: 'mine' });
     const answer = await post('/loadbalancers', 'loadbalancer', { vip_port_id: port.id });
     const { id } = answer.body.loadbalancer;
@@ -193,7 +193,7 @@ await describeEveryCloud('what Octavia says', {}, (cloud) => {
     await wire.network('DELETE', `/ports/${port.id}`);
   });
 
-  it('leaves a load balancer that failed in ERROR, from where it can only be deleted', async () => {
+  it('leaves a failed load balancer in ERROR, where it can only be deleted', async () => {
     await cloud().running.setComputeBroken(true);
     const { id, vip_port_id } = await create({
       name: uniqueName('broken'),

@@ -14,7 +14,7 @@ await describeEveryCloud('what Neutron says of ways in and out', {}, (cloud) => 
   });
 
   describe('floating IPs', () => {
-    it('go to one port at a time, and come free with it', async () => {
+    it('belong to one port at a time, and are disassociated when it is deleted', async () => {
       const [first, second] = [
         await wire.make('/ports', 'port', { network_id: networkId, name: 'first' }),
         await wire.make('/ports', 'port', { network_id: networkId }),
@@ -65,7 +65,7 @@ await describeEveryCloud('what Neutron says of ways in and out', {}, (cloud) => 
       await wire.network('DELETE', `/ports/${second.id}`);
     });
 
-    it('come from external networks, by choice for administrators alone', async () => {
+    it('come from external networks; only administrators choose the address', async () => {
       const table: [object, 'demo' | 'admin', number, string, RegExp][] = [
         [{}, 'demo', 400, 'HTTPBadRequest', /'floating_network_id' not specified/],
         [{ floating_network_id: networkId }, 'demo', 400, 'BadRequest', /not a valid external/],
@@ -168,7 +168,7 @@ await describeEveryCloud('what Neutron says of ways in and out', {}, (cloud) => 
     });
   });
 
-  it('keeps security groups in order', async () => {
+  it('validates security groups', async () => {
     const group = await wire.make('/security-groups', 'security_group', { name: uniqueName('g') });
     expect(group.security_group_rules).toHaveLength(2);
     const rule = {
