@@ -12,7 +12,7 @@ const rulesFor = (clusterAddress: string) => `table ip knocks {
 }
 `;
 
-/** How often gateways themselves begin a connection to a cluster address, and to nodes. */
+/** How often gateways themselves open a connection to a cluster address, and to nodes. */
 export class AttemptCounts {
   readonly #topology: Topology;
 
@@ -38,10 +38,10 @@ export class AttemptCounts {
     return counts;
   }
 
-  /** Every gateway has knocked at nodes so many times more. */
+  /** Waits until every gateway has probed nodes this many more times. */
   async untilNodesWere(times: number): Promise<void> {
     const before = await this.at('nodes');
-    await waitFor('gateways to knock at nodes', async () => {
+    await waitFor('gateways to probe nodes', async () => {
       const now = await this.at('nodes');
       return now.every((count, index) => count >= (before[index] ?? 0) + times);
     });

@@ -11,7 +11,7 @@ import {
   webSlices,
 } from './node.ts';
 
-describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () => {
+describe.runIf(canUseNamespaces())('connections to an idle Service', () => {
   let node: Node;
   let proxy: NodeProxy;
   beforeAll(async () => {
@@ -60,9 +60,9 @@ describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () =>
     expect({ served, errors }).toEqual({ served: count, errors: {} });
   });
 
-  it('that come all the time are never refused while it is put to sleep and woken again and again', async () => {
+  it('that come continually are never refused while it is idled and woken repeatedly', async () => {
     await wake();
-    // They are told when it is enough, however slow the machine is.
+    // The test stops them when it has enough, so that slow machines work, too.
     const order = { count: 100_000, everyMs: 20, limitMs: 800_000 };
     const { result, enough } = await node.clients(node.clientPod, order);
     for (let round = 0; round < 25; round += 1) {
@@ -76,15 +76,15 @@ describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () =>
     expect(served).toBeGreaterThanOrEqual(25);
   });
 
-  it('are refused, not swallowed, where a Service is empty and not asleep', async () => {
-    // Another one of the same name, which never slept.
+  it('are refused, not dropped, if a Service is empty and not idle', async () => {
+    // Another one of the same name, which was never idle.
     proxy.idle.removeService('shop/web');
     await proxy.tell(webService(false), webSlices(false));
     const { result } = await node.clients(node.clientPod, { count: 2 });
     expect(await result).toMatchObject({ served: 0, errors: { ECONNREFUSED: 2 } });
   });
 
-  it('are judged by a policy on their way to the pod, like any other', async () => {
+  it('are checked by a policy on their way to the pod, like any other', async () => {
     await node.host.loadRules(`table inet judge {
       chain forward {
         type filter hook forward priority 0;
@@ -99,7 +99,7 @@ describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () =>
     await node.host.run('nft', 'delete', 'table', 'inet', 'judge');
   });
 
-  it('wait through the death of the proxy, and are served by the next one', async () => {
+  it('wait while the proxy is killed, and are served by the next one', async () => {
     await sleep();
     const { result } = await node.clients(node.clientPod, { count: 50 });
     await waiting(50);
@@ -113,7 +113,7 @@ describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () =>
   });
 });
 
-describe.runIf(canUseNamespaces())('where pods are told by their interface', () => {
+describe.runIf(canUseNamespaces())('if pods are identified by their interface', () => {
   let node: Node;
   let proxy: NodeProxy;
   beforeAll(async () => {
