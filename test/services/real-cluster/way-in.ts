@@ -4,7 +4,7 @@ import { issueCertificate } from '../certificates.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import type { RealCluster } from './real-cluster.ts';
 
-/** A way from this machine's loopback to the API server, and a kubeconfig for it. */
+/** A forwarder from this machine's loopback to the API server, and a kubeconfig for it. */
 export async function openWayIn(
   cluster: RealCluster,
 ): Promise<{ kubeconfig: string; forwarder: Forwarder }> {
