@@ -2,5 +2,5 @@ import { test } from 'vitest';
 import { searchSchedules } from '../schedules.ts';
 import { playDiscovery } from './discovery-schedule.ts';
 
-test('load balancers come and go while discoverers die: each is shown once, and no other', () =>
+test('each load balancer is shown exactly once while load balancers change and discoverers are killed', () =>
   searchSchedules('discovery', 250, playDiscovery));

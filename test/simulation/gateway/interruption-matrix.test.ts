@@ -4,7 +4,7 @@ import { scenarios, type ScenarioName } from './scenarios.ts';
 const pushes = /^PUSH agent/;
 const all = /./;
 
-/** One line for each "If interrupted" of the design; then what the design does not speak of. */
+/** One line for each "If interrupted" of the design; then cases that the design does not mention. */
 const lines: readonly Line<ScenarioName>[] = [
   {
     says: 'CreateAndAssignPort 1, create the port: it is cleaned up',
@@ -23,7 +23,7 @@ const lines: readonly Line<ScenarioName>[] = [
     says: 'UpdateAgents 2, send the request to all agents: the initial sync sends it',
     calls: {
       'a Service is mapped to a new port': pushes,
-      'a Service is mapped to a port that is there': pushes,
+      'a Service is mapped to an existing port': pushes,
       'a Service changes its ports and has to move': pushes,
       'a Service is deleted, and its port with it': pushes,
       'a Service is deleted, and another stays on its port': pushes,
@@ -32,7 +32,7 @@ const lines: readonly Line<ScenarioName>[] = [
   },
   {
     says: 'UpdateAgents 3, add errors and events to the Services: the initial sync does',
-    calls: { 'a gateway complains about a Service': all },
+    calls: { 'a gateway rejects a Service': all },
   },
   {
     says: 'MapService 1, check whether the current port can satisfy: the Service may hop',
@@ -45,14 +45,14 @@ const lines: readonly Line<ScenarioName>[] = [
     says: 'MapService 2, look for a port that fits: the Service is found again and mapped',
     calls: {
       'a Service is mapped to a new port': /^PATCH services default/,
-      'a Service is mapped to a port that is there': /^PATCH services default/,
+      'a Service is mapped to an existing port': /^PATCH services default/,
     },
   },
   {
     says: 'MapService 3, assign the port and set the address: the annotation is found, and the rest done',
     calls: {
       'a Service is mapped to a new port': /^PATCH services\/status/,
-      'a Service is mapped to a port that is there': /^PATCH services\/status/,
+      'a Service is mapped to an existing port': /^PATCH services\/status/,
     },
   },
   {
@@ -75,7 +75,7 @@ const lines: readonly Line<ScenarioName>[] = [
   },
   {
     says: 'AddFunc, a Service that can no longer be managed is unmapped at the initial sync',
-    calls: { 'a controller starts, and Services came and went meanwhile': all },
+    calls: { 'a controller starts after Services were created and deleted': all },
   },
   {
     says: 'UpdateFunc, a Service that can no longer be managed is unmapped: the initial sync goes on',
@@ -83,17 +83,17 @@ const lines: readonly Line<ScenarioName>[] = [
   },
   {
     says: 'the initial sync itself is cut off',
-    calls: { 'a controller starts on what is right': all },
+    calls: { 'a controller starts and nothing is to do': all },
   },
   {
     says: 'the initial sync finds an annotation that a user wrote, and is cut off: nobody loses anything',
-    calls: { 'a controller starts, and somebody wrote on a Service where another one is': all },
+    calls: { "a controller starts after a user copied another Service's annotations": all },
   },
   {
     says: 'an Event is cut off: the Service is none the worse',
     calls: {
       'a Service is mapped to a new port': /events/,
-      'a Service is mapped to a port that is there': /events/,
+      'a Service is mapped to an existing port': /events/,
       'a Service is deleted, and its port with it': /events/,
       'a Service is deleted, and another stays on its port': /events/,
     },
@@ -102,7 +102,7 @@ const lines: readonly Line<ScenarioName>[] = [
     says: 'how the gateways are is shown again by the next controller, and the book of ports goes on',
     calls: {
       'a Service is mapped to a new port': /configmaps/,
-      'a Service is mapped to a port that is there': /configmaps/,
+      'a Service is mapped to an existing port': /configmaps/,
       'a Service is deleted, and its port with it': /configmaps/,
       'a Service is deleted, and another stays on its port': /configmaps/,
     },

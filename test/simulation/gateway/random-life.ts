@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 
-/** What a user asks for beside ports. */
+/** What a user requests beside ports. */
 export interface DesiredService {
-  /** Which of a few addresses; 0 is none. */
+  /** Index into a few addresses; 0 is none. */
   readonly address: number;
   readonly isShared: boolean;
   readonly keep: 'true' | 'false' | undefined;
 }
 
-/** Something that a user, an operator or fate does. Numbers choose among what is there. */
+/** An action of a user or an operator, or a fault. Numbers choose among existing objects. */
 export type Act =
   | {
       readonly kind: 'create';
@@ -24,14 +24,16 @@ export type Act =
   | { readonly kind: 'delete by force'; readonly service: number }
   | { readonly kind: 'lose port'; readonly which: number }
   | { readonly kind: 'lose floating IP'; readonly which: number }
-  /** No more ports, or no more floating IPs, than there are now. */
+  /** Limits ports or floating IPs to the current number. */
   | { readonly kind: 'exhaust'; readonly what: 'port' | 'floatingip' }
   | { readonly kind: 'gateway'; readonly which: number; readonly mode: 'works' | 'fails' | 'hangs' }
   | { readonly kind: 'restart' }
-  /** The controller is gone while one of them changes. */
+  /** The controller is stopped while one of them changes. */
   | { readonly kind: 'change unseen'; readonly service: number; readonly ports: readonly number[] }
   | { readonly kind: 'wish unseen'; readonly service: number; readonly desired: DesiredService }
-  /** The controller is gone while somebody writes on one what stands on another, or makes a copy of it. */
+  /**
+   * The controller is stopped while a user copies the annotations of another Service, or the whole Service.
+   */
   | { readonly kind: 'seize unseen'; readonly service: number; readonly victim: number }
   | { readonly kind: 'steps'; readonly count: number }
   | { readonly kind: 'settle' };

@@ -2,5 +2,5 @@ import { test } from 'vitest';
 import { searchSchedules } from '../schedules.ts';
 import { playGateway } from './gateway-schedule.ts';
 
-test('Services come and go while controllers die: no port of an address has two owners, nothing is left', () =>
+test('no address and port has two owners and nothing is left while Services change and controllers are killed', () =>
   searchSchedules('gateway', 800, playGateway));

@@ -2,5 +2,5 @@ import { test } from 'vitest';
 import { searchSchedules } from '../schedules.ts';
 import { playIdling } from './idling-schedule.ts';
 
-test('who puts to sleep and who wakes may come at once and die: nobody stays without pods', () =>
+test('a Service without pods always has its mark while idling and waking run at once and are killed', () =>
   searchSchedules('idling', 8_000, playIdling));

@@ -2,5 +2,5 @@ import { test } from 'vitest';
 import { searchSchedules } from '../schedules.ts';
 import { playIpam } from './ipam-schedule.ts';
 
-test('servers of one ledger die and lose answers: each owner has one address, and nobody two', () =>
+test('each owner has one address, and no owner has two, while servers of one ledger are killed and answers get lost', () =>
   searchSchedules('ipam', 20_000, playIpam));

@@ -8,9 +8,9 @@ import type { SimulatedKind } from './simulated-announcer.ts';
 
 interface Scenario {
   readonly name: string;
-  /** Who is in the cluster; Cilium if it doesn't matter. */
+  /** The announcer of the cluster; default Cilium. */
   readonly announcer?: SimulatedKind;
-  /** Up to where nothing is cut off; answers with the controller. */
+  /** Everything before the interruption; returns the controller. */
   prepare(world: PoolWorld): Promise<SimulatedProcess>;
   operate(world: PoolWorld): Promise<void>;
   isDone(world: PoolWorld): boolean;
@@ -34,7 +34,7 @@ const serves = (world: PoolWorld, name: string): boolean => {
   return ready?.status === 'True' && service?.spec?.type === 'LoadBalancer' && isHeld;
 };
 
-/** The families of what is announced, and shown. */
+/** The families of the announced and shown addresses. */
 const announcedAre = (world: PoolWorld, families: readonly number[]): boolean => {
   const announced = [...world.announcer.announcing.values()].flatMap(({ addresses }) => addresses);
   const shown = world.addressesOf('web');
@@ -46,7 +46,7 @@ const heldAre = (world: PoolWorld, families: readonly number[]): boolean => {
   return held.map(({ address }) => familyOf(address)).join() === families.join();
 };
 
-/** Nothing is left: no Service, no reservation but the control plane's, nothing announced. */
+/** Nothing is left: no Service, no reservation except the control plane's, nothing announced. */
 const isEmpty = (world: PoolWorld): boolean =>
   world.services().every(({ spec }) => spec?.type !== 'LoadBalancer') &&
   world.services().every(({ metadata }) => metadata?.name === 'kubernetes') &&
@@ -157,7 +157,7 @@ const scenarios: readonly Scenario[] = [
   },
 ];
 
-/** Runs the scenario; the controller dies at one of its calls, and another one takes over. */
+/** Runs the scenario; the controller is killed at one of its calls, and another one takes over. */
 async function play(
   scenario: Scenario,
   cut?: { readonly call: number; readonly moment: 'before' | 'after' },
@@ -178,7 +178,7 @@ async function play(
 }
 
 for (const scenario of scenarios) {
-  test(`cut off before and after each outside call: ${scenario.name}`, async () => {
+  test(`interrupted before and after each outside call: ${scenario.name}`, async () => {
     const calls = await play(scenario);
     expect(calls.length).toBeGreaterThan(2);
     for (const [index, label] of calls.entries()) {

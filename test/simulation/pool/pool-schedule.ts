@@ -2,8 +2,8 @@ import type { SimulatedKind } from './simulated-announcer.ts';
 import { PoolWorld } from './pool-world.ts';
 
 /**
- * Two Services and one address: the second waits for the first, and the controller dies on the way, and who
- * announces may be slow to stop. When both are gone, nothing is reserved.
+ * Two Services and one address: the second waits for the first, the controller is killed in between, and the
+ * announcer may be slow to stop. When both are deleted, nothing is reserved.
  */
 export async function playPool(seed: number): Promise<void> {
   const kind: SimulatedKind = seed % 2 === 0 ? 'cilium' : 'kube-vip';
