@@ -1,6 +1,6 @@
-// Compiles what a package or an image holds into dist: Node runs no TypeScript from node_modules.
+// Compiles the content of a package or an image into dist: Node runs no TypeScript from node_modules.
 //
-//   npm run build
+// npm run build
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs/promises';
@@ -25,7 +25,7 @@ async function compile(project: string): Promise<void> {
   if (code !== 0) throw new Error(`tsc --project ${project} ended with ${String(code)}`);
 }
 
-/** Imports of our own packages become relative: the published package has no workspaces. */
+/** Imports of Causeway's own packages become relative: the published package has no workspaces. */
 async function joinPackages(): Promise<void> {
   for await (const file of fs.glob('**/*.js', { cwd: dist })) {
     const text = await fs.readFile(path.join(dist, file), 'utf8');
@@ -40,7 +40,7 @@ async function joinPackages(): Promise<void> {
   }
 }
 
-/** The same files that a clone's server would send, under the names that browsers know. */
+/** The same files that a clone's server sends, under the names that browsers use. */
 async function buildPages(): Promise<void> {
   for (const [name, { body }] of await loadAssets(path.join(root, 'packages', pages))) {
     const file = path.join(dist, pages, name === '/' ? 'index.html' : name.replace(/\.ts$/, '.js'));
