@@ -16,7 +16,7 @@ export async function plainScript(
   const each = (what: string) => Math.round((calls[what] ?? 0) / count);
   const patches = each('kubernetes PATCH services');
   const statuses = each('kubernetes PATCH services/status');
-  const told = each('kubernetes POST events');
+  const eventCount = each('kubernetes POST events');
   const { client, neutron, place } = surroundings;
   const indexes = Array.from({ length: count }, (_, index) => index).values();
   const work = async () => {
@@ -57,7 +57,7 @@ export async function plainScript(
           { subresource: 'status' },
         );
       }
-      for (let event = 0; event < told; event += 1) {
+      for (let event = 0; event < eventCount; event += 1) {
         await client.create(events, {
           metadata: { namespace: name.namespace, name: `web.${event}` },
           involvedObject: { kind: 'Service', ...name },

@@ -26,8 +26,8 @@ class Bench {
     return new Bench(node, await NodeProxy.start(node));
   }
 
-  sleep = () => this.proxy.tell(webService(true), webSlices(false));
-  wake = () => this.proxy.tell(webService(true), webSlices(true));
+  sleep = () => this.proxy.apply(webService(true), webSlices(false));
+  wake = () => this.proxy.apply(webService(true), webSlices(true));
 
   /** This many clients connect while it is idle; resolves when all of them wait. */
   async hold(count: number): Promise<{ readonly result: Promise<Result> }> {

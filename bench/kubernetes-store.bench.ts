@@ -173,9 +173,9 @@ async function changeOneByOne(bench: Bench, arrived: Map<string, () => void>): P
   const times: number[] = [];
   for (let index = 0; index < changes; index += 1) {
     const name = `service-${index}`;
-    const news = new Promise<void>((resolve) => arrived.set(name, resolve));
+    const notified = new Promise<void>((resolve) => arrived.set(name, resolve));
     const started = performance.now();
-    const note = news.then(() => times.push(performance.now() - started));
+    const note = notified.then(() => times.push(performance.now() - started));
     const annotations = { 'example.com/touched': String(started) };
     await bench.client.patchMerge(services, { namespace, name }, { metadata: { annotations } });
     await note;

@@ -43,8 +43,8 @@ class Stage {
     }
     const lost = await this.#lostByRestart();
     await proxies.stop();
-    const told = { readyMs: median(ready), createdMs: median(created), lost };
-    console.log(`  ${proxies.kind}: ${JSON.stringify(told)}`);
+    const figures = { readyMs: median(ready), createdMs: median(created), lost };
+    console.log(`  ${proxies.kind}: ${JSON.stringify(figures)}`);
     return { readyMs: ready, createdMs: created, lost };
   }
 

@@ -20,15 +20,15 @@ await orEnd(() => ensureProgram('helm'));
 const stop = stopSignal();
 const stopped = whenAborted(stop);
 /** A terminal signals all processes at once: whatever is being started then ends too. */
-const unlessTold = (error: unknown) => {
+const unlessStopped = (error: unknown) => {
   if (!stop.aborted) throw error;
 };
 console.log('Starting three nodes...');
 const options = { kubeProxy: false, images: [archive] };
-const cluster = await RealCluster.start(options).catch(unlessTold);
+const cluster = await RealCluster.start(options).catch(unlessStopped);
 if (cluster === undefined) process.exit(0);
 try {
-  const shown = showCluster(cluster).catch(unlessTold);
+  const shown = showCluster(cluster).catch(unlessStopped);
   await Promise.race([stopped, shown.then(() => stopped)]);
 } finally {
   console.log('Ending...');

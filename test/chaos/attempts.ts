@@ -11,7 +11,7 @@ export interface Attempts {
 }
 
 /** Network namespace to connect from, interval, and timeout of each attempt. */
-export interface Knocker {
+export interface AttemptOptions {
   readonly machine: string;
   readonly everyMs: number;
   readonly limitMs: number;
@@ -20,8 +20,8 @@ export interface Knocker {
 /** Starts a process that connects to Services at an interval and reports each result. */
 export function startAttempts(
   topology: Topology,
-  { machine, everyMs, limitMs }: Knocker,
-  tell: (probeTcp: Attempt) => void,
+  { machine, everyMs, limitMs }: AttemptOptions,
+  report: (probeTcp: Attempt) => void,
 ): Attempts {
   const script = path.join(import.meta.dirname, 'programs', 'attempt-client.ts');
   const there = ['ip', 'netns', 'exec', topology.network.namespace(machine)];
@@ -30,7 +30,9 @@ export function startAttempts(
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  createInterface({ input: child.stdout }).on('line', (line) => tell(JSON.parse(line) as Attempt));
+  createInterface({ input: child.stdout }).on('line', (line) =>
+    report(JSON.parse(line) as Attempt),
+  );
   let last = '';
   return {
     at(targets) {

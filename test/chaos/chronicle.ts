@@ -11,7 +11,7 @@ export class Chronicle {
     this.#file = path.join(directory, 'chronicle.log');
   }
 
-  tell(text: string): void {
+  log(text: string): void {
     const seconds = ((Date.now() - this.#beganAt) / 1000).toFixed(1).padStart(7);
     const line = `${seconds} ${text}\n`;
     process.stdout.write(line);
@@ -21,6 +21,6 @@ export class Chronicle {
   /** Wall time, as in the logs of the components. */
   violation(text: string): void {
     this.violations.push(text);
-    this.tell(`VIOLATION ${text} (${new Date().toISOString()})`);
+    this.log(`VIOLATION ${text} (${new Date().toISOString()})`);
   }
 }

@@ -55,7 +55,7 @@ export interface Outage {
 export class OutageJudge {
   readonly #limitMs: number;
   readonly #failingSince = new Map<string, number>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(limitMs: number) {
     this.#limitMs = limitMs;
@@ -63,7 +63,7 @@ export class OutageJudge {
 
   answered(key: string): void {
     this.#failingSince.delete(key);
-    this.#told.delete(key);
+    this.#reported.delete(key);
   }
 
   /** The target is no longer connected to. */
@@ -86,10 +86,10 @@ export class OutageJudge {
   ): Outage | undefined {
     const since = this.#failingSince.get(key) ?? beganAt;
     this.#failingSince.set(key, since);
-    if (excusedUntil === undefined || this.#told.has(key)) return undefined;
+    if (excusedUntil === undefined || this.#reported.has(key)) return undefined;
     const ms = beganAt + tookMs - Math.max(since, excusedUntil);
     if (ms <= this.#limitMs) return undefined;
-    this.#told.add(key);
+    this.#reported.add(key);
     return { key, ms, error };
   }
 }

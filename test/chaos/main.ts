@@ -33,7 +33,7 @@ const seed = Number(values.seed);
 const logs = values.logs ?? (await fs.mkdtemp(path.join(os.tmpdir(), `causeway-chaos-${seed}-`)));
 await fs.mkdir(logs, { recursive: true });
 const chronicle = new Chronicle(logs);
-chronicle.tell(`seed ${seed}, ${values.minutes} minutes, on ${on}, logs in ${logs}`);
+chronicle.log(`seed ${seed}, ${values.minutes} minutes, on ${on}, logs in ${logs}`);
 
 await orEnd(requireNetworkTools);
 const stop = stopSignal();
@@ -57,8 +57,8 @@ await keepLogs(system.topology.directory, logs);
 await keepServices(system, path.join(logs, 'services.yaml'));
 await system.stop();
 const count = chronicle.violations.length;
-if (stop.aborted) chronicle.tell('aborted');
-chronicle.tell(count === 0 ? 'no violations' : `${count} violations, logs in ${logs}`);
+if (stop.aborted) chronicle.log('aborted');
+chronicle.log(count === 0 ? 'no violations' : `${count} violations, logs in ${logs}`);
 if (count === 0 && values.logs === undefined) await fs.rm(logs, { recursive: true });
 // Faults of an aborted run may still be waiting to end.
 process.exit(count === 0 ? 0 : 1);

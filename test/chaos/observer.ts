@@ -45,7 +45,7 @@ export class Observer {
   #targets = new Map<string, string>();
   #answers = new Map<string, string | undefined>();
   #sleeperExcusedAt = 0;
-  #told = new Set<string>();
+  #reported = new Set<string>();
   #translated = '';
   #fenced = '';
   #ended: Promise<void> = Promise.resolve();
@@ -128,15 +128,15 @@ export class Observer {
       ([owner, { address }]) => [owner, address] as const,
     );
     const taken = findTakenTwice(services, held);
-    for (const text of [...findSharedPlaces(services), ...lost, ...taken]) this.#tellOnce(text);
+    for (const text of [...findSharedPlaces(services), ...lost, ...taken]) this.#reportOnce(text);
     this.#services = services;
     this.#attemptAt(services);
   }
 
   /** A state that lasts is one violation. */
-  #tellOnce(text: string): void {
-    if (this.#told.has(text)) return;
-    this.#told.add(text);
+  #reportOnce(text: string): void {
+    if (this.#reported.has(text)) return;
+    this.#reported.add(text);
     this.#chronicle.violation(text);
   }
 
@@ -193,25 +193,25 @@ export class Observer {
     if (desired === undefined || !this.#user.isUntouched(name)) return;
     const [pod, port] = said.split(' ');
     if (Number(port) !== desired.targetPort)
-      this.#tellOnce(`${key} is answered by ${said}, a pod of another Service`);
+      this.#reportOnce(`${key} is answered by ${said}, a pod of another Service`);
     else if (!desired.pods.some((each) => each === pod))
-      this.#tellOnce(`${key} is answered by ${said}, which is not one of its pods`);
+      this.#reportOnce(`${key} is answered by ${said}, which is not one of its pods`);
   }
 
   /** Simulates the cloud according to Neutron: its router translates floating IPs, its ports drop packets. */
   async #playCloud(): Promise<void> {
     const { floating, ports, allowed } = await observeCloud(this.#system.clients, this.#patience());
     await this.#system.security.obey(allowed);
-    this.#tellFences(fencedGateways(allowed).join(' and '));
+    this.#reportFences(fencedGateways(allowed).join(' and '));
     const state = JSON.stringify([...floating, ...ports]);
     if (state === this.#translated) return;
     await this.#system.world.translate();
     this.#translated = state;
   }
 
-  #tellFences(fenced: string): void {
+  #reportFences(fenced: string): void {
     if (fenced === this.#fenced) return;
-    this.#chronicle.tell(fenced === '' ? 'no gateway is fenced' : `fenced: ${fenced}`);
+    this.#chronicle.log(fenced === '' ? 'no gateway is fenced' : `fenced: ${fenced}`);
     this.#fenced = fenced;
   }
 }

@@ -57,7 +57,7 @@ export class Run {
   }
 
   async #storm({ number, faults, operations }: Round): Promise<void> {
-    this.#chronicle.tell(`round ${number}`);
+    this.#chronicle.log(`round ${number}`);
     await Promise.all([
       ...faults.map((fault) => this.#suffer(fault)),
       ...operations.map(async ({ atMs, operation }) => {
@@ -72,7 +72,7 @@ export class Run {
     await delay(atMs);
     const { name, place, touches } = fault;
     this.#observer.fault(place);
-    this.#chronicle.tell(`FAULT ${place} ${name}${forMs === 0 ? '' : ` for ${forMs / 1000} s`}`);
+    this.#chronicle.log(`FAULT ${place} ${name}${forMs === 0 ? '' : ` for ${forMs / 1000} s`}`);
     this.#trafficFaults += touches === 'traffic' ? 1 : 0;
     if (this.#trafficFaults > 0) this.#observer.excusedUntil = undefined;
     const end = await faultActions[name](this.#system, place);
@@ -82,7 +82,7 @@ export class Run {
     if (this.#trafficFaults === 0 && touches === 'traffic')
       this.#observer.excusedUntil = Date.now();
     this.#observer.fault(place);
-    if (forMs > 0) this.#chronicle.tell(`over: ${place} ${name}`);
+    if (forMs > 0) this.#chronicle.log(`over: ${place} ${name}`);
   }
 
   /** Waits until everything has recovered. Returns whether it did. */
@@ -97,7 +97,7 @@ export class Run {
       const ms = performance.now() - beganAt;
       if (missing.length === 0) {
         const seconds = (ms / 1000).toFixed(1);
-        this.#chronicle.tell(
+        this.#chronicle.log(
           `recovered after ${seconds} s, ${this.#user.desiredServices.services.size} Services`,
         );
         this.#user.debounce();
@@ -109,7 +109,7 @@ export class Run {
         return false;
       }
       if (ms > nextWordMs) {
-        this.#chronicle.tell(`waiting: ${missing.join('; ')}`);
+        this.#chronicle.log(`waiting: ${missing.join('; ')}`);
         nextWordMs *= 2;
       }
       await delay(Math.max(this.#system.pace.observeMs, performance.now() - checkedAt));

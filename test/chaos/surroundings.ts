@@ -44,7 +44,7 @@ async function startEmbedded(): Promise<Surroundings> {
   const place = (await answer()) as Place;
   // One command at a time, so that each command gets its own answer.
   const commands = new SerialQueue();
-  const tell = async (command: string) => {
+  const send = async (command: string) => {
     await commands.run(() => {
       child.stdin.write(`${command}\n`);
       return answer();
@@ -52,12 +52,12 @@ async function startEmbedded(): Promise<Surroundings> {
   };
   return {
     ...place,
-    restartKubernetes: () => tell('restart kubernetes'),
-    forgetHistory: () => tell('forget history'),
-    revokeTokens: () => tell('revoke tokens'),
+    restartKubernetes: () => send('restart kubernetes'),
+    forgetHistory: () => send('forget history'),
+    revokeTokens: () => send('revoke tokens'),
     async suspendCloud() {
-      await tell('suspend cloud');
-      return () => tell('resume cloud');
+      await send('suspend cloud');
+      return () => send('resume cloud');
     },
     async stop() {
       child.stdin.end();

@@ -68,7 +68,7 @@ export class User {
 
   async #perform(operation: Operation): Promise<void> {
     const { kind, subject } = operation;
-    this.#chronicle.tell(`${kind} ${subject} ${describe(operation)}`);
+    this.#chronicle.log(`${kind} ${subject} ${describe(operation)}`);
     const { owners, balancers } = this.desiredServices;
     switch (kind) {
       case 'reserve':

@@ -160,8 +160,8 @@ test('a request with the secret succeeds or is rejected with a message, without 
         },
       });
       const text = await answer.body.text();
-      const told = `${where} ${type} ${encoding} ${body}: ${text}`;
-      expect(answer.statusCode, told).toBeLessThan(500);
+      const details = `${where} ${type} ${encoding} ${body}: ${text}`;
+      expect(answer.statusCode, details).toBeLessThan(500);
       expect(text).not.toMatch(/ at .*\.ts:|node_modules|a secret of enough/);
       // oxlint-disable-next-line no-control-regex
       expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);

@@ -76,8 +76,8 @@ test('errors are reported by message and exit code', async () => {
   expect(wrong).toMatchObject({ code: 4 });
   expect(wrong.stderr).toContain('Keystone refuses the credentials');
   expect(wrong.stderr).toContain('Correct the user, the password');
-  const told = await collect(world.client.list(events, { namespace: 'default' }));
-  expect(told.map(({ reason }) => reason)).toContain('CredentialsRefused');
+  const recorded = await collect(world.client.list(events, { namespace: 'default' }));
+  expect(recorded.map(({ reason }) => reason)).toContain('CredentialsRefused');
   expect(await discover('--backend-name east --once', { OS_PASSWORD: 'wrong' })).toMatchObject({
     code: 4,
   });

@@ -30,13 +30,13 @@ beforeAll(async () => {
   await runOrThrow(process.execPath, [path.join(copy, 'scripts', 'build.ts')], {
     cwd: copy,
   });
-  const packed = await runOrThrow('npm', ['pack', '--silent', '--pack-destination', directory], {
+  const output = await runOrThrow('npm', ['pack', '--silent', '--pack-destination', directory], {
     cwd: copy,
   });
   const user = path.join(directory, 'user');
   fs.mkdirSync(user);
   fs.writeFileSync(path.join(user, 'package.json'), '{}');
-  const file = path.join(directory, packed.trim().split('\n').at(-1) ?? '');
+  const file = path.join(directory, output.trim().split('\n').at(-1) ?? '');
   await runOrThrow('npm', ['install', '--silent', '--ignore-scripts', file], {
     cwd: user,
   });

@@ -46,8 +46,8 @@ describe.runIf(available)("the README's quick start on a fresh machine", () => {
   const clone = async () => {
     const archive = machine.file('tmp/clone.tar');
     const list = 'git ls-files -z --cached --others --exclude-standard --deduplicate';
-    const pack = `${list} | tar --null --files-from=- --ignore-failed-read --create --file=${archive}`;
-    await runOrThrow('bash', ['-c', pack], { cwd: repository });
+    const command = `${list} | tar --null --files-from=- --ignore-failed-read --create --file=${archive}`;
+    await runOrThrow('bash', ['-c', command], { cwd: repository });
     await machine.run(`mkdir ${place} && tar -xf /tmp/clone.tar -C ${place}`, 'somebody');
     await machine.run('rm /tmp/clone.tar');
   };

@@ -175,15 +175,15 @@ test('no secret is in logs, metrics, Events, other objects or the dashboard', as
   expect(outputs.get('controller.log')).toContain('debug');
   const secrets = givenSecrets();
   expect(secrets.size).toBeGreaterThan(5);
-  const told: string[] = [];
+  const found: string[] = [];
   for (const [where, text] of outputs) {
     for (const [from, secret] of secrets) {
       if (spellings(secret).some((spelling) => text.includes(spelling))) {
-        told.push(`${where} has ${from}`);
+        found.push(`${where} has ${from}`);
       }
     }
   }
-  expect(told).toEqual([]);
+  expect(found).toEqual([]);
 });
 
 test('files with secrets are readable only by their owner', () => {

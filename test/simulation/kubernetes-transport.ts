@@ -58,7 +58,7 @@ export class SimulatedKubernetesTransport implements Transport {
     request: TransportRequest,
     signal: AbortSignal,
   ): Promise<TransportResponse> {
-    const body = new DeliveredBody((run) => this.#process.deliver(`${label} tells`, run));
+    const body = new DeliveredBody((run) => this.#process.deliver(`${label} events`, run));
     const opening = this.#process.call(label, () => {
       if (signal.aborted) throw abortedBy(signal);
       const watch = this.#kubernetes.watch(request, body);

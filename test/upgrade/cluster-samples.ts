@@ -288,7 +288,7 @@ export const names: SampleKind = {
           controller: controllerSettings.parse({ clusterId: 'x' }).leaderElection,
           discovery: leaseName(discovery),
         },
-        configMaps: { boardName: gatewayConfigMapName, addressBookName },
+        configMaps: { gatewayConfigMapName, addressBookName },
         finalizers: [cleanupFinalizer, octavia.serviceFinalizer, octavia.klbFinalizer],
         annotations: { recordAnnotation, holdingAnnotation, ...idlingNames() },
         table: proxySettings.parse({}).nftables.table,

@@ -76,7 +76,7 @@ try {
   await cluster.stop();
 }
 const outcomes = readReport(await fs.readFile(path.join(output, 'report.json'), 'utf8'));
-process.exit(await tell(outcomes));
+process.exit(await report(outcomes));
 
 async function breakOff(): Promise<never> {
   await cluster.stop();
@@ -110,7 +110,7 @@ async function runSuite(client: Machine): Promise<void> {
   await suite.exited;
 }
 
-async function tell(found: readonly TestOutcome[]): Promise<number> {
+async function report(found: readonly TestOutcome[]): Promise<number> {
   const byName = new Map(found.map((outcome) => [outcome.name, outcome]));
   const lines = chosen.map((name) => {
     const { state = 'not run', seconds = 0, message = '' } = byName.get(name) ?? {};

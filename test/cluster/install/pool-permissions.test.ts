@@ -124,9 +124,9 @@ describe.skipIf(!(await isAvailable(prepareKubernetes)))(
         { 'ipam.token': token },
       );
     /** The announcers' own annotation, once the Service has an address. */
-    const told = (name: string, annotation: string) =>
+    const annotated = (name: string, annotation: string) =>
       waitFor(
-        `${name} to be told`,
+        `${name} to be annotated`,
         async () => {
           const text = (await find(name)).metadata.annotations?.[annotation];
           if (text === undefined && job !== undefined) throw new Error(logTail(job.logFile));
@@ -140,7 +140,7 @@ describe.skipIf(!(await isAvailable(prepareKubernetes)))(
       await cluster.apply(kubeVip);
       job = await start({});
       await cluster.apply(balanced('by-kube-vip'));
-      await told('by-kube-vip', 'kube-vip.io/loadbalancerIPs');
+      await annotated('by-kube-vip', 'kube-vip.io/loadbalancerIPs');
       await cluster.kubectl('delete', 'service', 'by-kube-vip', '--timeout=60s');
       await job.stop();
 
@@ -148,8 +148,8 @@ describe.skipIf(!(await isAvailable(prepareKubernetes)))(
       await ipam('clusters', 'set', 'edge', 'blue', '--withdraws-after', '1m');
       job = await start({ announcer: 'metallb', selfWithdrawal: true });
       await cluster.apply(balanced('by-metallb'), balanced('unheard'));
-      await told('by-metallb', 'metallb.io/loadBalancerIPs');
-      await told('unheard', 'metallb.io/loadBalancerIPs');
+      await annotated('by-metallb', 'metallb.io/loadBalancerIPs');
+      await annotated('unheard', 'metallb.io/loadBalancerIPs');
       const promise = ['lease', 'causeway-pool-contact', '-n', 'causeway-system'];
       await waitFor('the promise', () => cluster.kubectl('get', ...promise), {
         timeoutMs: 60_000,

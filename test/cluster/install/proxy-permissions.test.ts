@@ -84,8 +84,8 @@ describe.skipIf(!available)('the proxy, with exactly the permissions that ship',
       'a request for pods',
       async () => {
         await lab.lab.ask('client', { address: '10.96.7.2', port: 80, timeoutMs: 500 });
-        const told = await cluster.kubectl('get', 'events', '-n', 'shop');
-        return told.includes('NeedPods');
+        const recorded = await cluster.kubectl('get', 'events', '-n', 'shop');
+        return recorded.includes('NeedPods');
       },
       { timeoutMs: 60_000 },
     );

@@ -187,7 +187,7 @@ describe('three clusters, one pool', () => {
     const manifest = {
       apiVersion: 'v1',
       kind: 'Service',
-      metadata: { name: 'told', annotations: Object.fromEntries([annotation.split('=')]) },
+      metadata: { name: 'announced', annotations: Object.fromEntries([annotation.split('=')]) },
       spec: {
         type: 'LoadBalancer',
         externalTrafficPolicy: 'Local',
@@ -195,17 +195,17 @@ describe('three clusters, one pool', () => {
         ports: [{ port: 80 }],
       },
     };
-    await fs.writeFile(file('told.json'), JSON.stringify(manifest));
-    await kubectl(cluster, 'create', '-f', file('told.json'));
-    const told = await waitFor('MetalLB to be told', async () => {
+    await fs.writeFile(file('announced.json'), JSON.stringify(manifest));
+    await kubectl(cluster, 'create', '-f', file('announced.json'));
+    const address = await waitFor('MetalLB to get the address', async () => {
       const path = '{.metadata.annotations.metallb\\.io/loadBalancerIPs}';
-      const text = await kubectl(cluster, 'get', 'service', 'told', '-o', `jsonpath=${path}`);
+      const text = await kubectl(cluster, 'get', 'service', 'announced', '-o', `jsonpath=${path}`);
       return text === '' ? undefined : text;
     });
-    const patch = JSON.stringify({ status: { loadBalancer: { ingress: [{ ip: told }] } } });
+    const patch = JSON.stringify({ status: { loadBalancer: { ingress: [{ ip: address }] } } });
     const status = ['--subresource', 'status', '--type', 'merge', '-p', patch];
-    await kubectl(cluster, 'patch', 'service', 'told', ...status);
-    await kubectl(cluster, 'delete', 'service', 'told');
+    await kubectl(cluster, 'patch', 'service', 'announced', ...status);
+    await kubectl(cluster, 'delete', 'service', 'announced');
     await waitFor('the rest to be over', async () => (await usage()).free === 7);
   });
 

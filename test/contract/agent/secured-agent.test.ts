@@ -154,7 +154,7 @@ describe('an agent with certificates and secrets', () => {
     await fs.writeFile(file('secrets'), fresh.toString('base64'));
     const seen = refusals();
     // The first of these checks may have begun before.
-    await waitFor('two more looks', () => refusals() >= seen + 2);
+    await waitFor('two more checks', () => refusals() >= seen + 2);
     const before = await connect(old, 'controller');
     await expect(before.status(signal)).resolves.toBeDefined();
     await fs.writeFile(file('agent.key'), key);

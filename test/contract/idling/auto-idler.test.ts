@@ -46,7 +46,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     const all: Service[] = [];
     for await (const service of client.list(services, { namespace: 'quiet' })) all.push(service);
     const stop = new AbortController();
-    const told: string[] = [];
+    const recorded: string[] = [];
     const discovery = new ScaleDiscovery(client);
     const waker = new Waker({ client, discovery });
     const autoIdler = new AutoIdler({
@@ -55,7 +55,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
       services: () => all,
       isAsleep: (service, inner) => waker.isAsleep(service, inner),
       isWaking: () => false,
-      tell: (service, { reason }) => told.push(`${service.metadata?.name} ${reason}`),
+      tell: (service, { reason }) => recorded.push(`${service.metadata?.name} ${reason}`),
       namespace: 'kube-system',
       everyMs: 100,
       staleAfterMs: 30_000,
@@ -73,7 +73,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
       number += 1;
       const report = formatReport('kube-system', { node: 'node-1', quietSeconds }, number);
       await client.apply(configMaps, report, { fieldManager: 'test', force: true });
-      return told.includes('web Idled');
+      return recorded.includes('web Idled');
     });
     stop.abort();
     await running;

@@ -30,7 +30,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
   let cluster: LiveCluster;
   let client: KubeClient;
   let idler: Idler;
-  const told: string[] = [];
+  const recorded: string[] = [];
 
   beforeAll(async () => {
     cluster = await start();
@@ -48,7 +48,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     const stop = new AbortController();
     const controller = new UnidlingController({
       client,
-      tell: (service, { reason }) => told.push(`${service.metadata?.name} ${reason}`),
+      tell: (service, { reason }) => recorded.push(`${service.metadata?.name} ${reason}`),
       settings: idlingSettings.parse({}),
       workers: 4,
       clock: systemClock,
@@ -100,7 +100,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
       for (const name of names.slice(6)) await needPods('many', name);
       await space.runPodsUntil('all to be awake', () => isAwake(space, names));
       for (const words of ['web-0 Waking', 'web-11 Woken']) {
-        await waitFor(`${words} to be told`, () => told.includes(words));
+        await waitFor(`${words} to be recorded`, () => recorded.includes(words));
       }
     });
     for (const name of names) expect(await replicas('many', name)).toBe(1);
@@ -155,12 +155,12 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     await client.patchMerge(services, path, {
       metadata: { annotations: { [unidleTargets]: JSON.stringify(more) } },
     });
-    told.length = 0;
+    recorded.length = 0;
     await withController(async () => {
       await needPods('gone', 'web');
       await space.runPodsUntil('it to wake', () => isAwake(space, ['web']));
       for (const words of ['web WakeTargetMissing', 'web Woken']) {
-        await waitFor(`${words} to be told`, () => told.includes(words));
+        await waitFor(`${words} to be recorded`, () => recorded.includes(words));
       }
     });
   });

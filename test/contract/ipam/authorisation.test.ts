@@ -52,7 +52,7 @@ beforeAll(async () => {
   const create = async (site: string, cluster: string) =>
     (await call('createCluster', { params: { site }, body: { cluster } }, never)).token;
   tokens.set('nothing', undefined);
-  tokens.set('nonsense', 'Bearer of bad news');
+  tokens.set('nonsense', 'Bearer of nonsense');
   tokens.set('a token that never was', `cwy_${'a'.repeat(16)}_${'b'.repeat(43)}`);
   tokens.set('another cluster of the site', await create('edge', 'green'));
   tokens.set('a cluster of the same name elsewhere', await create('other', 'blue'));

@@ -71,9 +71,9 @@ describe.skipIf(!available)('a queue while servers, etcd and connections fail', 
 /** Pairs where one was waiting before the other one's first request, and kept its place throughout. */
 function pairs(serialQueue: readonly Turn[]): [Turn, Turn][] {
   return serialQueue.flatMap((first) => {
-    const told = first.asks.find(({ state }) => state === 'waiting');
-    if (told === undefined || !keptItsPlace(first)) return [];
-    const later = serialQueue.filter(({ begin }) => begin > told.end && begin < endOf(first));
+    const waiting = first.asks.find(({ state }) => state === 'waiting');
+    if (waiting === undefined || !keptItsPlace(first)) return [];
+    const later = serialQueue.filter(({ begin }) => begin > waiting.end && begin < endOf(first));
     return later.map((each): [Turn, Turn] => [first, each]);
   });
 }

@@ -42,7 +42,7 @@ describe.each(clusters)('the reflector on $name', ({ start }) => {
       seen.push(`${change.type} ${change.key}`);
       if (change.type === 'deleted') return;
       const state = `${object.metadata?.uid} ${object.metadata?.resourceVersion}`;
-      expect(states.has(state), `${state} was told twice`).toBe(false);
+      expect(states.has(state), `${state} was notified twice`).toBe(false);
       states.add(state);
     });
     reflector = new Reflector({

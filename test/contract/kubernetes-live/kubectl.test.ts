@@ -44,10 +44,10 @@ describe.runIf(await isAvailable(withManager)).each([
 
   async function hear(args: string, input?: string): Promise<void> {
     const text = await kubectl(args, input);
-    const told = said[label] ?? {};
+    const earlier = said[label] ?? {};
     // The progress of a rollout at kubectl's first read is random; its end is not.
     const lines = args.startsWith('rollout status') ? text.trim().split('\n').slice(-1) : [text];
-    said[label] = { ...told, [args]: lines.join('\n').replaceAll(hash, '-<hash>') };
+    said[label] = { ...earlier, [args]: lines.join('\n').replaceAll(hash, '-<hash>') };
   }
 
   test('rolls out, waits, undoes and deletes', async () => {

@@ -43,7 +43,7 @@ function stateOf(address: string) {
 }
 
 /** The address for the announcer, or with `plain` the address in the status. */
-async function told(name: string, announcer: 'metallb' | 'plain'): Promise<string> {
+async function addressOf(name: string, announcer: 'metallb' | 'plain'): Promise<string> {
   if (announcer === 'plain') return (await cluster.addressesOf(name)).join(',');
   return (await cluster.annotation(name, metalLb)) ?? '';
 }
@@ -52,7 +52,7 @@ const created = async (name: string, announcer: 'metallb' | 'plain', more = {}) 
   await cluster.create(name, more);
   return waitFor(
     `${name} to have an address`,
-    async () => (await told(name, announcer)) || undefined,
+    async () => (await addressOf(name, announcer)) || undefined,
   );
 };
 
@@ -80,7 +80,7 @@ test.each(['metallb', 'plain'] as const)(
     await shows([four, six]);
     const single = { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] };
     await cluster.client.patchMerge(services, named('web'), { spec: single });
-    await until(async () => expect(await told('web', announcer)).toBe(four));
+    await until(async () => expect(await addressOf('web', announcer)).toBe(four));
     if (announcer === 'metallb') expect(await stateOf(six)).toMatchObject({ state: 'held' });
     await shows([four]);
     await until(async () => expect(await stateOf(six)).toMatchObject({ state: 'resting' }));
@@ -92,7 +92,7 @@ test.each(['metallb', 'plain'] as const)(
     );
     const dual = { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'] };
     await cluster.client.patchMerge(services, named('web'), { spec: dual });
-    await until(async () => expect(await told('web', announcer)).toBe(both));
+    await until(async () => expect(await addressOf('web', announcer)).toBe(both));
     expect(await stateOf(six)).toMatchObject({ state: 'held' });
     await cluster.client.delete(services, named('web'));
     await until(async () => expect(await cluster.read('web')).toBeUndefined());

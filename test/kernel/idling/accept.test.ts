@@ -108,20 +108,20 @@ describe.runIf(canUseNamespaces())('a Service with accepted connections while it
     proxy.stdout?.on('data', (text: string) => (said += text));
     const accepted = (count: number) =>
       waitFor(`${count} to be accepted`, () => said.split('accepted').length > count);
-    const tell = async (word: string) => {
+    const toggleDescriptors = async (word: string) => {
       proxy.kill('SIGUSR2');
       await waitFor(word, () => said.includes(word));
     };
     const early = await node.clients(node.clientPod, { count: 10 });
     await accepted(10);
-    await tell('taken');
+    await toggleDescriptors('taken');
     const crowd = { count: 50, limitMs: 20_000 };
     const refused = await (await node.clients(node.clientPod, crowd)).result;
     // Reset, or closed without data; a client that got a freed descriptor waits.
     const { ECONNRESET = 0, unanswered = 0 } = refused.errors;
     expect(ECONNRESET + (refused.seen[''] ?? 0) + unanswered).toBe(50);
     expect(unanswered).toBeLessThan(50);
-    await tell('given back');
+    await toggleDescriptors('given back');
     const late = await node.clients(node.clientPod, { count: 10 });
     await late.connected;
     proxy.kill('SIGUSR1');

@@ -1,7 +1,7 @@
 import { waitFor } from '../../services/wait-for.ts';
 import { gateways, type Topology } from '../gateway/topology.ts';
 
-const rulesFor = (clusterAddress: string) => `table ip knocks {
+const rulesFor = (clusterAddress: string) => `table ip attempts {
   counter cluster {}
   counter nodes {}
   chain output {
@@ -31,7 +31,7 @@ export class AttemptCounts {
   async at(whom: 'cluster' | 'nodes'): Promise<number[]> {
     const counts: number[] = [];
     for (const gateway of gateways) {
-      const words = ['nft', 'list', 'counter', 'ip', 'knocks', whom];
+      const words = ['nft', 'list', 'counter', 'ip', 'attempts', whom];
       const text = await this.#topology.network.run(gateway, words);
       counts.push(Number(/packets (\d+)/.exec(text)?.[1]));
     }

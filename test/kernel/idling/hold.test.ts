@@ -24,8 +24,8 @@ describe.runIf(canUseNamespaces())('connections to an idle Service', () => {
     await node?.remove();
   });
 
-  const sleep = () => proxy.tell(webService(true), webSlices(false));
-  const wake = () => proxy.tell(webService(true), webSlices(true));
+  const sleep = () => proxy.apply(webService(true), webSlices(false));
+  const wake = () => proxy.apply(webService(true), webSlices(true));
   const waiting = (count: number) =>
     waitFor(`${count} to wait`, () => proxy.holder.waiting('shop/web') >= count);
 
@@ -79,7 +79,7 @@ describe.runIf(canUseNamespaces())('connections to an idle Service', () => {
   it('are refused, not dropped, if a Service is empty and not idle', async () => {
     // Another one of the same name, which was never idle.
     proxy.idle.removeService('shop/web');
-    await proxy.tell(webService(false), webSlices(false));
+    await proxy.apply(webService(false), webSlices(false));
     const { result } = await node.clients(node.clientPod, { count: 2 });
     expect(await result).toMatchObject({ served: 0, errors: { ECONNREFUSED: 2 } });
   });
@@ -131,10 +131,10 @@ describe.runIf(canUseNamespaces())('if pods are identified by their interface', 
     ['a pod that wakes a Service is seen by its own address', 'clientPod', '10.1.1.2'],
     ['somebody outside is masqueraded, as on one that is awake', 'outside', '10.1.2.1'],
   ] as const)('%s', async (_, from, seen) => {
-    await proxy.tell(webService(true), webSlices(false));
+    await proxy.apply(webService(true), webSlices(false));
     const { result } = await node.clients(node[from], { count: 3 });
     await waitFor('them to wait', () => proxy.holder.waiting('shop/web') >= 3);
-    await proxy.tell(webService(true), webSlices(true));
+    await proxy.apply(webService(true), webSlices(true));
     expect(await result).toMatchObject({ served: 3, errors: {}, seen: { [seen]: 3 } });
     const awake = await node.clients(node[from], { count: 3 });
     expect(await awake.result).toMatchObject({ served: 3, errors: {}, seen: { [seen]: 3 } });

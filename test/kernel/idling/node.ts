@@ -302,7 +302,7 @@ export class NodeProxy {
   }
 
   /** Sends a change, and waits until the kernel has it. */
-  async tell(service: Service, slices: readonly EndpointSlice[]): Promise<void> {
+  async apply(service: Service, slices: readonly EndpointSlice[]): Promise<void> {
     const committed = new Promise<void>((resolve) => {
       const end = this.#base.onCommit(() => {
         end();

@@ -157,7 +157,7 @@ export class LedgerLab {
   async #openForwarders(numbers: readonly number[]): Promise<void> {
     const ports = numbers.flatMap((index) => [apiPort(index), healthPort(index)]);
     const words = ports.map((port) => `${this.#socket(port)}=${port}`);
-    this.#start(this.#allocatorHost, 'doors', process.execPath, [pairWriter, ...words]);
+    this.#start(this.#allocatorHost, 'forwarders', process.execPath, [pairWriter, ...words]);
     for (const port of ports) {
       const from = { host: '127.0.0.1', port: 0 };
       this.#pairWriter.set(port, await openForwarder(from, { path: this.#socket(port) }));

@@ -82,9 +82,9 @@ describe.skipIf(!available)('allocators on an etcd of three members', () => {
     for (const by of lab.allocators) {
       const held: string[] = [];
       for (const tenant of tenants) {
-        const told = await tenant.compare(by);
-        expect(told.problems).toEqual([]);
-        held.push(...told.held);
+        const result = await tenant.compare(by);
+        expect(result.problems).toEqual([]);
+        held.push(...result.held);
       }
       expect(new Set(held).size).toBe(held.length);
       expect(held.length).toBeGreaterThan(0);

@@ -26,8 +26,8 @@ describe.skipIf(!available)('kube-vip', () => {
   test('kube-vip announces its addresses in both families, and is found by its lease', async () => {
     await lab.cluster.create('web', { spec: { ipFamilyPolicy: 'RequireDualStack' } });
     const addresses = await lab.shown('web', 2);
-    const told = await lab.cluster.annotation('web', 'kube-vip.io/loadbalancerIPs');
-    expect(told?.split(',')).toEqual(addresses);
+    const annotated = await lab.cluster.annotation('web', 'kube-vip.io/loadbalancerIPs');
+    expect(annotated?.split(',')).toEqual(addresses);
     for (const address of addresses) {
       await lab.onInterface(address, true);
       expect(await lab.stateOf(address)).toMatchObject({ state: 'held', cluster: 'blue' });

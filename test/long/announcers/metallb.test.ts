@@ -79,8 +79,8 @@ describe.skipIf(!available)('MetalLB', () => {
       });
     }
     const addresses = await lab.shown('web', 2);
-    const told = await lab.cluster.annotation('web', 'metallb.io/loadBalancerIPs');
-    expect(told?.split(',').toSorted()).toEqual([...addresses].toSorted());
+    const annotated = await lab.cluster.annotation('web', 'metallb.io/loadBalancerIPs');
+    expect(annotated?.split(',').toSorted()).toEqual([...addresses].toSorted());
     for (const address of addresses) {
       expect(await lab.stateOf(address)).toMatchObject({ state: 'held', cluster: 'blue' });
     }

@@ -183,7 +183,10 @@ describe.skipIf(!hasKubectl)('moving from ch-k8s-lbaas', () => {
 
   page.step('Step 1: the controller', 3, async () => {
     for (const agent of oldAgents.values()) {
-      await waitFor('the old agent to be told', () => agent.serves().join() === served().join());
+      await waitFor(
+        'the old agent to get its configuration',
+        () => agent.serves().join() === served().join(),
+      );
     }
     const picky = { loadBalancerSourceRanges: ['192.0.2.0/24'] };
     await lbaas.client.create(services, plainService('picky', 443, {}, picky));

@@ -108,7 +108,7 @@ describe.skipIf(!available)("moving from OpenShift's idling", () => {
 
   page.step('Steps', 4, async ({ commands: [events = ''] }) => {
     expect(await answers('web')).toMatch(/^web-\S+ saw /);
-    await waitFor('it to be told', async () =>
+    await waitFor('the Event', async () =>
       /service\/web +Awake after [\d.]+ s/.test(await terminal.run(events)),
     );
   });

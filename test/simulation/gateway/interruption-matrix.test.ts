@@ -42,14 +42,14 @@ const lines: readonly Line<ScenarioName>[] = [
     },
   },
   {
-    says: 'MapService 2, look for a port that fits: the Service is found again and mapped',
+    says: 'MapService 2, search for a port that fits: the Service is mapped',
     calls: {
       'a Service is mapped to a new port': /^PATCH services default/,
       'a Service is mapped to an existing port': /^PATCH services default/,
     },
   },
   {
-    says: 'MapService 3, assign the port and set the address: the annotation is found, and the rest done',
+    says: 'MapService 3, assign the port and set the address: the annotation is found, and the rest is done',
     calls: {
       'a Service is mapped to a new port': /^PATCH services\/status/,
       'a Service is mapped to an existing port': /^PATCH services\/status/,
@@ -63,7 +63,7 @@ const lines: readonly Line<ScenarioName>[] = [
     },
   },
   {
-    says: 'CleanUnusedPorts 3, delete what is not used: the next clean-up does',
+    says: 'CleanUnusedPorts 3, delete unused ports: the next clean-up does',
     calls: {
       'a Service is deleted, and its port with it':
         /^(ASK agent|GET network floatingips|DELETE network ports)/,
@@ -78,19 +78,19 @@ const lines: readonly Line<ScenarioName>[] = [
     calls: { 'a controller starts after Services were created and deleted': all },
   },
   {
-    says: 'UpdateFunc, a Service that can no longer be managed is unmapped: the initial sync goes on',
+    says: 'UpdateFunc, a Service that can no longer be managed is unmapped: the initial sync continues',
     calls: { 'a managed Service can no longer be managed': all },
   },
   {
-    says: 'the initial sync itself is cut off',
+    says: 'the initial sync itself is interrupted',
     calls: { 'a controller starts and nothing is to do': all },
   },
   {
-    says: 'the initial sync finds an annotation that a user wrote, and is cut off: nobody loses anything',
+    says: 'the initial sync finds an annotation that a user wrote, and is interrupted: no Service loses its address',
     calls: { "a controller starts after a user copied another Service's annotations": all },
   },
   {
-    says: 'an Event is cut off: the Service is none the worse',
+    says: 'an Event is interrupted: the Service is not affected',
     calls: {
       'a Service is mapped to a new port': /events/,
       'a Service is mapped to an existing port': /events/,
@@ -99,7 +99,7 @@ const lines: readonly Line<ScenarioName>[] = [
     },
   },
   {
-    says: 'how the gateways are is shown again by the next controller, and the book of ports goes on',
+    says: 'the next controller writes the state of the gateways again, and keeps the record of ports',
     calls: {
       'a Service is mapped to a new port': /configmaps/,
       'a Service is mapped to an existing port': /configmaps/,
@@ -108,7 +108,7 @@ const lines: readonly Line<ScenarioName>[] = [
     },
   },
   {
-    says: 'the recovery of a lost port is cut off',
+    says: 'the recovery of a lost port is interrupted',
     calls: { 'a port and its floating IP are lost': all },
   },
 ];

@@ -5,7 +5,7 @@ import { portsOf } from './invariants.ts';
 
 const nothing = () => [];
 
-async function tellings(world: GatewayWorld): Promise<string[]> {
+async function eventsOf(world: GatewayWorld): Promise<string[]> {
   const all: string[] = [];
   const reading = (async () => {
     for await (const { type, reason, message } of world.user.list(events)) {
@@ -44,7 +44,7 @@ test("a floating IP that can't be recreated is reported and kept, and recreated 
   // Its users keep the known address.
   expect(shown()?.loadBalancer?.ingress).toEqual(before);
   await world.simulation.runFor(30_000);
-  expect(await tellings(world)).toContainEqual(
+  expect(await eventsOf(world)).toContainEqual(
     expect.stringContaining(`Warning FloatingIpLost: The floating IP ${before?.[0]?.ip} is lost`),
   );
   world.limit(undefined);
@@ -64,9 +64,9 @@ test.each(['port', 'floatingip'] as const)(
       () => world.service('late')?.status?.conditions?.[0]?.status === 'False',
     );
     await world.simulation.runFor(10_000);
-    const told = (await tellings(world)).find((each) => each.includes('SyncLoadBalancerFailed'));
-    expect(told).toContain('Quota exceeded');
-    expect(told).toContain("Raise the project's quota of ports and floating IPs");
+    const event = (await eventsOf(world)).find((each) => each.includes('SyncLoadBalancerFailed'));
+    expect(event).toContain('Quota exceeded');
+    expect(event).toContain("Raise the project's quota of ports and floating IPs");
     // Incomplete operations leave nothing behind.
     expect(portsOf(world).size).toBe(1);
     world.limit(undefined);
@@ -82,5 +82,5 @@ test('a Service that waits for long reports the reason', async () => {
   if (slow !== undefined) slow.mode = 'hangs';
   await world.createService('web');
   await world.simulation.runFor(9_000);
-  expect(await tellings(world)).toContain('Normal LoadBalancerPending: Waiting for g2');
+  expect(await eventsOf(world)).toContain('Normal LoadBalancerPending: Waiting for g2');
 });

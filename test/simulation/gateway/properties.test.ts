@@ -45,7 +45,7 @@ class Life {
         const spec = familiesOf(act.families);
         return world.createService(name, { namespace, ports: act.ports, annotations, spec });
       }
-      case 'change wish': {
+      case 'change spec': {
         if (this.#find(act.service) === undefined) return;
         this.#excused.add(keyAt(act.service));
         const desired = annotationsOf(act.desired);
@@ -95,9 +95,9 @@ class Life {
         await this.take({ ...act, kind: 'change ports' });
         this.#controller = world.startController();
         return;
-      case 'wish unseen':
+      case 'change spec unseen':
         this.#controller.kill();
-        await this.take({ ...act, kind: 'change wish' });
+        await this.take({ ...act, kind: 'change spec' });
         this.#controller = world.startController();
         return;
       case 'seize unseen':

@@ -18,7 +18,7 @@ export type Act =
       readonly desired: DesiredService;
     }
   | { readonly kind: 'change ports'; readonly service: number; readonly ports: readonly number[] }
-  | { readonly kind: 'change wish'; readonly service: number; readonly desired: DesiredService }
+  | { readonly kind: 'change spec'; readonly service: number; readonly desired: DesiredService }
   | { readonly kind: 'change type'; readonly service: number }
   | { readonly kind: 'delete'; readonly service: number }
   | { readonly kind: 'delete by force'; readonly service: number }
@@ -30,7 +30,11 @@ export type Act =
   | { readonly kind: 'restart' }
   /** The controller is stopped while one of them changes. */
   | { readonly kind: 'change unseen'; readonly service: number; readonly ports: readonly number[] }
-  | { readonly kind: 'wish unseen'; readonly service: number; readonly desired: DesiredService }
+  | {
+      readonly kind: 'change spec unseen';
+      readonly service: number;
+      readonly desired: DesiredService;
+    }
   /**
    * The controller is stopped while a user copies the annotations of another Service, or the whole Service.
    */
@@ -59,7 +63,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('create'), service, ports, families, desired }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('change ports'), service, ports }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('change wish'), service, desired }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('change spec'), service, desired }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('change type'), service }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete'), service }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete by force'), service }) },
@@ -82,7 +86,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart') }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('change unseen'), service, ports }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('wish unseen'), service, desired }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('change spec unseen'), service, desired }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant('seize unseen'), service, victim: service }),

@@ -7,11 +7,11 @@ import { withServices, type Scenario } from './scenario.ts';
 /** The controller is stopped, and the changes happen without it. */
 async function restarted(
   world: GatewayWorld,
-  meanwhile: () => Promise<void>,
+  change: () => Promise<void>,
 ): Promise<SimulatedProcess> {
   const first = await withServices(world, ['web', [80]], ['mail', [25]]);
   first.kill();
-  await meanwhile();
+  await change();
   return world.startController();
 }
 

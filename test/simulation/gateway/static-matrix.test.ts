@@ -7,19 +7,19 @@ const all = /./;
 /** The same operations with addresses of a list, which are recorded in a ConfigMap. */
 const lines: readonly Line<ScenarioName>[] = [
   {
-    says: 'an address is entered in the book: it is struck again, or the Service gets it',
+    says: 'an address is recorded: the record is deleted, or the Service gets it',
     calls: { 'a Service is mapped to a new port': book },
   },
   {
-    says: 'an address is struck from the book: the next controller does',
+    says: 'the record of an address is deleted: the next controller deletes it',
     calls: { 'a Service is deleted, and its port with it': book },
   },
   {
-    says: "a gateway that is off by an operator's promise: the address rests, and is struck",
+    says: 'a gateway that an operator confirms as off: the address stays in quarantine, then its record is deleted',
     calls: { 'a gateway is off permanently, and an operator confirms it': all },
   },
   {
-    says: 'everything else comes right as it does with Neutron',
+    says: 'everything else recovers like with Neutron',
     calls: {
       'a Service is mapped to a new port': all,
       'a Service is mapped to an existing port': all,

@@ -29,10 +29,10 @@ async function withWeb(world: OctaviaWorld): Promise<SimulatedProcess> {
 /** The controller is stopped, and the changes happen without it. */
 async function restarted(
   world: OctaviaWorld,
-  meanwhile: () => Promise<void> = () => Promise.resolve(),
+  change: () => Promise<void> = () => Promise.resolve(),
 ): Promise<SimulatedProcess> {
   (await withWeb(world)).kill();
-  await meanwhile();
+  await change();
   return world.startController();
 }
 

@@ -74,25 +74,25 @@ export class SimulatedAnnouncer {
   }
 
   async #announce(uid: string, service: Service): Promise<void> {
-    const told = service.metadata?.annotations?.[annotations[this.#kind]];
-    if (told === undefined) return;
+    const annotated = service.metadata?.annotations?.[annotations[this.#kind]];
+    if (annotated === undefined) return;
     const { namespace = '', name = '', resourceVersion = '' } = service.metadata ?? {};
     if (this.#left.get(uid) === resourceVersion) return;
     const key = keyOf(service);
     const before = this.announcing.get(uid)?.addresses.join();
-    if (before !== undefined && before !== told && this.#kind === 'kube-vip') {
+    if (before !== undefined && before !== annotated && this.#kind === 'kube-vip') {
       this.#left.set(uid, resourceVersion);
       await this.#stop(uid, key);
       return;
     }
-    const addresses = told.split(',');
-    if (before !== told) {
+    const addresses = annotated.split(',');
+    if (before !== annotated) {
       this.announcing.delete(uid);
       await this.#hold(key, 'node-1');
       this.announcing.set(uid, { key, addresses });
     }
     const shown = service.status?.loadBalancer?.ingress ?? [];
-    if (shown.map(({ ip }) => ip).join() === told) return;
+    if (shown.map(({ ip }) => ip).join() === annotated) return;
     const ingress = addresses.map((ip) => ({ ip, ipMode: 'VIP' as const }));
     await this.#client.patchMerge(
       services,
