@@ -1,12 +1,12 @@
 /** A request that a job answers, for the reference of HTTP APIs. */
 export interface HttpRequest {
-  readonly who: string;
+  readonly client: string;
   readonly meaning: string;
 }
 
-const withToken = (meaning: string): HttpRequest => ({ who: 'bearers of a token', meaning });
-const everybody = (meaning: string): HttpRequest => ({ who: 'everybody', meaning });
-const visitors = (meaning: string): HttpRequest => ({ who: 'visitors with the token', meaning });
+const withToken = (meaning: string): HttpRequest => ({ client: 'clients with a token', meaning });
+const anyClient = (meaning: string): HttpRequest => ({ client: 'any client', meaning });
+const visitors = (meaning: string): HttpRequest => ({ client: 'browsers with the token', meaning });
 
 /**
  * The agent's API on a gateway. `npm run docs` compares these tables with the sources, in both directions.
@@ -24,10 +24,10 @@ export const agentRequests: Readonly<Record<string, HttpRequest>> = {
   'POST /v2/undo': withToken('restores the state before the last change'),
   'POST /v2/trace': withToken('the path that a connection would take'),
   'POST /v1/apply': {
-    who: 'ch-k8s-lbaas’s controller',
+    client: 'ch-k8s-lbaas’s controller',
     meaning: 'accepts its configuration; the body is a token',
   },
-  'GET /metrics': everybody('metrics for Prometheus'),
+  'GET /metrics': anyClient('metrics for Prometheus'),
 };
 
 export const dashboardRequests: Readonly<Record<string, HttpRequest>> = {
@@ -36,10 +36,10 @@ export const dashboardRequests: Readonly<Record<string, HttpRequest>> = {
 };
 
 export const observeRequests: Readonly<Record<string, HttpRequest>> = {
-  'GET /healthz': everybody(
+  'GET /healthz': anyClient(
     '200 while the process is alive; of the proxy: while it writes rules in time',
   ),
-  'GET /livez': everybody('200 while the process is alive'),
-  'GET /readyz': everybody('200 while it works, otherwise 503 with the reason'),
-  'GET /metrics': everybody('metrics for Prometheus'),
+  'GET /livez': anyClient('200 while the process is alive'),
+  'GET /readyz': anyClient('200 while it works, otherwise 503 with the reason'),
+  'GET /metrics': anyClient('metrics for Prometheus'),
 };

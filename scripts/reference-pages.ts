@@ -169,7 +169,7 @@ function httpPage(): string {
   const table = (requests: Readonly<Record<string, HttpRequest>>) => [
     '| request | for | answer |\n|---|---|---|',
     ...Object.entries(requests).map(
-      ([name, { who, meaning }]) => `| \`${name}\` | ${who} | ${cell(meaning)} |`,
+      ([name, { client, meaning }]) => `| \`${name}\` | ${client} | ${cell(meaning)} |`,
     ),
     '',
   ];

@@ -11,7 +11,7 @@ import { waitFor } from '../services/wait-for.ts';
 
 const available = await isAvailable(() => prepareOpenStack());
 
-/** Processes whose command line names the directory. */
+/** Processes with the directory in their command line. */
 async function processesIn(directory: string): Promise<string[]> {
   const found: string[] = [];
   for (const pid of await fs.readdir('/proc')) {

@@ -53,9 +53,9 @@ test.each([
     'const print = () => process.stdout.write("x".repeat(65536), print); print()',
   ],
   ['prints nothing', ''],
-  ['prints what is no text', 'process.stdout.write(Buffer.from([0xff, 0xfe, 0, 1]))'],
+  ['prints binary data', 'process.stdout.write(Buffer.from([0xff, 0xfe, 0, 1]))'],
   ['kills itself', 'process.kill(process.pid, "SIGKILL")'],
-  ['complains with control characters', 'console.error("\\u001b[2J"); process.exit(3)'],
+  ['prints an error with control characters', 'console.error("\\u001b[2J"); process.exit(3)'],
 ])('rejects a credential plug-in that %s', async (_name, program) => {
   const source = new ExecCredentialSource(
     { ...plugin, command: process.execPath, args: ['-e', program] },

@@ -7,7 +7,7 @@ export async function prepareBrowser(): Promise<void> {
   await ensureDebianPackages(['chromium']);
 }
 
-/** A real headless Chromium. It sends no requests to the network by itself. */
+/** A real headless Chromium. It sends no background requests to the network. */
 export async function startBrowser(): Promise<Browser> {
   await prepareBrowser();
   return chromium.launch({

@@ -53,12 +53,12 @@ beforeAll(async () => {
     (await call('createCluster', { params: { site }, body: { cluster } }, never)).token;
   tokens.set('nothing', undefined);
   tokens.set('nonsense', 'Bearer of nonsense');
-  tokens.set('a token that never was', `cwy_${'a'.repeat(16)}_${'b'.repeat(43)}`);
+  tokens.set('an unknown token', `cwy_${'a'.repeat(16)}_${'b'.repeat(43)}`);
   tokens.set('another cluster of the site', await create('edge', 'green'));
   tokens.set('a cluster of the same name elsewhere', await create('other', 'blue'));
   const blue = await create('edge', 'blue');
   tokens.set('the right id with another secret', `${blue.slice(0, 21)}${'c'.repeat(43)}`);
-  tokens.set('the right token with more at its end', `${blue}x`);
+  tokens.set('the right token with a suffix', `${blue}x`);
   await server.client(blue).call('heartbeat', { params: { site: 'edge', cluster: 'blue' } }, never);
   const issue = async (lifetimeMs?: number) =>
     call(
@@ -106,9 +106,9 @@ const everything = async () =>
 const wrongKinds = [
   ['nothing', 401],
   ['nonsense', 401],
-  ['a token that never was', 401],
+  ['an unknown token', 401],
   ['the right id with another secret', 401],
-  ['the right token with more at its end', 401],
+  ['the right token with a suffix', 401],
   ['a revoked token', 401],
   ['an expired token', 401],
   ['a token of a removed cluster', 401],

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe('clusters whose heartbeats stop', () => {
+describe('clusters without heartbeats', () => {
   test('are lost and keep their addresses; only a cluster that promised to withdraw loses them, in time', async () => {
     const promises = server.client(tokens['promises']);
     const doesNot = server.client(tokens['does-not']);

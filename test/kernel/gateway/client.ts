@@ -4,14 +4,14 @@
 // - node client.ts who-udp ADDRESS PORT [COUNT] [MS]: the same over UDP
 // - node client.ts down ADDRESS PORT COUNT BYTES MS: COUNT downloads at once; how many were complete
 // - node client.ts up ADDRESS PORT COUNT BYTES MS: COUNT uploads at once; how many arrived complete
-// - node client.ts silence PORT ADDRESS...: sends UDP probes every 10 ms until SIGTERM; the longest outage of
+// - node client.ts timeout PORT ADDRESS...: sends UDP probes every 10 ms until SIGTERM; the longest outage of
 //   each address, the most unanswered probes in a row, and the last server that answered
 // - node client.ts pause ADDRESS PORT COUNT: COUNT steady downloads until SIGTERM; the longest time without
 //   data of each
 // - node client.ts connect ADDRESS PORT MS: a new connection every 20 ms until SIGTERM; how many, and the
 //   errors of those without an answer within MS
 //
-// The last five print "flowing" once everything is under way; `silence` also prints the answering server when
+// The last five print "flowing" once everything is under way; `timeout` also prints the answering server when
 // it changes.
 
 import dgram from 'node:dgram';

@@ -75,7 +75,7 @@ describe.skipIf(!isRunnable)('backends that stop answering', () => {
       const { alarms } = await topology.client('g1').status(signal);
       return alarms.some((text) => text.startsWith('cut-off'));
     });
-    await waitFor('nobody to be out', async () => (await unhealthy()).length === 0);
+    await waitFor('no unhealthy backend', async () => (await unhealthy()).length === 0);
     await Promise.all([unmute('p1'), unmute('p2')]);
     // The backend that recovers first excludes the other one for a moment.
     await becomes('10.77.1.1', 'p1,p2');

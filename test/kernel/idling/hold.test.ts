@@ -30,7 +30,7 @@ describe.runIf(canUseNamespaces())('connections to an idle Service', () => {
     waitFor(`${count} to wait`, () => proxy.holder.waiting('shop/web') >= count);
 
   it.each([
-    ['from a pod, which is seen by its own address', 'clientPod', {}, '10.1.1.2'],
+    ['from a pod, with its own address', 'clientPod', {}, '10.1.1.2'],
     ['from a pod over IPv6', 'clientPod', { address: virtual6 }, 'fd00:1::2'],
     ['from the node itself', 'host', {}, undefined],
     [
@@ -128,8 +128,8 @@ describe.runIf(canUseNamespaces())('if pods are identified by their interface', 
   });
 
   it.each([
-    ['a pod that wakes a Service is seen by its own address', 'clientPod', '10.1.1.2'],
-    ['somebody outside is masqueraded, as on one that is awake', 'outside', '10.1.2.1'],
+    ['a pod that wakes a Service keeps its own address', 'clientPod', '10.1.1.2'],
+    ['an external client is masqueraded, like with an awake Service', 'outside', '10.1.2.1'],
   ] as const)('%s', async (_, from, seen) => {
     await proxy.apply(webService(true), webSlices(false));
     const { result } = await node.clients(node[from], { count: 3 });
