@@ -21,7 +21,7 @@ export interface AttemptOptions {
 export function startAttempts(
   topology: Topology,
   { machine, everyMs, limitMs }: AttemptOptions,
-  report: (probeTcp: Attempt) => void,
+  report: (attempt: Attempt) => void,
 ): Attempts {
   const script = path.join(import.meta.dirname, 'programs', 'attempt-client.ts');
   const there = ['ip', 'netns', 'exec', topology.network.namespace(machine)];

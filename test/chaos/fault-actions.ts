@@ -59,7 +59,7 @@ export const faultActions: Readonly<Record<FaultName, Override>> = {
     return () => clearDisk(directory);
   },
   restarted: moment((system) => system.surroundings.restartKubernetes()),
-  'history gone': moment((system) => system.surroundings.forgetHistory()),
+  'history gone': moment((system) => system.surroundings.dropHistory()),
   'member killed': async (system, place) => {
     const { etcd } = system.ledger;
     const member = Number(place.at(-1));

@@ -67,7 +67,7 @@ export class OutageJudge {
   }
 
   /** The target is no longer connected to. */
-  forget(key: string): void {
+  drop(key: string): void {
     this.answered(key);
   }
 

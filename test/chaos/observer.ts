@@ -56,9 +56,9 @@ export class Observer {
     this.#chronicle = chronicle;
     const { topology, sleeperAddress: host } = system;
     const far = { machine: 'world', everyMs: attemptEveryMs, limitMs: attemptLimitMs };
-    this.#attempting = startAttempts(topology, far, (probeTcp) => this.#hear(probeTcp));
+    this.#attempting = startAttempts(topology, far, (attempt) => this.#recordAttempt(attempt));
     const near = { machine: 'p1', everyMs: callEveryMs, limitMs: callLimitMs };
-    this.#calling = startAttempts(topology, near, (probeTcp) => this.#hearSleeper(probeTcp));
+    this.#calling = startAttempts(topology, near, (attempt) => this.#recordSleeperAttempt(attempt));
     this.#calling.at([{ key: sleeperName, host, port: 80 }]);
   }
 
@@ -79,7 +79,7 @@ export class Observer {
   }
 
   /** From now on only fresh answers count. */
-  forgetAnswers(): void {
+  dropAnswers(): void {
     this.#answers = new Map();
   }
 
@@ -112,7 +112,7 @@ export class Observer {
       const beganAt = performance.now();
       // A restart of an observed component is not a violation.
       await this.#observeServices().catch(() => undefined);
-      await this.#playCloud().catch(() => undefined);
+      await this.#simulateCloud().catch(() => undefined);
       // Observing must not slow down an overloaded system.
       const pauseMs = Math.max(this.#system.pace.observeMs, 3 * (performance.now() - beganAt));
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);
@@ -152,13 +152,13 @@ export class Observer {
         names.set(key, name);
       }
     }
-    for (const key of this.#targets.keys()) if (!names.has(key)) this.#outages.forget(key);
+    for (const key of this.#targets.keys()) if (!names.has(key)) this.#outages.drop(key);
     this.#targets = names;
     this.#attempting.at(targets);
   }
 
-  #hear(probeTcp: Attempt): void {
-    const { key, said } = probeTcp;
+  #recordAttempt(attempt: Attempt): void {
+    const { key, said } = attempt;
     const name = this.#targets.get(key);
     if (name === undefined) return;
     this.#answers.set(key, said);
@@ -168,17 +168,17 @@ export class Observer {
       return;
     }
     if (!this.#user.isUntouched(name)) {
-      this.#outages.forget(key);
+      this.#outages.drop(key);
       return;
     }
-    const outage = this.#outages.failed(probeTcp, this.excusedUntil);
+    const outage = this.#outages.failed(attempt, this.excusedUntil);
     if (outage === undefined) return;
     const { ms, error } = outage;
     this.#chronicle.violation(`${key} has not answered for ${Math.round(ms / 1000)} s: ${error}`);
   }
 
   /** Every connection to it is served in the end, even while it is idle. */
-  #hearSleeper({ key, said, error = '', beganAt, tookMs }: Attempt): void {
+  #recordSleeperAttempt({ key, said, error = '', beganAt, tookMs }: Attempt): void {
     this.#answers.set(key, said);
     const isRight = said === sleeperAnswer;
     const isExcused = Date.now() - this.#sleeperExcusedAt < refusalExcuseMs + tookMs;
@@ -199,7 +199,7 @@ export class Observer {
   }
 
   /** Simulates the cloud according to Neutron: its router translates floating IPs, its ports drop packets. */
-  async #playCloud(): Promise<void> {
+  async #simulateCloud(): Promise<void> {
     const { floating, ports, allowed } = await observeCloud(this.#system.clients, this.#patience());
     await this.#system.security.obey(allowed);
     this.#reportFences(fencedGateways(allowed).join(' and '));

@@ -90,7 +90,7 @@ export class Run {
     const { patienceMs, signal } = this.#options;
     const beganAt = performance.now();
     let nextWordMs = 20_000;
-    this.#observer.forgetAnswers();
+    this.#observer.dropAnswers();
     for (;;) {
       const checkedAt = performance.now();
       const missing = await this.#unsettled();

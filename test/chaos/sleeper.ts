@@ -63,7 +63,7 @@ export class Sleeper {
       ports: [{ name: '', port: sleeperPort, protocol: 'TCP' }],
       endpoints: endpointsOf(true),
     });
-    sleeper.#ended = sleeper.#playKubelet();
+    sleeper.#ended = sleeper.#simulateKubelet();
     return { sleeper, address: spec?.clusterIP ?? '' };
   }
 
@@ -84,7 +84,7 @@ export class Sleeper {
   }
 
   /** A pod is ready some time after the replicas ask for it, and deleted as soon as they don't. */
-  async #playKubelet(): Promise<void> {
+  async #simulateKubelet(): Promise<void> {
     const { signal } = this.#stop;
     let wantedSince: number | undefined = 0;
     while (!signal.aborted) {

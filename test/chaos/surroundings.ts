@@ -16,7 +16,7 @@ export interface Surroundings {
   readonly loadBalancerUrl: string;
   restartKubernetes(): Promise<void>;
   /** Like a compaction of etcd: watches that fall behind have to list again. */
-  forgetHistory(): Promise<void>;
+  dropHistory(): Promise<void>;
   revokeTokens(): Promise<void>;
   /** The network service hardly answers until the returned function is called. */
   suspendCloud(): Promise<() => Promise<void>>;
@@ -53,7 +53,7 @@ async function startEmbedded(): Promise<Surroundings> {
   return {
     ...place,
     restartKubernetes: () => send('restart kubernetes'),
-    forgetHistory: () => send('forget history'),
+    dropHistory: () => send('drop history'),
     revokeTokens: () => send('revoke tokens'),
     async suspendCloud() {
       await send('suspend cloud');
@@ -81,7 +81,7 @@ async function startReal(): Promise<Surroundings> {
     networkUrl: openstack.networkUrl,
     loadBalancerUrl: openstack.loadBalancerUrl,
     restartKubernetes: () => kubernetes.restart('SIGKILL'),
-    forgetHistory: () => kubernetes.etcd.compact(),
+    dropHistory: () => kubernetes.etcd.compact(),
     revokeTokens: () => revokeTokensOf('demo', openstack.authUrl),
     async suspendCloud() {
       const resume = await openstack.suspend('neutron');

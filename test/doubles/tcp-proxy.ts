@@ -9,7 +9,7 @@ export interface TcpProxy {
   /** Half-open: connections stay open, but pass no more data. */
   freeze(): void;
   /** New connections pass again; frozen ones stay frozen. */
-  mend(): void;
+  restore(): void;
   readonly connections: number;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
         upstream.unpipe(client).pause();
       }
     },
-    mend() {
+    restore() {
       isCut = false;
     },
     get connections() {

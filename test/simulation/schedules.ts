@@ -37,12 +37,12 @@ function seedsOf(count: number): number[] {
 export async function searchSchedules(
   name: string,
   count: number,
-  play: (seed: number) => Promise<void>,
+  run: (seed: number) => Promise<void>,
 ): Promise<void> {
   const seeds = seedsOf(count);
   for (const seed of seeds) {
     try {
-      await withIdsFrom(seed, () => play(seed));
+      await withIdsFrom(seed, () => run(seed));
     } catch (cause) {
       const again = `CAUSEWAY_SEED=${seed} npm test -- test/simulation/${name}`;
       const said = cause instanceof Error ? cause.message : String(cause);

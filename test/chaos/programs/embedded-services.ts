@@ -16,7 +16,7 @@ let resumeCloud: (() => void) | undefined;
 
 const commands: Record<string, () => unknown> = {
   'restart kubernetes': () => kubernetes.restart(),
-  'forget history': () => kubernetes.expireHistory(),
+  'drop history': () => kubernetes.expireHistory(),
   'revoke tokens': () => openstack.keystone.tokens.revokeAll(),
   'suspend cloud': () => {
     const milliseconds = 3_000;

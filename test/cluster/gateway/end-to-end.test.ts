@@ -99,8 +99,8 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
   });
 
   test('fences a hung gateway, so that it does not answer for a released address', async () => {
-    const nobodyIsFenced = async () => (await lab.obeyPorts()).length === 0;
-    await waitFor('both gateways to be let through', nobodyIsFenced);
+    const noGatewayIsFenced = async () => (await lab.obeyPorts()).length === 0;
+    await waitFor('both gateways to be unfenced', noGatewayIsFenced);
     const [, six = ''] = await lab.addressesOf('mail');
     const struck = await waitFor('one master', () => lab.topology.master());
     const thaw = await lab.topology.network.freeze(struck);
@@ -115,7 +115,7 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
     expect(await lab.world.isHeard(six)).toBe(false);
     await answers(['p1', 'p2'], 8080);
     await thaw();
-    await waitFor('the fence to be lifted', nobodyIsFenced);
+    await waitFor('the gateway to be unfenced', noGatewayIsFenced);
     await waitFor('it to give the address back', async () => {
       const shown = await lab.topology.network.ip(struck, '-6 address show dev ext');
       return !shown.includes(six);

@@ -228,12 +228,12 @@ export class Lab {
   }
 
   /** Waits until exactly these pods answer a remote client at this address. */
-  async untilAnswers(who: readonly string[], address: string, port: number): Promise<void> {
-    await waitFor(`${who.join(' and ')} to answer on ${address}, port ${port}`, async () => {
+  async untilAnswers(expected: readonly string[], address: string, port: number): Promise<void> {
+    await waitFor(`${expected.join(' and ')} to answer on ${address}, port ${port}`, async () => {
       const tries = Array.from({ length: 8 }, () => this.world.curl(address, port));
-      const seen = (await Promise.all(tries)).map((each) => each ?? 'nobody');
+      const seen = (await Promise.all(tries)).map((each) => each ?? 'no pod');
       const present = [...new Set(seen)].sort();
-      if (present.join() !== who.join()) throw new Error(`seen: ${present.join()}`);
+      if (present.join() !== expected.join()) throw new Error(`seen: ${present.join()}`);
       return true;
     });
   }

@@ -49,7 +49,7 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
       await cluster.kubectl('patch', 'node', 'node-1', ...patch);
     });
     afterAll(() => cluster?.stop());
-    beforeEach(() => cluster.forgetUses());
+    beforeEach(() => cluster.resetUses());
     afterEach(async () => {
       await job?.stop();
       job = undefined;

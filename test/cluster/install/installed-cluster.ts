@@ -55,7 +55,7 @@ export class InstalledCluster {
   readonly directory: string;
   readonly #kubectl: string;
   #runs = 0;
-  #forgotten = 0;
+  #countedFrom = 0;
 
   private constructor(kubernetes: RealKubernetes, directory: string, kubectl: string) {
     this.kubernetes = kubernetes;
@@ -217,12 +217,12 @@ export class InstalledCluster {
   }
 
   /** Resets the recorded requests. */
-  async forgetUses(): Promise<void> {
-    this.#forgotten = (await fs.stat(this.file('audit.log'))).size;
+  async resetUses(): Promise<void> {
+    this.#countedFrom = (await fs.stat(this.file('audit.log'))).size;
   }
 
   #uses(account: string) {
-    return usesOf(this.file('audit.log'), this.#forgotten, `system:serviceaccount:${account}`);
+    return usesOf(this.file('audit.log'), this.#countedFrom, `system:serviceaccount:${account}`);
   }
 }
 

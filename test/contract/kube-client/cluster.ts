@@ -20,7 +20,7 @@ export interface Cluster {
   /** Kills the server and starts it again with the same objects. */
   restart(): Promise<void>;
   /** Makes earlier versions too old to watch from. */
-  forgetHistory(): Promise<void>;
+  dropHistory(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ async function startReal(): Promise<Cluster> {
     url: real.url,
     kubeconfig: real.kubeconfig,
     restart: () => real.restart(),
-    async forgetHistory() {
+    async dropHistory() {
       await real.etcd.compact();
       // The server keeps the recent history in memory.
       await real.restart();
@@ -48,7 +48,7 @@ async function startEmbedded(): Promise<Cluster> {
     url: embedded.url,
     kubeconfig,
     restart: () => embedded.restart(),
-    forgetHistory() {
+    dropHistory() {
       embedded.expireHistory();
       return Promise.resolve();
     },

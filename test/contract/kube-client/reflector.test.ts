@@ -115,7 +115,7 @@ describe.each(clusters)('the reflector on $name', ({ start }) => {
     for (let round = 0; round < 3; round += 1) {
       network.cut();
       await touch('a', `cut ${round}`);
-      network.mend();
+      network.restore();
       expect(await caughtUp()).toEqual(['updated default/a']);
     }
   });
@@ -133,8 +133,8 @@ describe.each(clusters)('the reflector on $name', ({ start }) => {
     await touch('a', 'before the compaction');
     await remove('after-crash');
     await create('late');
-    await cluster.forgetHistory();
-    network.mend();
+    await cluster.dropHistory();
+    network.restore();
     expect(await caughtUp()).toEqual([
       'added default/late',
       'deleted default/after-crash',

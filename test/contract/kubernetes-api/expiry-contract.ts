@@ -15,7 +15,7 @@ export function expiryContract(server: () => ServerUnderTest): void {
         body as { metadata: { resourceVersion: string; continue: string } }
       ).metadata;
       await under.call('DELETE', `${path}/a`);
-      await under.forget();
+      await under.dropHistory();
 
       const watch = await under.watch(`${path}?watch=true&resourceVersion=${resourceVersion}`);
       expect(watch.status).toBe(200);

@@ -24,7 +24,7 @@ describe.runIf(await isAvailable(withManager)).each([
   ['real', () => LiveCluster.real()],
 ] as const)('workloads on the %s cluster', (label, start) => {
   let cluster: LiveCluster;
-  const remember = (what: string, value: unknown) => {
+  const record = (what: string, value: unknown) => {
     worlds[label] = { ...worlds[label], [what]: essence(value) };
   };
 
@@ -46,9 +46,9 @@ describe.runIf(await isAvailable(withManager)).each([
       'web',
       ({ status }) => status['replicas'] === 3 && status['unavailableReplicas'] === 3,
     );
-    remember('pods', pods[0]);
-    remember('a Deployment that waits', counted);
-    remember(
+    record('pods', pods[0]);
+    record('a Deployment that waits', counted);
+    record(
       'its ReplicaSet',
       await space.until('the count', 'replicasets', ([set]) => set?.status['replicas'] === 3),
     );
@@ -56,7 +56,7 @@ describe.runIf(await isAvailable(withManager)).each([
       'the Deployment to be available',
       async () => available(await space.get('deployments', 'web')) === 3,
     );
-    remember(
+    record(
       'a Deployment that is available',
       await space.untilObject('the rollout to be complete', 'deployments', 'web', ({ status }) =>
         JSON.stringify(status).includes('NewReplicaSetAvailable'),
@@ -98,7 +98,7 @@ describe.runIf(await isAvailable(withManager)).each([
         status['observedGeneration'] === metadata['generation'] &&
         JSON.stringify(status).includes('NewReplicaSetAvailable'),
     );
-    remember('after a rollback', web);
+    record('after a rollback', web);
   });
 
   test('a Deployment recreates, pauses, and deletes its oldest revisions', async () => {
@@ -120,7 +120,7 @@ describe.runIf(await isAvailable(withManager)).each([
         );
       });
     }
-    await space.until('the oldest to be forgotten', 'replicasets', (sets) => sets.length === 2);
+    await space.until('the oldest to be deleted', 'replicasets', (sets) => sets.length === 2);
     await space.patch('deployments', 'web', {
       spec: {
         paused: true,
@@ -205,7 +205,7 @@ describe.runIf(await isAvailable(withManager)).each([
       'both to be ready',
       async () => (await space.get('replicationcontrollers', 'rc'))?.status['readyReplicas'] === 2,
     );
-    remember('a ReplicationController', await space.get('replicationcontrollers', 'rc'));
+    record('a ReplicationController', await space.get('replicationcontrollers', 'rc'));
   });
 
   test('a StatefulSet starts its pods in order and deletes them in reverse', async () => {
@@ -227,10 +227,10 @@ describe.runIf(await isAvailable(withManager)).each([
       );
       expect(pods).toHaveLength(place + 1);
       const pod = pods.find(({ metadata }) => metadata.name === name);
-      if (place === 0) remember('the first pod of a StatefulSet', pod);
+      if (place === 0) record('the first pod of a StatefulSet', pod);
       await space.report(pod, true, `10.244.0.${place + 1}`);
     }
-    remember(
+    record(
       'a StatefulSet',
       await space.untilObject(
         'all to be ready',

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { waitFor } from '../../services/wait-for.ts';
 import { describeEveryCloud, uniqueName } from './clouds.ts';
 import { firstOf, type WireObject } from './wire-object.ts';
-import { expectOctaviaRefusal, nobody, Wire, type WireAnswer } from './wire.ts';
+import { expectOctaviaRefusal, unknownId, Wire, type WireAnswer } from './wire.ts';
 
 await describeEveryCloud('a load balancer with everything below it', {}, (cloud) => {
   let wire: Wire;
@@ -152,11 +152,11 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
       ['/listeners', 'listener', { ...listener, protocol: 'X' }, 400, /should be one of/],
       ['/listeners', 'listener', { ...listener, protocol_port: 0 }, 400, /greater or equal to 1/],
       ['/listeners', 'listener', { protocol: 'TCP', protocol_port: 1 }, 400, /Mandatory field/],
-      ['/listeners', 'listener', { ...listener, loadbalancer_id: nobody }, 404, /not found/],
+      ['/listeners', 'listener', { ...listener, loadbalancer_id: unknownId }, 404, /not found/],
       [
         '/listeners',
         'listener',
-        { ...listener, default_pool_id: nobody },
+        { ...listener, default_pool_id: unknownId },
         404,
         /Pool .* not found/,
       ],
@@ -185,7 +185,7 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
       ],
       [members, 'member', { ...member, address: '10.10.6.1' }, 409, /is already using ip/],
       [members, 'member', { ...member, address: 'x' }, 400, /IPv4 or IPv6 format/],
-      [members, 'member', { ...member, subnet_id: nobody }, 400, /Subnet .* not found/],
+      [members, 'member', { ...member, subnet_id: unknownId }, 400, /Subnet .* not found/],
       [members, 'member', { ...member, weight: 257 }, 400, /lower or equal to 256/],
       ['/healthmonitors', 'healthmonitor', monitor, 409, /already has a health monitor/],
       ['/healthmonitors', 'healthmonitor', { ...monitor, type: 'Q' }, 400, /should be one of/],

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { describeEveryCloud, uniqueName } from './clouds.ts';
 import { firstOf, listOf, namesOf } from './wire-object.ts';
-import { expectNeutronRefusal, nobody, Wire, type WireAnswer } from './wire.ts';
+import { expectNeutronRefusal, unknownId, Wire, type WireAnswer } from './wire.ts';
 
 await describeEveryCloud('what Neutron says', {}, (cloud) => {
   let wire: Wire;
@@ -57,7 +57,7 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
     ['/nope', 404, 'HTTPNotFound', /resource could not be found/],
     ['/ports?limit=-1', 400, 'BadRequest', /Limit must be an integer 0 or greater/],
     ['/ports?limit=x', 400, 'BadRequest', /Limit must be an integer/],
-    [`/ports?limit=1&marker=${nobody}`, 404, 'PortNotFound', /could not be found/],
+    [`/ports?limit=1&marker=${unknownId}`, 404, 'PortNotFound', /could not be found/],
     ['/ports?zzz=1', 400, 'HTTPBadRequest', /\['zzz'\] is invalid attribute for filtering/],
     [
       '/ports?sort_key=name',
@@ -74,7 +74,12 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
     ['/floatingips/x', 404, 'FloatingIPNotFound', /Floating IP x could not be found/],
     ['/routers/x', 404, 'RouterNotFound', /Router x could not be found/],
     ['/security-groups/x', 404, 'SecurityGroupNotFound', /Security group x does not exist/],
-    [`/ports/${nobody}/tags`, 404, 'TagResourceNotFound', /Resource ports .* could not be found/],
+    [
+      `/ports/${unknownId}/tags`,
+      404,
+      'TagResourceNotFound',
+      /Resource ports .* could not be found/,
+    ],
   ])('rejects GET %s', async (path, status, type, message) => {
     const answer = await wire.network('GET', path);
     expectNeutronRefusal(answer, { name: path, status, type, message });
@@ -84,14 +89,14 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
     const table: [object | string, number, string, RegExp][] = [
       [{}, 400, 'HTTPBadRequest', /Required attribute 'network_id' not specified/],
       [{ network_id: 'x' }, 400, 'HTTPBadRequest', /'x' is not a valid UUID/],
-      [{ network_id: nobody }, 404, 'NetworkNotFound', /could not be found/],
+      [{ network_id: unknownId }, 404, 'NetworkNotFound', /could not be found/],
       [{ network_id: networkId, zz: 1 }, 400, 'HTTPBadRequest', /Unrecognized attribute\(s\) 'zz'/],
       [{ network_id: networkId, name: 1 }, 400, 'HTTPBadRequest', /'1' is not a valid string/],
       [{ network_id: networkId, name: 'x'.repeat(256) }, 400, 'HTTPBadRequest', /length of 255/],
       [{ network_id: networkId, project_id: 'x' }, 400, 'HTTPBadRequest', /requires admin/],
       [{ network_id: externalId }, 403, 'HTTPForbidden', /not allowed to create port/],
       [
-        { network_id: networkId, fixed_ips: [{ subnet_id: nobody }] },
+        { network_id: networkId, fixed_ips: [{ subnet_id: unknownId }] },
         404,
         'SubnetNotFound',
         /could not be found/,
@@ -266,7 +271,7 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
       ],
       [{ network_id: externalId }, 400, 'HTTPBadRequest', /read-only attribute network_id/],
       [{ tags: ['a'] }, 400, 'HTTPBadRequest', /read-only attribute tags/],
-      [{ security_groups: [nobody] }, 404, 'SecurityGroupNotFound', /does not exist/],
+      [{ security_groups: [unknownId] }, 404, 'SecurityGroupNotFound', /does not exist/],
     ];
     for (const [values, status, type, message] of refused) {
       const answer = await change(values);
@@ -374,7 +379,7 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
       const both = `fixed_ips=ip_address%3D${address}&fixed_ips=subnet_id%3D${subnetId}`;
       expect(await find(both)).toEqual([made.id]);
       expect(await find(`mac_address=${made.mac_address}`)).toEqual([made.id]);
-      expect(await find(`id=${made.id}&id=${nobody}`)).toEqual([made.id]);
+      expect(await find(`id=${made.id}&id=${unknownId}`)).toEqual([made.id]);
       const external = await wire.network('GET', '/networks?router:external=True&name=public');
       expect(ids(external, 'networks')).toEqual([externalId]);
       const free = await wire.make('/floatingips', 'floatingip', {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { describeEveryCloud, uniqueName } from './clouds.ts';
 import { firstOf } from './wire-object.ts';
-import { expectNeutronRefusal, nobody, Wire } from './wire.ts';
+import { expectNeutronRefusal, unknownId, Wire } from './wire.ts';
 
 await describeEveryCloud('what Neutron says of ways in and out', {}, (cloud) => {
   let wire: Wire;
@@ -47,7 +47,7 @@ await describeEveryCloud('what Neutron says of ways in and out', {}, (cloud) => 
       await wire.network('DELETE', `/ports/${first.id}`);
       expect((await wire.network('GET', path)).body.floatingip.port_id).toBeNull();
       const refused: [object, number, RegExp][] = [
-        [{ port_id: nobody }, 404, /Port .* could not be found/],
+        [{ port_id: unknownId }, 404, /Port .* could not be found/],
         [{ port_id: second.id, fixed_ip_address: '9.9.9.9' }, 400, /does not have fixed ip/],
         [{ fixed_ip_address: '9.9.9.9' }, 400, /cannot be specified without a port_id/],
       ];
@@ -69,7 +69,7 @@ await describeEveryCloud('what Neutron says of ways in and out', {}, (cloud) => 
       const table: [object, 'demo' | 'admin', number, string, RegExp][] = [
         [{}, 'demo', 400, 'HTTPBadRequest', /'floating_network_id' not specified/],
         [{ floating_network_id: networkId }, 'demo', 400, 'BadRequest', /not a valid external/],
-        [{ floating_network_id: nobody }, 'demo', 404, 'NetworkNotFound', /could not be found/],
+        [{ floating_network_id: unknownId }, 'demo', 404, 'NetworkNotFound', /could not be found/],
         [
           { floating_network_id: externalId, tags: ['a'] },
           'demo',
@@ -183,7 +183,7 @@ await describeEveryCloud('what Neutron says of ways in and out', {}, (cloud) => 
       [rule, 409, 'SecurityGroupRuleExists'],
       [{ ...rule, port_range_max: 70 }, 400, 'SecurityGroupInvalidPortRange'],
       [{ ...rule, protocol: null }, 400, 'SecurityGroupProtocolRequiredWithPorts'],
-      [{ ...rule, security_group_id: nobody }, 404, 'SecurityGroupNotFound'],
+      [{ ...rule, security_group_id: unknownId }, 404, 'SecurityGroupNotFound'],
       [{ ...rule, remote_ip_prefix: '2001:db8::/32' }, 400, 'SecurityGroupRuleParameterConflict'],
       [
         { ...rule, remote_ip_prefix: '10.0.0.0/8', remote_group_id: group.id },

@@ -13,7 +13,7 @@ export interface WireAnswer {
   readonly body: WireObject;
 }
 
-export const nobody = '00000000-0000-0000-0000-000000000000';
+export const unknownId = '00000000-0000-0000-0000-000000000000';
 
 /** Sends requests to a cloud without a client library. */
 export class Wire {

@@ -116,7 +116,7 @@ interface Row {
   readonly annotation: string;
   readonly isSeen: boolean;
   /** Whether it stops only when the Service is deleted. */
-  readonly isDeaf?: boolean;
+  readonly stopsOnlyOnDeletion?: boolean;
   /** Installs this announcer in the cluster. */
   readonly install: () => Promise<unknown>;
   /** State that it writes while it announces, and deletes when it has stopped. */
@@ -145,7 +145,7 @@ const rows: readonly Row[] = [
     announcer: 'kube-vip',
     annotation: 'kube-vip.io/loadbalancerIPs',
     isSeen: true,
-    isDeaf: true,
+    stopsOnlyOnDeletion: true,
     install: () => holdLease('kube-system', 'plndr-svcs-lock', 'n1'),
     show: () => holdLease('default', 'kubevip-web', 'n1'),
     hide: () => holdLease('default', 'kubevip-web', ''),
@@ -201,7 +201,7 @@ describe.each(rows)('$announcer', (row) => {
     );
     await cluster.client.delete(services, named('web'));
     const [address = ''] = addresses;
-    if (row.isDeaf === true) {
+    if (row.stopsOnlyOnDeletion === true) {
       // The Service is deleted at once, because only that stops the announcer, and the address stays reserved
       // until then.
       await until(async () => expect(await cluster.read('web')).toBeUndefined());

@@ -6,7 +6,7 @@ export interface ManagerUnderTest {
   /** An empty manager, like that of a controller that has just started. */
   newManager(): Promise<PortManager>;
   /** An address that can be requested and is free. */
-  readonly wishable: () => Promise<Address>;
+  readonly requestable: () => Promise<Address>;
 }
 
 const signal = new AbortController().signal;
@@ -70,7 +70,7 @@ export function portManagerContract(under: ManagerUnderTest): void {
 
   test('assigns the requested address, and rejects it while it is in use', async () => {
     const manager = await under.newManager();
-    const requested = await under.wishable();
+    const requested = await under.requestable();
     const port = await manager.create({ family: 4, requested, marker: 'request' }, signal);
     expect(port.publicAddress).toBe(requested);
     const again = manager.create({ family: 4, requested, marker: 'again' }, signal);

@@ -17,7 +17,7 @@ import { portManagerContract } from './contract.ts';
 
 const signal = new AbortController().signal;
 const nothing: ReadonlySet<string> = new Set();
-const nobody: ReadonlySet<Address> = new Set();
+const noAddresses: ReadonlySet<Address> = new Set();
 
 await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
   let neutron: Neutron;
@@ -58,7 +58,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
 
   portManagerContract({
     newManager: () => Promise.resolve(managerOf('contract')),
-    wishable: () => Promise.resolve(hostOf(subnet, 77n)),
+    requestable: () => Promise.resolve(hostOf(subnet, 77n)),
   });
 
   test('users reach a floating IP; it is deleted with its port unless it is to be kept', async () => {
@@ -74,7 +74,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     const found = await managerOf('floating', true).list(nothing, nothing, signal);
     expect(found).toEqual([{ ...kept, keepsPublic: true }]);
     await manager.delete(kept, signal);
-    await manager.sweep(nothing, nobody, signal);
+    await manager.sweep(nothing, noAddresses, signal);
     const [remaining] = await floatingIps(neutron, kept.publicAddress);
     expect(remaining).toMatchObject({ address: kept.publicAddress, portId: undefined });
     const again = await manager.create(
@@ -92,10 +92,10 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     const request = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
     const port = await manager.create(request, signal);
     await neutron.ports.delete(port.id, { signal });
-    expect(await manager.sweep(new Set([port.id]), nobody, signal)).toEqual([]);
+    expect(await manager.sweep(new Set([port.id]), noAddresses, signal)).toEqual([]);
     const advertised = new Set([port.publicAddress]);
     expect(await manager.sweep(nothing, advertised, signal)).toEqual([]);
-    expect(await manager.sweep(nothing, nobody, signal)).toEqual([
+    expect(await manager.sweep(nothing, noAddresses, signal)).toEqual([
       `floating IP ${port.publicAddress}`,
     ]);
   });
@@ -111,7 +111,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     );
     expect(again).toEqual({ ...lost, id: again.id });
     expect(again.id).not.toBe(lost.id);
-    expect(await manager.sweep(new Set([again.id]), nobody, signal)).toEqual([]);
+    expect(await manager.sweep(new Set([again.id]), noAddresses, signal)).toEqual([]);
     // The port is created, with or without its address.
     const rival = await manager.create(
       { ...request, marker: uniqueName('m'), instead: again },
@@ -185,9 +185,9 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     expect(first.isRecorded(port)).toBe(true);
     // Without its port the floating IP still belongs to the first cluster.
     await neutron.ports.delete(port.id, { signal });
-    expect(await second.sweep(nothing, nobody, signal)).toEqual([]);
+    expect(await second.sweep(nothing, noAddresses, signal)).toEqual([]);
     expect(await floatingIps(neutron, port.publicAddress)).toHaveLength(1);
-    expect(await first.sweep(nothing, nobody, signal)).toHaveLength(1);
+    expect(await first.sweep(nothing, noAddresses, signal)).toHaveLength(1);
   });
 
   test('a port that is not recorded is an orphan, with its floating IP', async () => {
@@ -199,7 +199,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     expect(await manager.list(nothing, nothing, signal)).toEqual([port]);
     expect(manager.isRecorded(port)).toBe(false);
     await neutron.ports.delete(port.id, { signal });
-    expect(await manager.sweep(nothing, nobody, signal)).toEqual([]);
+    expect(await manager.sweep(nothing, noAddresses, signal)).toEqual([]);
     const { orphans } = manager.orphans();
     expect(orphans).toMatchObject([{ kind: 'floating-ip', address: port.publicAddress }]);
     for (const orphan of orphans) await manager.deleteOrphan(orphan, signal);

@@ -15,7 +15,7 @@ describe('the static port manager', () => {
   const book = new MemoryAddressBook();
   portManagerContract({
     newManager: () => Promise.resolve(new StaticPortManager(ranges, book)),
-    wishable: () => Promise.resolve(parseAddress('192.0.2.7')),
+    requestable: () => Promise.resolve(parseAddress('192.0.2.7')),
   });
 
   test('reports exhaustion, and assigns the address again after a deletion', async () => {

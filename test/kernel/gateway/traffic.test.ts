@@ -40,7 +40,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
   const who = (from: string, address: string, count = 1, verb = 'who', port = 80) =>
     topology.ask<string[]>(from, verb, address, port, count);
   /** For rejected clients: no answer will come, so the timeout is short. */
-  const whoSoon = async (address: string) =>
+  const answerSoon = async (address: string) =>
     (await topology.ask<string[]>('c', 'who', address, 80, 1, 2_000))[0];
   const master = () => waitFor('one master', () => topology.master());
 
@@ -76,7 +76,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
     );
     expect(await who('c', '10.77.1.1')).toEqual(['p1 10.77.0.100']);
     for (const address of ['10.77.1.2', '2001:db8:77::1:1']) {
-      expect(await whoSoon(address)).toMatch(/^(timeout|ECONNREFUSED)$/);
+      expect(await answerSoon(address)).toMatch(/^(timeout|ECONNREFUSED)$/);
     }
   });
 
@@ -162,7 +162,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
       // A pod that no policy selects is open to all.
       expect(await who('c', '10.77.1.2')).toEqual(['p2 10.77.0.100']);
       if (expected === 'in') expect(await who('c', '10.77.1.1')).toEqual(['p1 10.77.0.100']);
-      else expect(await whoSoon('10.77.1.1')).toMatch(/^(timeout|ECONNREFUSED)$/);
+      else expect(await answerSoon('10.77.1.1')).toMatch(/^(timeout|ECONNREFUSED)$/);
     };
     const any = undefined;
     await expectOutcome('out', []);
@@ -211,7 +211,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
         expect(await topology.applyV1(name, config(allow))).toBe(200);
       }
       if (isLetIn) expect(await who('c', '10.77.1.1')).toEqual(['p1 10.77.0.100']);
-      else expect(await whoSoon('10.77.1.1')).toBe('timeout');
+      else expect(await answerSoon('10.77.1.1')).toBe('timeout');
       expect(await who('c', '10.77.1.2')).toEqual(['p2 10.77.0.100']);
     }
     const { generation: reached } = await topology.client('g1').status(signal);
@@ -256,7 +256,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
     expect(new Set(await who('c', '10.77.1.1', 30))).toEqual(
       new Set(['p1 10.77.0.100', 'n1 10.77.0.100']),
     );
-    expect(await whoSoon('10.77.1.2')).toBe('timeout');
+    expect(await answerSoon('10.77.1.2')).toBe('timeout');
     for (const gateway of ['g1', 'g2']) {
       expect(
         await topology.network.run(gateway, ['nft', 'list', 'table', 'ip', 'other']),

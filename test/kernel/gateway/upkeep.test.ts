@@ -31,16 +31,17 @@ describe.skipIf(!isRunnable)('upkeep', () => {
     await topology.startAgents();
     await push(1);
     // Adverts reach the agent's table, which counts them, and are dropped before keepalived.
-    const deaf =
-      'table inet deaf {\nchain last {\ntype filter hook input priority 10;\nmeta l4proto 112 drop\n}\n}\n';
-    for (const name of gateways) await topology.network.run(name, ['nft', '-f', '-'], deaf);
+    const droppedAdverts =
+      'table inet droppedAdverts {\nchain last {\ntype filter hook input priority 10;\nmeta l4proto 112 drop\n}\n}\n';
+    for (const name of gateways)
+      await topology.network.run(name, ['nft', '-f', '-'], droppedAdverts);
     for (const name of gateways) {
       await waitFor(`the alarm on ${name}`, async () =>
         (await alarms(name)).some((text) => text.startsWith('two-masters')),
       );
     }
     for (const name of gateways) {
-      await topology.network.run(name, ['nft', 'delete', 'table', 'inet', 'deaf']);
+      await topology.network.run(name, ['nft', 'delete', 'table', 'inet', 'droppedAdverts']);
     }
     await waitFor('one master', () => topology.master());
     for (const name of gateways) {

@@ -28,10 +28,10 @@ export class AttemptCounts {
   }
 
   /** One number for each gateway. */
-  async at(whom: 'cluster' | 'nodes'): Promise<number[]> {
+  async at(target: 'cluster' | 'nodes'): Promise<number[]> {
     const counts: number[] = [];
     for (const gateway of gateways) {
-      const words = ['nft', 'list', 'counter', 'ip', 'attempts', whom];
+      const words = ['nft', 'list', 'counter', 'ip', 'attempts', target];
       const text = await this.#topology.network.run(gateway, words);
       counts.push(Number(/packets (\d+)/.exec(text)?.[1]));
     }

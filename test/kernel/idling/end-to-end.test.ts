@@ -66,7 +66,7 @@ describe.runIf(canUseNamespaces() && hasReal).each([
     const running = supervise(stop.signal, {
       proxy: (inner) => proxy.run(inner),
       controller: (inner) => controller.run(inner),
-      kubelet: (inner) => playKubelet(space, inner),
+      kubelet: (inner) => simulateKubelet(space, inner),
     });
     cleanUps.push(() => {
       stop.abort();
@@ -158,7 +158,7 @@ function follow<T extends KubeObject>(
 }
 
 /** Every new pod is the listener in the namespace. */
-async function playKubelet(space: Workspace, signal: AbortSignal): Promise<void> {
+async function simulateKubelet(space: Workspace, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     for (const pod of await space.list('pods')) {
       if (pod.status['phase'] === 'Pending') await space.report(pod, true, '10.1.2.2');

@@ -93,7 +93,7 @@ export class GatewayLab {
     const space = await cluster.workspace('shop');
     const lab = new GatewayLab({ topology, cluster, space, pairWriter, apiForwarder });
     for (const name of nodeNames) await lab.#startNode(name, apiPort);
-    lab.#kubelet = lab.#playKubelet();
+    lab.#kubelet = lab.#simulateKubelet();
     return lab;
   }
 
@@ -236,7 +236,7 @@ export class GatewayLab {
   }
 
   /** Nodes drop ended connections within a second instead of two minutes. */
-  async forgetConnectionsSoon(): Promise<void> {
+  async expireConnectionsSoon(): Promise<void> {
     for (const node of nodeNames) {
       for (const state of ['time_wait', 'close', 'last_ack']) {
         await this.topology.network.sysctl(
@@ -317,7 +317,7 @@ export class GatewayLab {
     if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   }
 
-  async #playKubelet(): Promise<void> {
+  async #simulateKubelet(): Promise<void> {
     while (!this.#stopped.signal.aborted) {
       // Concurrent changes are handled in the next round.
       await this.#takeTurn().catch(() => undefined);

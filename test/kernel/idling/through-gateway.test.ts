@@ -71,7 +71,7 @@ describe.runIf(isRunnable).each([
     await lab.space.create('deployments', webDeployment(name));
     const address = await lab.addressOf(name);
     const clusterAddress = await lab.routeClusterAddress(name);
-    await lab.forgetConnectionsSoon();
+    await lab.expireConnectionsSoon();
     const served = { served: 1, errors: {} };
     expect(await lab.startClients({ address, port: 80 })).toMatchObject(served);
     const attempts = await AttemptCounts.start(lab.topology, clusterAddress);

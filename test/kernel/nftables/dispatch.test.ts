@@ -171,7 +171,7 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
     // Each attempt happens after the entry has expired; one of many must reach another backend.
     const seen = new Set([first]);
     for (let attempt = 0; attempt < 20 && seen.size < 2; attempt += 1) {
-      await forgotten(gateway);
+      await expired(gateway);
       seen.add(await ask(44_100 + attempt));
     }
     expect(seen.size).toBe(2);
@@ -263,8 +263,8 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
 });
 
 /** Waits until the elements of all dynamic sets have expired. */
-async function forgotten(gateway: Host): Promise<void> {
-  await waitFor('the kernel to forget', async () => {
+async function expired(gateway: Host): Promise<void> {
+  await waitFor('the entries to expire', async () => {
     const listing = await gateway.run('nft', 'list', 'sets', 'inet');
     const dynamic = listing.split('set ').filter((part) => part.startsWith('clients-'));
     return dynamic.length > 0 && dynamic.every((part) => !part.includes('expires'));

@@ -112,7 +112,7 @@ class DiscoveryWorld extends OctaviaWorld {
  * Load balancers are created and one is deleted, while the discoverer is killed at a call that the seed
  * chooses.
  */
-export async function playDiscovery(seed: number): Promise<void> {
+export async function runDiscoverySchedule(seed: number): Promise<void> {
   const world = new DiscoveryWorld(seed, { hasteMs: 100 });
   const { random } = world.simulation;
   await world.writeSecret();

@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import { searchSchedules } from '../schedules.ts';
-import { playDiscovery } from './discovery-schedule.ts';
+import { runDiscoverySchedule } from './discovery-schedule.ts';
 
 test('each load balancer is shown exactly once while load balancers change and discoverers are killed', () =>
-  searchSchedules('discovery', 250, playDiscovery));
+  searchSchedules('discovery', 250, runDiscoverySchedule));

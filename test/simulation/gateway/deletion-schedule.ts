@@ -13,7 +13,7 @@ const patienceMs = 180_000;
  * unreachable; requests to Kubernetes and their answers get lost; the leader is killed, paused, stopped or
  * resumed. After that, nothing may be left of the Service.
  */
-export async function playDeletion(seed: number): Promise<void> {
+export async function runDeletionSchedule(seed: number): Promise<void> {
   const world = await GatewayWorld.create(seed, { hasteMs: 300, driftEveryMs: 10_000 });
   const { clock, random } = world.simulation;
   const always = () => [...doublyClaimed(world), ...announcedWithoutPort(world)];

@@ -12,7 +12,7 @@ const patienceMs = 60_000;
  * does, and continues its work. Until it has read its lease again, nothing can prevent its writes; a minute
  * later no trace of them is left.
  */
-export async function playLeaders(seed: number): Promise<void> {
+export async function runLeadersSchedule(seed: number): Promise<void> {
   const world = await GatewayWorld.create(seed, { hasteMs: 300, driftEveryMs: 10_000 });
   const { clock, random } = world.simulation;
   const pick = (count: number) => Math.floor(random() * count);

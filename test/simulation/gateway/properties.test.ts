@@ -190,11 +190,11 @@ class Life {
 }
 
 /** A few addresses that Services request, in the subnet of the gateways. */
-const wishable = ['', '10.10.200.1', '10.10.200.2'];
+const requestable = ['', '10.10.200.1', '10.10.200.2'];
 
 function annotationsOf({ address, isShared, keep }: DesiredService): Annotations {
   return {
-    [addressAnnotation]: wishable[address] || null,
+    [addressAnnotation]: requestable[address] || null,
     [sharingKeyAnnotation]: isShared ? 'edge' : null,
     [keepFloatingIpAnnotation]: keep ?? null,
   };

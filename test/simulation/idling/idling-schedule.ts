@@ -109,7 +109,7 @@ class IdlingWorld extends SimulatedWorld {
  * Three commands at once, one of which may be killed; then the Service is woken, and its state is the
  * original one.
  */
-export async function playIdling(seed: number): Promise<void> {
+export async function runIdlingSchedule(seed: number): Promise<void> {
   const world = new IdlingWorld(seed, { hasteMs: 100 });
   const { random } = world.simulation;
   await world.fill();

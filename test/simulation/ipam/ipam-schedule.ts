@@ -129,7 +129,7 @@ const owners = ['a', 'b', 'c', 'd'];
 const body = (uid: string) => ({ uid, namespace: 'shop', name: uid, families: [4 as const] });
 
 /** Four owners reserve addresses at once, two release theirs, servers are killed, answers get lost. */
-export async function playIpam(seed: number): Promise<void> {
+export async function runIpamSchedule(seed: number): Promise<void> {
   const world = new IpamWorld(seed);
   try {
     await live(world);

@@ -59,7 +59,7 @@ for (const [name, scenario] of Object.entries(scenarios) as [ScenarioName, Scena
     for (const [index, label] of calls.entries()) {
       for (const moment of ['before', 'after'] as const) {
         await interrupt(scenario, index + 1, moment).catch((cause: unknown) => {
-          throw new Error(`cut off ${moment} call ${index + 1}, ${label}:\n${String(cause)}`, {
+          throw new Error(`interrupted ${moment} call ${index + 1}, ${label}:\n${String(cause)}`, {
             cause,
           });
         });

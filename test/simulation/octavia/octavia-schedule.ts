@@ -4,7 +4,7 @@ import { OctaviaWorld, portsOf } from './octavia-world.ts';
 /**
  * One Service is created, changed and deleted, while controllers are killed at calls that the seed chooses.
  */
-export async function playOctavia(seed: number): Promise<void> {
+export async function runOctaviaSchedule(seed: number): Promise<void> {
   const world = new OctaviaWorld(seed, { hasteMs: 200 });
   const { random } = world.simulation;
   const pick = (count: number) => Math.floor(random() * count);

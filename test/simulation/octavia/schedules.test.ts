@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import { searchSchedules } from '../schedules.ts';
-import { playOctavia } from './octavia-schedule.ts';
+import { runOctaviaSchedule } from './octavia-schedule.ts';
 
 test('a Service has one load balancer, and none is left, while it changes and controllers are killed', () =>
-  searchSchedules('octavia', 600, playOctavia));
+  searchSchedules('octavia', 600, runOctaviaSchedule));

@@ -107,7 +107,7 @@ const scenarios: readonly Scenario[] = [
     },
   ]),
   {
-    name: 'a Service is created, and deleted before it has all',
+    name: 'a Service is created, and deleted before it is complete',
     prepare: started,
     operate: async (world) => {
       await world.createService('web');
@@ -117,7 +117,7 @@ const scenarios: readonly Scenario[] = [
     isDone: isEmpty,
   },
   {
-    name: 'a Service is deleted while the ledger can’t be reached',
+    name: 'a Service is deleted while the ledger is unreachable',
     prepare: (world) => serving(world, 'cilium'),
     operate: async (world) => {
       world.ipam.isCutOff = true;
@@ -128,7 +128,7 @@ const scenarios: readonly Scenario[] = [
     isDone: isEmpty,
   },
   {
-    name: 'a Service of kube-vip’s is deleted while the ledger can’t be reached',
+    name: 'a Service of kube-vip is deleted while the ledger is unreachable',
     announcer: 'kube-vip',
     prepare: (world) => serving(world, 'kube-vip'),
     operate: async (world) => {
@@ -140,7 +140,7 @@ const scenarios: readonly Scenario[] = [
     isDone: isEmpty,
   },
   {
-    name: 'the cluster is cut off for longer than it promised, and comes back',
+    name: 'the cluster is disconnected for longer than it promised, and reconnects',
     prepare: (world) => serving(world, 'cilium'),
     operate: async (world) => {
       world.ipam.isCutOff = true;
@@ -150,7 +150,7 @@ const scenarios: readonly Scenario[] = [
     isDone: (world) => serves(world, 'web') && world.announcer.announcing.size === 1,
   },
   {
-    name: 'the cluster is reclaimed and asks for another address',
+    name: 'the cluster is reclaimed and requests another address',
     prepare: (world) => serving(world, 'cilium'),
     operate: (world) => world.reclaim(),
     isDone: (world) => serves(world, 'web') && world.announcer.announcing.size === 1,
@@ -158,7 +158,7 @@ const scenarios: readonly Scenario[] = [
 ];
 
 /** Runs the scenario; the controller is killed at one of its calls, and another one takes over. */
-async function play(
+async function run(
   scenario: Scenario,
   cut?: { readonly call: number; readonly moment: 'before' | 'after' },
 ): Promise<readonly string[]> {
@@ -179,12 +179,12 @@ async function play(
 
 for (const scenario of scenarios) {
   test(`interrupted before and after each outside call: ${scenario.name}`, async () => {
-    const calls = await play(scenario);
+    const calls = await run(scenario);
     expect(calls.length).toBeGreaterThan(2);
     for (const [index, label] of calls.entries()) {
       for (const moment of ['before', 'after'] as const) {
-        await play(scenario, { call: index + 1, moment }).catch((cause: unknown) => {
-          const what = `cut off ${moment} call ${index + 1}, ${label}`;
+        await run(scenario, { call: index + 1, moment }).catch((cause: unknown) => {
+          const what = `interrupted ${moment} call ${index + 1}, ${label}`;
           throw new Error(`${what}:\n${String(cause)}`, { cause });
         });
       }
