@@ -283,7 +283,7 @@ async function until(what: string, condition: () => Promise<boolean>): Promise<v
   const end = performance.now() + 600_000;
   while (!(await condition().catch(() => false))) {
     if (failed.signal.aborted || performance.now() > end)
-      throw new Error(`waited in vain for ${what}`);
+      throw new Error(`timed out waiting for ${what}`);
     await delay(500);
   }
 }

@@ -102,5 +102,5 @@ function runbook(alert: Alert): string {
 function plain(summary: string): string {
   return summary
     .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, '*$1*')
-    .replaceAll(/\{\{ \$value[^{}]*\}\}/g, '*so many*');
+    .replaceAll(/\{\{ \$value[^{}]*\}\}/g, '*N*');
 }

@@ -28,7 +28,7 @@ export async function waitFor<T>(
       lastError = error;
     }
     if (performance.now() > end) {
-      throw new Error(`waited ${timeoutMs} ms in vain for ${what}`, { cause: lastError });
+      throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}`, { cause: lastError });
     }
     await delay(intervalMs);
   }

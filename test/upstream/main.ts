@@ -1,4 +1,4 @@
-// Kubernetes' own end-to-end tests for networking on the real cluster, with our proxy on nodes where
+// Kubernetes' own end-to-end tests for networking on the real cluster, with Causeway's proxy on nodes where
 // kube-proxy never ran. The last line is "N of N passed"; the table is written to --output.
 //
 //   npm run test:upstream                              the tests of baseline.txt

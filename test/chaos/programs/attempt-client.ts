@@ -26,8 +26,8 @@ async function probeTcp(target: Target): Promise<void> {
     (said) => ({ said }),
     (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
   );
-  const probeTcp: Attempt = { key: target.key, beganAt, tookMs: Date.now() - beganAt, ...outcome };
-  process.stdout.write(`${JSON.stringify(probeTcp)}\n`);
+  const attempt: Attempt = { key: target.key, beganAt, tookMs: Date.now() - beganAt, ...outcome };
+  process.stdout.write(`${JSON.stringify(attempt)}\n`);
 }
 
 function connect({ host, port }: Target): Promise<string> {
