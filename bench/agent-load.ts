@@ -20,7 +20,7 @@ export const nothing: DeltaContent = {
   removedNodes: [],
 };
 
-/** A Service on its own address with two destinations, the first of which varies. */
+/** A Service on its own address with two backends; the first one varies. */
 export function service(index: number, variant: number): Endpoint {
   const base = addressToInteger(parseAddress('10.100.0.0'));
   return makeEndpoint({

@@ -17,7 +17,7 @@ const requests = 600;
 /** Long enough for the agent to notice that it is idle. */
 const idleMs = 20_000;
 
-/** The agent as a package and an image ship it, compiled, in a network of its own. */
+/** The agent as in a package or an image, compiled, in its own network. */
 class CompiledAgent {
   readonly #child: ChildProcess;
   readonly #client: HttpAgentClient;
@@ -60,14 +60,14 @@ class CompiledAgent {
     return agent;
   }
 
-  /** Pushes everything at once. */
+  /** Sends everything in one update. */
   async fill(): Promise<void> {
     this.#generation += 1;
     const state = { ...nothing, endpoints: allServices() };
     await this.#client.push(writeState(state, { generation: this.#generation }), signal);
   }
 
-  /** Pushes of one changed Service each, one after another. */
+  /** Sends updates of one changed Service each, one after another. */
   async change(): Promise<void> {
     for (let index = 0; index < requests; index += 1) {
       const base = this.#generation;

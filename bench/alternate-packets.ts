@@ -12,7 +12,7 @@ interface Addressed {
 
 const rounds = 7;
 
-/** Runs the program in turns over two addresses and answers with the round whose ratio is the median. */
+/** Runs the program alternately with two addresses and returns the round with the median ratio. */
 export async function alternate(
   client: Host,
   args: readonly string[],
@@ -39,7 +39,7 @@ export async function alternate(
   return { ...chosen, spread: [Math.min(...ratios), Math.max(...ratios)] };
 }
 
-/** The median time of an exchange with each, in milliseconds; all in turns. */
+/** The median time of an exchange with each, in milliseconds; all alternate. */
 export async function exchangeWithAll(
   client: Host,
   count: number,

@@ -1,15 +1,15 @@
-/** A promise about a figure. `ratio` is value / baseline, both measured in the same run. */
+/** A limit of a figure. `ratio` is value / baseline, both measured in the same run. */
 export interface Bar {
   readonly of: 'ratio' | 'value';
   readonly comparison: 'at most' | 'at least' | 'exactly';
   readonly limit: number;
-  /** What value and baseline are measured in. */
+  /** Unit of value and baseline. */
   readonly unit: string;
 }
 
 export interface Measurement {
   readonly value: number;
-  /** Null where the bar is a count or a size that stands by itself. */
+  /** Null if the bar is a count or a size without a baseline. */
   readonly baseline: number | null;
   /** The lowest and highest ratio (or value) over the repeats. */
   readonly spread?: readonly [number, number];
@@ -18,7 +18,7 @@ export interface Measurement {
 /** One file in bench/: figures that share a set-up. Its figures appear under plain names. */
 export interface BenchmarkSuite<Figure extends string = string> {
   readonly name: string;
-  /** Long suites run only when asked for by name. */
+  /** Long suites run only when named. */
   readonly long?: boolean;
   readonly bars: Readonly<Record<Figure, Bar>>;
   run(): Promise<Readonly<Record<Figure, Measurement>>>;
@@ -34,8 +34,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Measures the subject and its baseline in turns, so that what else the machine does meets both
- * alike, and answers with the repeat whose ratio is the median one.
+ * Measures the subject and its baseline alternately, so that other load affects both alike, and returns the
+ * repeat with the median ratio.
  */
 export async function compare(
   repeats: number,
@@ -62,7 +62,7 @@ export async function compare(
 }
 
 /**
- * The median of many values beside that of as many baselines, with the spread over groups of them, as if
+ * The median of many values against that of as many baselines, with the spread over groups of them, as if
  * each group had been measured alone.
  */
 export function besideMedian(

@@ -5,8 +5,9 @@ import path from 'node:path';
 const root = path.dirname(import.meta.dirname);
 
 /**
- * Compiles the command line into a directory, as packages and images hold it. Answers with the file that Node
- * runs. Sources take more memory than that, for the compiler that turns each into JavaScript when it is loaded.
+ * Compiles the command line into a directory, as in packages and images. Returns the file that Node runs.
+ * Running from sources needs more memory, for the compiler that turns each file into JavaScript when it is
+ * loaded.
  */
 export async function compileProgram(directory: string): Promise<string> {
   const words = ['--project', 'tsconfig.build.json', '--outDir', path.join(directory, 'dist')];

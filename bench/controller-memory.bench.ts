@@ -13,7 +13,9 @@ const count = 10_000;
 const megabyte = 1_000_000;
 const reconciles = 10;
 
-/** The controller, compiled as it ships, with 10,000 Services and a gateway that keeps its rules in memory. */
+/**
+ * The controller, compiled as released, with 10,000 Services and a gateway that keeps its rules in memory.
+ */
 export const suite: BenchmarkSuite<'controller-resident'> = {
   name: 'controller-memory',
   long: true,

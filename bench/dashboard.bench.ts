@@ -7,12 +7,12 @@ import { besideMedian, type BenchmarkSuite } from './benchmark.ts';
 const few = 10;
 const many = 10_000;
 const repeats = 11;
-/** Searches on each page: somebody who types searches with every key. */
+/** Searches on each page: typing searches with every key. */
 const keys = 5;
 
 type Figure = 'dashboard-paint' | 'dashboard-filter';
 
-/** The dashboard in a real browser with 10,000 Services, beside the same with 10. */
+/** The dashboard in a real browser with 10,000 Services, compared with 10. */
 export const suite: BenchmarkSuite<Figure> = {
   name: 'dashboard',
   long: true,
@@ -63,7 +63,7 @@ async function reconcile(
   }
 }
 
-/** Run in the page, by its own clock: what the test driver takes does not count. */
+/** Runs in the page, with its own clock: the time of the test driver does not count. */
 const watchForRows = `window.painted = new Promise((resolve) => {
   const watch = new MutationObserver(() => {
     if (document.querySelector('[role=option]') === null) return;

@@ -1,9 +1,8 @@
-// The other processes of the discovery benchmark, so that each one's time and memory are its own:
-//
-//   cloud      an embedded OpenStack with many projects
-//   cluster    an embedded Kubernetes API
-//   discoverer the product, a cycle at a time
-//   script     the same requests as a cycle makes, by a plain loop
+// The other processes of the discovery benchmark, so that time and memory of each are separate:
+// - cloud: an embedded OpenStack with many projects
+// - cluster: an embedded Kubernetes API
+// - discoverer: the product, one cycle at a time
+// - script: the same requests as a cycle, by a simple loop
 
 import fs from 'node:fs/promises';
 import { Agent, request } from 'undici';
@@ -25,7 +24,7 @@ import { startEmbeddedOpenStack } from '../packages/fake-openstack/src/cloud.ts'
 export interface CloudReply {
   readonly authUrl: string;
   readonly url: string;
-  /** Requests since the last question: by service, logins apart, and what changes something. */
+  /** Requests since the last call: by service, with logins and changes separate. */
   readonly requests: Readonly<Record<string, number>>;
 }
 
@@ -35,7 +34,7 @@ export interface ClusterReply {
 
 export interface WorkReply {
   readonly milliseconds: number;
-  /** The most memory that the process has ever held, in MB. */
+  /** Peak memory of the process, in MB. */
   readonly peak: number;
   readonly summary: Readonly<Record<string, unknown>>;
 }
@@ -102,7 +101,7 @@ async function startCloud(): Promise<Handler> {
       const path = new RegExp(`/pools/${pool?.id}/members$`);
       cloud.faults.add({ path, effect: { kind: 'delay', milliseconds: 600_000 } });
     }
-    // A request is counted after its answer has left.
+    // A request is counted after its answer was sent.
     await nextTurn();
     const counted = requests;
     requests = {};
@@ -179,7 +178,7 @@ interface Listed {
   readonly name: string;
 }
 
-/** What anybody would write: lists, members, JSON.parse. Its tokens are kept, as the product's are. */
+/** A simple script: lists, members, JSON.parse. It keeps its tokens, like the product. */
 async function startScript(): Promise<Handler> {
   const agent = new Agent({ connections: concurrency });
   const authUrl = String(options['authUrl']);

@@ -9,7 +9,7 @@ import type { CloudReply, ClusterReply, WorkReply } from './discovery-process.ts
 const projects = 4_000;
 const balancers = 2 * projects;
 const latencyMs = 5;
-/** For reading one project. */
+/** Timeout for reading one project. */
 const projectSeconds = 5;
 
 interface Process<Reply> {
@@ -52,7 +52,7 @@ async function measure(directory: string) {
     const first = await discoverer.ask();
     expectAll(first, balancers);
     await script.ask();
-    // What was written comes back by the watch before anything is measured.
+    // The watch delivers all writes before anything is measured.
     while ((await discoverer.ask()).summary['written'] !== 0);
     await cloud.ask({ latencyMs });
     await cluster.ask();
@@ -114,7 +114,7 @@ export const suite: BenchmarkSuite<
     },
     'discovery-writes': { of: 'value', comparison: 'exactly', limit: 0, unit: 'writes' },
     'discovery-memory': { of: 'value', comparison: 'at most', limit: 300, unit: 'MB' },
-    // How much longer a cycle takes when one project never answers: at most its own time-out.
+    // How much longer a cycle takes when one project never answers: at most its own timeout.
     'discovery-slow-project': {
       of: 'value',
       comparison: 'at most',

@@ -6,7 +6,7 @@ const frame = (functionName: string, file: string) => ({
   url: file === '' ? '' : `file:///home/somebody/secret/project/src/${file}`,
   lineNumber: 9,
 });
-/** root calls plan, which calls <fill>; the rest of the time is spent idly. */
+/** root calls plan, which calls <fill>; the rest of the time is idle. */
 const profile: CpuProfile = {
   nodes: [
     { id: 1, callFrame: frame('(root)', ''), children: [2, 4] },
@@ -18,7 +18,7 @@ const profile: CpuProfile = {
   timeDeltas: [1_000, 2_000, 1_000, 50_000],
 };
 
-test('a function is as wide as its time with all that it calls', () => {
+test('a function is as wide as its time with all its callees', () => {
   const svg = flameGraph(profile, 'a run');
   const widthOf = (name: string) =>
     Number(
@@ -30,21 +30,21 @@ test('a function is as wide as its time with all that it calls', () => {
   expect(widthOf('&lt;fill&gt;')).toBeCloseTo(900, -1);
 });
 
-test('idle time is no work, and nothing of the machine is shown', () => {
+test('idle time is excluded, and no paths of the machine are shown', () => {
   const svg = flameGraph(profile, 'a run');
   expect(svg).toContain('0.0 s of work');
   expect(svg).not.toContain('(idle)');
   expect(svg).not.toContain('somebody');
 });
 
-test('the hottest functions are those that took the time themselves', () => {
+test('the hottest functions are those with the most self time', () => {
   expect(hottest(profile, 2)).toEqual([
     { place: '<fill> project/src/slots.ts:10', share: 0.75 },
     { place: 'plan project/src/layout.ts:10', share: 0.25 },
   ]);
 });
 
-test('what loads modules is one box, and what a module does by itself stands alone', () => {
+test("loading modules is one box, and a module's own code is separate", () => {
   const loader = {
     functionName: 'link',
     url: 'node:internal/modules/esm/module_job',

@@ -1,4 +1,4 @@
-/** What V8 writes with --cpu-prof, as far as it is read here. */
+/** The format of V8's --cpu-prof, with the fields used here. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
@@ -15,9 +15,9 @@ export interface CpuProfile {
 
 interface Frame {
   readonly name: string;
-  /** Where it stands, as a user would look for it. */
+  /** File and line. */
   readonly place: string;
-  /** In microseconds, with everything that it calls. */
+  /** In microseconds, with all its callees. */
   total: number;
   readonly callees: Map<string, Frame>;
 }
@@ -25,10 +25,10 @@ interface Frame {
 const width = 1_200;
 const rowHeight = 17;
 const smallestShare = 0.004;
-/** Where nothing is done. */
+/** Idle states. */
 const resting = new Set(['(idle)', '(program)']);
 
-/** A flame graph: as wide as the time it took, callers below the functions that they call. */
+/** A flame graph: width is time, callers are below the functions that they call. */
 export function flameGraph(profile: CpuProfile, title: string): string {
   const root = stacks(profile);
   const depth = depthOf(root, root.total * smallestShare);
@@ -48,7 +48,7 @@ export function flameGraph(profile: CpuProfile, title: string): string {
   ].join('\n');
 }
 
-/** The functions that took most time themselves, and their shares. */
+/** The functions with the most self time, and their shares. */
 export function hottest(profile: CpuProfile, count: number): { place: string; share: number }[] {
   const frames = new Map(profile.nodes.map((node) => [node.id, node.callFrame]));
   const times = new Map<string, number>();
@@ -90,7 +90,7 @@ function stacks(profile: CpuProfile): Frame {
 
 const loading = { functionName: '(loading modules)', url: '', lineNumber: 0 };
 
-/** Modules are loaded from within each other, a hundred calls deep; that it is done says enough. */
+/** Modules load each other, a hundred calls deep; one box for all of it is enough. */
 function withoutLoader(
   stack: readonly CpuProfile['nodes'][number]['callFrame'][],
 ): CpuProfile['nodes'][number]['callFrame'][] {
@@ -122,7 +122,7 @@ function nameOf({ functionName }: { functionName: string }): string {
   return functionName === '' ? '(anonymous)' : functionName;
 }
 
-/** The last folders of a path: enough to find it, and nothing of the machine. */
+/** The last directories of a path: enough to find it, and nothing of the machine. */
 function placeOf({ url, lineNumber }: { url: string; lineNumber: number }): string {
   if (url === '') return '';
   return `${url.split('/').slice(-3).join('/')}:${lineNumber + 1}`;
@@ -159,7 +159,7 @@ function draw(
   return boxes;
 }
 
-/** Ours in warm colours, libraries and Node in cool ones. */
+/** Causeway in warm colors, libraries and Node in cool ones. */
 function colourOf({ name, place }: Frame): string {
   if (name === '(garbage collector)') return '#c9c9c9';
   const hue = /^(src|.*\/src)\//.test(place) || /\.ts:/.test(place) ? 28 : 205;

@@ -8,35 +8,35 @@ function samples(value: (index: number) => number, count = 60): Sample[] {
   }));
 }
 
-describe('what is flat', () => {
-  test('what does not change, goes down, or goes up and down', () => {
+describe('flat values', () => {
+  test('constant, falling or oscillating values are flat', () => {
     expect(judgeFlat(samples(() => 100)).isFlat).toBe(true);
     expect(judgeFlat(samples((index) => 100 - index)).isFlat).toBe(true);
     expect(judgeFlat(samples((index) => 100 + (index % 7) * 5)).isFlat).toBe(true);
   });
 
-  test('a leak is not, however small beside the whole, and however noisy', () => {
+  test('a leak is not flat, however small and noisy', () => {
     expect(judgeFlat(samples((index) => 100 + index / 5)).isFlat).toBe(false);
     expect(judgeFlat(samples((index) => 100 + index + (index % 5) * 3)).isFlat).toBe(false);
   });
 
-  test('what rises in the beginning and stays', () => {
+  test('values that rise at first and then stay are flat', () => {
     expect(judgeFlat(samples((index) => Math.min(index, 15) * 10)).isFlat).toBe(true);
   });
 
-  test('a few more of what is counted', () => {
+  test('a small increase of a count is flat', () => {
     const few = samples((index) => (index < 40 ? 3 : 5));
     expect(judgeFlat(few).isFlat).toBe(false);
     expect(judgeFlat(few, 5).isFlat).toBe(true);
   });
 
-  test('says by how much', () => {
+  test('reports the growth', () => {
     const { mean, growth } = judgeFlat(samples((index) => 10 * index, 60));
     expect(mean).toBeCloseTo(395);
     expect(growth).toBeCloseTo(390);
   });
 
-  test('too few samples say nothing', () => {
+  test('too few samples give no verdict', () => {
     expect(() => judgeFlat(samples(() => 1, 3))).toThrow('2 samples are too few');
   });
 });

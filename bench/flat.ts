@@ -6,23 +6,23 @@ export interface Sample {
 
 export interface Flatness {
   readonly mean: number;
-  /** How much the straight line through the samples rises from the first to the last. */
+  /** Rise of the regression line from the first sample to the last. */
   readonly growth: number;
-  /** How far samples are from that line: twice the standard deviation. */
+  /** Distance of samples from that line: twice the standard deviation. */
   readonly noise: number;
-  /** What growth is allowed. */
+  /** Allowed growth. */
   readonly allowed: number;
   readonly isFlat: boolean;
 }
 
-/** The first part of a run fills caches and compiles; it says nothing about what comes after. */
+/** The first part of a run fills caches and compiles; it is not representative. */
 const warmUpShare = 1 / 3;
-/** Of the mean: less than this in half an hour is not told from chance. */
+/** Of the mean: less than this in half an hour can't be distinguished from noise. */
 const smallShare = 0.05;
 
 /**
- * Whether a value stays where it is: the line through the samples after the warm-up rises by no more than
- * the noise, a twentieth of the mean, or the slack, whichever is the most.
+ * Whether a value stays flat: the line through the samples after the warm-up rises by no more than the noise,
+ * a twentieth of the mean, or the slack, whichever is the most.
  */
 export function judgeFlat(samples: readonly Sample[], slack = 0): Flatness {
   const judged = samples.slice(Math.floor(samples.length * warmUpShare));

@@ -7,7 +7,7 @@ import { besideMedian, type BenchmarkSuite, type Measurement } from './benchmark
 const requests = 200;
 const { signal } = new AbortController();
 
-/** A gateway that serves many Services, each on its address, with two destinations. */
+/** A gateway that serves many Services, each on its address, with two backends. */
 class LoadedGateway {
   readonly topology: Topology;
   #generation = 0;
@@ -25,8 +25,8 @@ class LoadedGateway {
   }
 
   /**
-   * The median times of a request that replaces one destination of one Service, and of one that changes
-   * nothing and is written down all the same. One by one in turns, so that both meet the same machine.
+   * The median times of a request that replaces one backend of one Service, and of one that changes nothing
+   * but is stored all the same. They alternate, so that load affects both.
    */
   async compareRequests(): Promise<Measurement> {
     const replacing: number[] = [];
@@ -42,7 +42,7 @@ class LoadedGateway {
     for (let index = 0; index < requests; index += 1) await this.#request([]);
   }
 
-  /** How often the kernel was written to so far. */
+  /** Number of writes to the kernel so far. */
   commits(): Promise<number> {
     return this.#metric('causeway_agent_ruleset_commits_total');
   }

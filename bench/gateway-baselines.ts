@@ -4,8 +4,8 @@ import { events, services } from '../packages/kubernetes/src/objects/resources.t
 import { never, type Requests, type Surroundings } from './gateway-load.ts';
 
 /**
- * The calls that the controller makes for each Service, one after the other for each and so many
- * Services side by side, and nothing else: no watching, no deciding, no gateways.
+ * The controller's calls for each Service, sequential for each Service and with this many Services in
+ * parallel, and nothing else: no watches, no decisions, no gateways.
  */
 export async function plainScript(
   surroundings: Surroundings,
@@ -62,7 +62,7 @@ export async function plainScript(
           metadata: { namespace: name.namespace, name: `web.${event}` },
           involvedObject: { kind: 'Service', ...name },
           reason: 'Plain',
-          message: 'as the controller says',
+          message: 'as the controller writes',
           type: 'Normal',
         });
       }
@@ -71,7 +71,9 @@ export async function plainScript(
   await Promise.all(Array.from({ length: concurrency }, work));
 }
 
-/** Lists what a controller must know, in the same pages, and does nothing with it. Answers how long it took. */
+/**
+ * Lists the objects that a controller needs, in the same pages, and does nothing with them. Returns the time.
+ */
 export async function listAll({ place, neutron }: Surroundings): Promise<number> {
   const config = parse(place.kubeconfig) as {
     clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];
@@ -81,7 +83,7 @@ export async function listAll({ place, neutron }: Surroundings): Promise<number>
   const ca = Buffer.from(cluster['certificate-authority-data'], 'base64').toString();
   const dispatcher = new Agent({ connect: { ca }, bodyTimeout: 0 });
   const headers = { authorization: `Bearer ${config.users[0].user.token}` };
-  // A token is fetched by both; it is not what is compared.
+  // Both fetch a token; that is not compared.
   await neutron.networks.get(place.network, { signal: never });
   const started = performance.now();
   const listKind = async (kind: string) => {

@@ -16,7 +16,7 @@ const latencyMs = 50;
 
 type Figure = 'gateway-many-services' | 'gateway-drift-lists' | 'gateway-drift-other-calls';
 
-/** The gateway controller with many Services, beside plain programs that make the same calls. */
+/** The gateway controller with many Services, compared with simple programs that make the same calls. */
 export const suite: BenchmarkSuite<Figure> = {
   name: 'gateway-controller',
   long: true,
@@ -36,7 +36,7 @@ export const suite: BenchmarkSuite<Figure> = {
   },
 };
 
-/** All at once, each in its own namespace; until every one is served and all gateways have confirmed. */
+/** All at once, each in its own namespace; until every one is served and all gateways have acknowledged. */
 async function manyServices(): Promise<Measurement> {
   let round = 0;
   const inFresh = async (work: (at: Surroundings) => Promise<number>) => {
@@ -71,12 +71,12 @@ async function manyServices(): Promise<Measurement> {
       await plainScript(surroundings, many, workers, calls);
       return performance.now() - started;
     });
-  // What the controller calls is known only after its first run.
+  // The controller's calls are known only after its first run.
   await subject();
   return compare(3, subject, baseline);
 }
 
-/** One look for drift, with few and with many Services. */
+/** One drift detection, with few and with many Services. */
 async function findDrift(): Promise<{ lists: Measurement; others: number }> {
   const few = await driftRequests(10);
   const all = await driftRequests(many);
@@ -93,7 +93,7 @@ async function driftRequests(count: number): Promise<Requests> {
     const controller = await startController(surroundings, everyMs);
     await until(() => controller.reconciles() >= count);
     await until(async () => sum(await surroundings.requests(), (what) => isNeutron(what)) > 0);
-    // From now on only what the next look asks for.
+    // From now on only the requests of the next resync.
     await delay(everyMs / 2);
     await surroundings.requests();
     await delay(everyMs);

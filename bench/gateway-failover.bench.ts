@@ -18,7 +18,7 @@ type FaultName = 'keepalived-killed' | 'link-down' | 'power-cut';
 type Figure = `failover-${FaultName}` | `tcp-resumes-${FaultName}`;
 const faultNames: readonly FaultName[] = ['keepalived-killed', 'link-down', 'power-cut'];
 const bar: Bar = { of: 'ratio', comparison: 'at most', limit: 6, unit: 'ms' };
-/** TCP goes on at its next retransmission: after an outage of 0.6 s that is at 1.4 s, or one more. */
+/** TCP continues at its next retransmission: after an outage of 0.6 s that is at 1.4 s, or one later. */
 const resumes: Bar = { of: 'value', comparison: 'at most', limit: 3_000, unit: 'ms' };
 const streamAddress = '10.77.3.1';
 const streams = 10;
@@ -29,8 +29,8 @@ const addresses = Array.from({ length: addressCount }, (_, index) =>
 const sample = addresses.filter((_, index) => index % (addressCount / sampled) === 0);
 
 /**
- * The longest silence of any sampled address over all runs, and the longest time that a running download
- * stood still. Every second run is the way back.
+ * The longest outage of any sampled address over all runs, and the longest pause of a running download. Every
+ * second run is the failback.
  */
 async function worstOf(
   topology: Topology,
@@ -58,7 +58,7 @@ async function worstOf(
   };
 }
 
-/** How long addresses are silent when the gateway that holds them fails, in advert intervals. */
+/** Outage of addresses when the active gateway fails, in advert intervals. */
 export const suite: BenchmarkSuite<Figure> = {
   name: 'gateway-failover',
   long: true,

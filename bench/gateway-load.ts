@@ -26,7 +26,7 @@ import { supervise } from '../packages/base/src/work/supervisor.ts';
 import { whenAborted } from '../packages/base/src/time/when-aborted.ts';
 
 export const never = new AbortController().signal;
-/** As `workers` of the controller's settings is by default. */
+/** Default of `workers` in the controller's settings. */
 export const workers = 16;
 
 interface Place {
@@ -112,7 +112,7 @@ export class Surroundings {
     return Number(await this.#ask(`served ${prefix}`));
   }
 
-  /** What was asked of them since the last time. */
+  /** Requests to them since the last call. */
   async requests(): Promise<Requests> {
     return (await this.#ask('requests')) as Requests;
   }
@@ -124,7 +124,7 @@ export class Surroundings {
   }
 }
 
-/** A gateway that confirms everything at once. What it does itself is not the controller's time. */
+/** A gateway that acknowledges everything at once. Its own work is not the controller's time. */
 export class QuickAgent implements AgentClient {
   generation = 0;
   endpoints = 0;
@@ -163,12 +163,12 @@ export class QuickAgent implements AgentClient {
 
 export interface RunningController {
   readonly agents: readonly QuickAgent[];
-  /** How many looks at a Service have ended. */
+  /** Number of finished reconciles. */
   reconciles(): number;
   stop(): Promise<void>;
 }
 
-/** The controller as `causeway controller` puts it together, with gateways that take no time. */
+/** The controller as assembled by `causeway controller`, with gateways that take no time. */
 export async function startController(
   surroundings: Surroundings,
   driftEveryMs = 3_600_000,

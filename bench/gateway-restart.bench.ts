@@ -7,7 +7,9 @@ const most = 10_000;
 
 type Figure = 'gateway-restart-writes' | 'gateway-restart-confirmed';
 
-/** A gateway controller that starts with many Services, beside a program that lists the same objects. */
+/**
+ * A gateway controller that starts with many Services, compared with a program that lists the same objects.
+ */
 export const suite: BenchmarkSuite<Figure> = {
   name: 'gateway-restart',
   long: true,
@@ -24,7 +26,7 @@ export const suite: BenchmarkSuite<Figure> = {
   },
 };
 
-/** A start on what is right: until all gateways have confirmed, and then nothing was written. */
+/** A start without work: until all gateways have acknowledged; nothing may be written. */
 async function restartWithMost(): Promise<{ writes: number; confirmed: Measurement }> {
   const surroundings = await Surroundings.start(0);
   let writes = 0;

@@ -1,11 +1,10 @@
-// An embedded cluster and cloud in a process of its own, so that their work does not count as the
-// controller's. Prints where they are as one line of JSON; then reads commands, one a line, and answers
-// each with a line of JSON:
-//
-//   create PREFIX COUNT      Services of type LoadBalancer, each in a namespace of its own, on port 80
-//   serve PREFIX COUNT       the same, already served as a controller would have left them
-//   served PREFIX            how many of them say that they are served
-//   requests                 what was asked since the last time, by service, method and kind
+// An embedded cluster and cloud in their own process, so that their work does not count as the controller's.
+// Prints their addresses as one line of JSON; then reads commands, one per line, and answers each with a line
+// of JSON:
+// - create PREFIX COUNT: Services of type LoadBalancer, each in its own namespace, on port 80
+// - serve PREFIX COUNT: the same, already served as a controller would have left them
+// - served PREFIX: how many of them have the condition of being served
+// - requests: the requests since the last time, by service, method and kind
 
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
@@ -112,7 +111,7 @@ function create(namespace: string): KubeObject {
   });
 }
 
-/** As the controller leaves a Service, with all that belongs to it. */
+/** A Service as the controller leaves it, with all its objects. */
 function serve(service: KubeObject): void {
   const managed = `Managed by Causeway for the cluster ${clusterId}`;
   const port = ports.create(
@@ -141,7 +140,7 @@ function serve(service: KubeObject): void {
   const place = { held, sharingGroup: sharingGroupOf(service) };
   const desired = portAnnotations(new Map([[4, port.id]]), place, false);
   const annotations = {
-    // A null is one that must not be there.
+    // A null marks a key that must be absent.
     ...Object.fromEntries(Object.entries(desired).filter(([, value]) => value !== null)),
     [recordAnnotation]: record,
   };

@@ -26,10 +26,10 @@ class Bench {
     return new Bench(node, await NodeProxy.start(node));
   }
 
-  sleep = () => this.proxy.tell(webService(true), webSlices(false));
-  wake = () => this.proxy.tell(webService(true), webSlices(true));
+  sleep = () => this.proxy.apply(webService(true), webSlices(false));
+  wake = () => this.proxy.apply(webService(true), webSlices(true));
 
-  /** So many clients connect while it sleeps; resolves when all of them wait. */
+  /** This many clients connect while it is idle; resolves when all of them wait. */
   async hold(count: number): Promise<{ readonly result: Promise<Result> }> {
     await this.sleep();
     const { result } = await this.node.clients(this.node.clientPod, { count, limitMs: 120_000 });
@@ -55,7 +55,7 @@ function firstByteP99(result: Result, since: number, count: number): number {
   );
 }
 
-/** From ready to the first byte of the slowest of a thousand, against as many that connect at once. */
+/** From ready to the first byte of the slowest of a thousand, compared with as many that connect at once. */
 function firstByte(bench: Bench): Promise<Measurement> {
   const held = async () => {
     const { result } = await bench.hold(clients);
@@ -95,8 +95,8 @@ export const suite: BenchmarkSuite<Figure> = {
   },
   async run() {
     if (!canUseNamespaces()) throw new Error('the figures of idling need root');
-    // Memory first, while there is no room that others have left. What a crowd leaves behind, in the kernel's
-    // table of connections above all, must not be felt by those that come next.
+    // Memory first, before other measurements leave free space in the heap. Leftovers of many clients, above
+    // all in the conntrack table, must not affect the next measurement.
     const [held, afterCrowd] = await onNodeOfItsOwn(
       async (bench) => [await memory(bench), await firstByte(bench)] as const,
     );

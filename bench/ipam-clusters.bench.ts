@@ -14,7 +14,9 @@ import { never, prepareSite, runAllocator } from './ipam-load.ts';
 
 const clusters = 1_000;
 const seconds = 20;
-/** A cluster's heartbeats, and how often it makes or removes a load balancer: busier than any we know. */
+/**
+ * A cluster's heartbeats, and how often it creates or deletes a load balancer: busier than any known cluster.
+ */
 const heartbeatEveryMs = 10_000;
 const changeEveryMs = 20_000;
 
@@ -22,7 +24,7 @@ type Figure = 'ipam-1000-clusters-reserve-p99' | 'ipam-1000-clusters-heartbeat-p
 const milliseconds = (limit: number) =>
   ({ of: 'value', comparison: 'at most', limit, unit: 'ms' }) as const;
 
-/** What a thousand clusters feel of one server on one etcd: 100 heartbeats and 100 calls a second. */
+/** Latency of one server on one etcd for a thousand clusters: 100 heartbeats and 100 calls a second. */
 export const suite: BenchmarkSuite<Figure> = {
   name: 'ipam-clusters',
   bars: {
@@ -65,7 +67,7 @@ async function measure(url: string, token: string): Promise<Record<Figure, Measu
     await call();
     into.push(performance.now() - started);
   };
-  /** At random moments around the interval, so that the clusters don't march in step. */
+  /** At random moments around the interval, so that the clusters are not synchronized. */
   const every = async (intervalMs: number, seed: number, call: () => Promise<unknown>) => {
     const random = seededRandom(seed);
     await delay(random() * intervalMs);

@@ -10,7 +10,7 @@ import { setPool, setSite } from '../packages/causeway/src/ipam/site-decisions.t
 import { systemClock } from '../packages/base/src/time/clock.ts';
 import { discardLog } from '../packages/base/src/observability/log.ts';
 
-/** What the benchmarks of the allocator share: callers, the work of a caller, and a bare transaction. */
+/** Common parts of the allocator's benchmarks: callers, the work of a caller, and a bare transaction. */
 
 export const never = new AbortController().signal;
 export const callers = 64;
@@ -75,7 +75,7 @@ export async function reserveOverHttp(client: IpamClient, caller: number): Promi
   await client.call('reserve', { params, body: { uid: newUid() } }, never);
 }
 
-/** Calls done in a second by the callers together, each one after the other, for so long. */
+/** Calls per second of all callers together, each sequential, over this duration. */
 export async function rateOf(
   milliseconds: number,
   call: (caller: number) => Promise<unknown>,
@@ -95,7 +95,7 @@ export async function rateOf(
   return (done / (performance.now() - started)) * 1_000;
 }
 
-/** Remembers the last transaction that passed through, to make bare ones of its size. */
+/** Keeps the last transaction that passed through, to make bare ones of its size. */
 export function spiedOn(ledger: Ledger): { ledger: Ledger; last(): Transaction | undefined } {
   let last: Transaction | undefined;
   const spy: Ledger = {
@@ -114,7 +114,7 @@ export function spiedOn(ledger: Ledger): { ledger: Ledger; last(): Transaction |
   return { ledger: spy, last: () => last };
 }
 
-/** A transaction of the same size and number of operations that depends on nothing. */
+/** A transaction of the same size and number of operations without dependencies. */
 export function bareTransaction(like: Transaction, index: number): Transaction {
   const unique = (key: string) =>
     `bare/${String(index).padStart(Math.max(1, key.length - 5), '0')}`;

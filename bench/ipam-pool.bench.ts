@@ -9,7 +9,7 @@ const size = 65_536;
 const full = Math.floor(size * 0.99);
 const decisions = 2_000;
 
-/** Finding an address in a pool of 65,536 of which 99 % are taken, beside the same pool empty. */
+/** Finding an address in a pool of 65,536 with 99 % reserved, compared with the same pool empty. */
 export const suite: BenchmarkSuite<'ipam-full-pool'> = {
   name: 'ipam-pool',
   bars: {
@@ -31,7 +31,7 @@ export const suite: BenchmarkSuite<'ipam-full-pool'> = {
   },
 };
 
-/** Addresses that are taken lie all over the pool, as they would after years. */
+/** Reserved addresses are spread over the pool, like after years. */
 function allocatorWith(taken: number): TestAllocator {
   const testAllocator = new TestAllocator().withSite([
     { name: 'p', addresses: ['10.0.0.0-10.0.255.255'] },

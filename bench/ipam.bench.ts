@@ -42,7 +42,10 @@ type Figure =
   | 'ipam-sqlite-in-process'
   | 'ipam-sqlite-http';
 
-/** Allocations a second from 64 clusters, beside bare transactions of the same size on the same ledger. */
+/**
+ * Reservations per second from 64 clusters, compared with bare transactions of the same size on the same
+ * ledger.
+ */
 export const suite: BenchmarkSuite<Figure> = {
   name: 'ipam',
   bars: {
@@ -73,7 +76,7 @@ interface Figures {
   readonly http: Measurement;
 }
 
-/** etcd with its disk as in production; the server is a process of its own, the callers are in this one. */
+/** etcd with its disk as in production; the server is its own process, the callers are in this one. */
 async function onEtcd(directory: string): Promise<Figures> {
   const etcd = await startEtcdCluster({ members: 1, fsync: true });
   const root = '/causeway/ipam/';
@@ -146,7 +149,7 @@ function seen(): Transaction {
   return sample;
 }
 
-/** Bare transactions on etcd, from as many callers as there are clusters, each a transaction of its own. */
+/** Bare transactions on etcd, from as many callers as there are clusters, each a separate transaction. */
 function bareRateOn(client: EtcdClient): Promise<number> {
   return rateOf(roundMs, async () => {
     const message = encodeTransaction(bareTransaction(seen(), (bareCount += 1)));

@@ -25,7 +25,7 @@ const serviceCount = 10_000;
 const namespace = 'bench';
 const changes = 400;
 
-/** Everything that the measurements share: a real API server with many Services in it. */
+/** Common to all measurements: a real API server with many Services in it. */
 interface Bench {
   readonly cluster: RealKubernetes;
   readonly client: KubeClient;
@@ -55,7 +55,7 @@ async function setUp(): Promise<Bench> {
   return { cluster, client, bare };
 }
 
-/** As a team's chart would write it. */
+/** As written by a team's chart. */
 function makeService(index: number): Service {
   const name = `service-${index}`;
   const labels = {
@@ -102,7 +102,7 @@ async function follow({ client }: Bench, store: Store<Service>): Promise<() => P
   };
 }
 
-/** What the server must still clean up after one measurement is not charged to the next. */
+/** The server's cleanup after one measurement does not count for the next. */
 function serverAtRest(): Promise<void> {
   return delay(300);
 }
@@ -168,14 +168,14 @@ async function settledHeap(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** Changes Services one by one; answers with the times from each request to the news of it, sorted out by name. */
+/** Changes Services one by one; returns the times from each request to its notification, by name. */
 async function changeOneByOne(bench: Bench, arrived: Map<string, () => void>): Promise<number[]> {
   const times: number[] = [];
   for (let index = 0; index < changes; index += 1) {
     const name = `service-${index}`;
-    const news = new Promise<void>((resolve) => arrived.set(name, resolve));
+    const notified = new Promise<void>((resolve) => arrived.set(name, resolve));
     const started = performance.now();
-    const note = news.then(() => times.push(performance.now() - started));
+    const note = notified.then(() => times.push(performance.now() - started));
     const annotations = { 'example.com/touched': String(started) };
     await bench.client.patchMerge(services, { namespace, name }, { metadata: { annotations } });
     await note;
@@ -206,7 +206,7 @@ async function latencyOfReconciler(bench: Bench): Promise<number> {
     },
     stop.signal,
   );
-  // From now on: what was loaded is not a change.
+  // From now on: loaded objects are not changes.
   let isLoaded = false;
   store.onChange(({ key }) => {
     if (isLoaded) queue.add(key);
@@ -219,7 +219,7 @@ async function latencyOfReconciler(bench: Bench): Promise<number> {
   return percentile(times, 0.99);
 }
 
-/** A client that looks for the name in each line as it comes, and does nothing else. */
+/** A client that searches each line for the name, and does nothing else. */
 async function latencyOfBareWatch(bench: Bench): Promise<number> {
   const { cluster, bare } = bench;
   const arrived = new Map<string, () => void>();
@@ -249,7 +249,7 @@ async function latencyOfBareWatch(bench: Bench): Promise<number> {
   return percentile(times, 0.99);
 }
 
-/** From one leader's being told to stop to the next one's leading, the median in ms. */
+/** From stopping one leader to the next one leading, the median in ms. */
 async function handover({ client }: Bench): Promise<number> {
   const times: number[] = [];
   const led: (() => void)[] = [];

@@ -1,9 +1,8 @@
-// Runs the benchmarks: all of them, or those named.
-//
-//   npm run bench                      all but the long ones
-//   npm run bench -- NAME [NAME...]    those suites or figures
-//   npm run bench -- --list            what there is
-//   npm run bench -- --json FILE       the figures as JSON as well
+// Runs the benchmarks: all of them, or the named ones.
+// - npm run bench: all except the long ones
+// - npm run bench -- NAME [NAME...]: these suites or figures
+// - npm run bench -- --list: lists them
+// - npm run bench -- --json FILE: writes the figures as JSON as well
 
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -74,7 +73,7 @@ async function measure(chosen: readonly BenchmarkSuite[]): Promise<Figure[]> {
       if (measurement === undefined) throw new Error(`${suite.name} measured no ${name}`);
       return judge(name, bar, measurement);
     });
-    // As soon as it is measured: a suite that fails later takes nothing away from it.
+    // As soon as it is measured: a later failure of a suite does not discard it.
     process.stdout.write(tableOf(ofSuite));
     figures.push(...ofSuite);
   }

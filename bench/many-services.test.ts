@@ -38,7 +38,7 @@ async function endpoints(): Promise<string[]> {
   );
 }
 
-test('each change replaces an endpoint of the next Service, and no change is none', async () => {
+test('each change replaces an endpoint of the next Service, and zero changes change nothing', async () => {
   const many = new ManyServices(client, 3);
   await many.create();
   const first = await endpoints();

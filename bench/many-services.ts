@@ -7,11 +7,11 @@ import { endpointSlices, services } from '../packages/kubernetes/src/objects/res
 const namespace = 'default';
 const runTogether = 16;
 
-/** Services with two endpoints each that nobody asks. */
+/** Services with two endpoints each and without traffic. */
 export class ManyServices {
   readonly #client: KubeClient;
   readonly #count: number;
-  /** Goes on from one time to the next: every change is one. */
+  /** Continues over calls, so that every change is a real one. */
   #turn = 0;
 
   constructor(client: KubeClient, count: number) {
@@ -30,7 +30,7 @@ export class ManyServices {
     await Promise.all(Array.from({ length: runTogether }, work));
   }
 
-  /** In one Service after another an endpoint is replaced by another, at a steady pace. */
+  /** Replaces an endpoint in one Service after another, at a steady rate. */
   async change(perSecond: number, seconds: number): Promise<void> {
     const begin = performance.now();
     const underWay: Promise<unknown>[] = [];
@@ -55,7 +55,7 @@ function serviceAt(at: number): Service {
   };
 }
 
-/** Addresses that no pod has: two of 250, of which the second depends on the turn. */
+/** Addresses without pods: two of 250; the second depends on the round. */
 function sliceAt(at: number, turn: number): EndpointSlice {
   const address = (last: number) => `10.214.9.${(last % 250) + 1}`;
   return {

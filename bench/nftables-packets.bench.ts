@@ -1,4 +1,4 @@
-// What the ruleset costs the packets: the first of a connection, and those that follow.
+// Cost of the ruleset for packets: the first of a connection, and the following ones.
 
 import type { NetlinkDriver } from '../packages/nftables/src/drivers/netlink/netlink-driver.ts';
 import { TestNetwork } from '../test/services/namespaces.ts';

@@ -1,4 +1,4 @@
-// What a change to the ruleset costs: against a smaller ruleset, and against the program nft.
+// Cost of a change of the ruleset: compared with a smaller ruleset, and with the program nft.
 
 import fs from 'node:fs/promises';
 import os from 'node:os';
@@ -55,7 +55,7 @@ async function fromNothing(network: TestNetwork): Promise<Measurement> {
   return measurement;
 }
 
-/** The worst over all removals: share of clients that move beyond what the bar allows for. */
+/** The worst over all removals: share of clients that move beyond the allowed share. */
 function slotMovement(counts: readonly number[], acrossSizes: boolean): Measurement {
   let worst = 0;
   for (const count of counts) {

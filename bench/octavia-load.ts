@@ -3,10 +3,10 @@ import { noMetrics, type Metrics } from '../packages/base/src/observability/metr
 import { newService, newSlice, type OctaviaLab } from '../test/octavia/lab.ts';
 import { waitFor } from '../test/services/wait-for.ts';
 
-/** Where all Services of the benchmarks send to. */
+/** The backend of all Services of the benchmarks. */
 export const member = '10.10.1.1';
 
-/** Counts requests to the cloud, logins not among them. */
+/** Counts requests to the cloud, without logins. */
 export class Counting implements Metrics {
   requests = 0;
   readonly gauge: Metrics['gauge'] = (definition) => noMetrics.gauge(definition);
@@ -20,7 +20,7 @@ export class Counting implements Metrics {
   });
 }
 
-/** A figure that can't be measured ends the run instead of holding it up. */
+/** A figure that can't be measured ends the run instead of blocking it. */
 const patience = { timeoutMs: 5 * 60_000, intervalMs: 250 };
 
 export function until(what: string, isDone: () => Promise<boolean>): Promise<boolean> {

@@ -8,16 +8,19 @@ import { addWideSubnet } from './wide-subnet.ts';
 
 const count = 1_000;
 const ports = [80, 81, 82];
-/** What the clients ask for by themselves. */
+/** Default of the clients. */
 const pageSize = 200;
 
-/** Load balancers, listeners, pools and floating IPs. A full page is followed by one that is empty. */
+/** Load balancers, listeners, pools and floating IPs. A full page is followed by an empty one. */
 const pages = [1, ports.length, ports.length, 1].reduce(
   (sum, each) => sum + Math.floor((each * count) / pageSize) + 1,
   0,
 );
 
-/** A start on 1,000 right Services with 3 ports each: calls to the cloud, beside the pages of its lists. */
+/**
+ * A start with 1,000 correct Services of 3 ports each: calls to the cloud, compared with the pages of its
+ * lists.
+ */
 async function resync(): Promise<Measurement> {
   const kubernetes = await startEmbeddedKubernetes();
   const cloud = await startEmbeddedOpenStack({ provisioningDelayMs: 5 });
@@ -32,7 +35,7 @@ async function resync(): Promise<Measurement> {
     await lab.stop();
     metrics.requests = 0;
     await lab.start({ memberSample: 0 });
-    // It comes after all the others, and without endpoints it costs nothing itself.
+    // It is handled after all the others, and without endpoints it costs nothing.
     await lab.client.create(services, newService('last'));
     await until('the last Service', async () => (await lab.klb('last')) !== undefined);
     return { value: metrics.requests, baseline: pages };
@@ -47,7 +50,7 @@ export const suite: BenchmarkSuite<'octavia-resync-calls'> = {
   name: 'octavia-resync',
   long: true,
   bars: {
-    // Beside the lists, the service is asked for its version, and Neutron for the subnets.
+    // Beside the lists, the client reads the version of the service, and the subnets of Neutron.
     'octavia-resync-calls': { of: 'ratio', comparison: 'at most', limit: 1.1, unit: 'calls' },
   },
   run: async () => ({ 'octavia-resync-calls': await resync() }),

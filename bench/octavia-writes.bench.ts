@@ -14,13 +14,13 @@ const ports = ['a', 'b', 'c'].map((name, index) => ({ name, port: 80 + index }))
 const targets = ports.map(({ name, port }) => ({ name, port, protocol: 'TCP' as const }));
 const addresses = (count: number) =>
   Array.from({ length: count }, (_, index) => `10.10.1.${index + 1}`);
-/** Changes come faster than that one after another, so that they are one. */
+/** Changes follow each other faster than this, so that they are merged. */
 const quietMs = 2_000;
 
 const atMost = (limit: number, unit = 'writes') =>
   ({ of: 'value', comparison: 'at most', limit, unit }) as const;
 
-/** What changes cost, in writes to the cloud; OCCM writes for each listener, pool and member. */
+/** Cost of changes, in writes to the cloud; OCCM writes for each listener, pool and member. */
 export const suite: BenchmarkSuite<Figure> = {
   name: 'octavia-writes',
   bars: {
@@ -36,7 +36,7 @@ export const suite: BenchmarkSuite<Figure> = {
       if (method !== 'GET' && service !== 'identity') writes.push(service);
     });
     const figure = (value: number): Measurement => ({ value, baseline: null });
-    /** Since it was asked the last time. */
+    /** Since the last call. */
     const counted = () => {
       const all = writes.splice(0);
       const neutron = all.filter((service) => service === 'network').length;

@@ -25,7 +25,7 @@ interface Round {
 
 const many = 20;
 
-/** The same writes by a plain script: the whole tree in one request, then the floating IP. */
+/** The same writes by a simple script: the whole tree in one request, then the floating IP. */
 async function byScript(lab: OctaviaLab): Promise<Round> {
   const balancing = await lab.balancing();
   const { neutron } = lab;
@@ -90,7 +90,7 @@ async function byController(
       lab.client.delete(services, { namespace: 'default', name: `s${index}` }),
     ),
   );
-  await until('all to be gone', async () => (await serviceCount(lab)) === 0);
+  await until('all to be deleted', async () => (await serviceCount(lab)) === 0);
   return { createMs, deleteMs: performance.now() - deleting, calls };
 }
 
@@ -98,7 +98,7 @@ async function onRealServices() {
   const [kubernetes, cloud] = await Promise.all([startKubernetes(), startOpenStack()]);
   const metrics = new Counting();
   const kubeconfig = await fs.readFile(kubernetes.kubeconfig, 'utf8');
-  // Eight requests at a time, for both: more only wait in the service, and longer than a client does.
+  // Eight requests at a time, for both: more would only wait in the service, longer than a client's timeout.
   const cloudOptions = { metrics, concurrency: 8, attemptDeadlineMs: 120_000, deadlineMs: 600_000 };
   const lab = await OctaviaLab.open({ ...cloud, kubeconfig, cloudOptions });
   try {

@@ -1,5 +1,5 @@
-// A cloud of canned answers in a process of its own, so that its work does not count as the client's.
-// Prints its address, then serves until its standard input ends.
+// A cloud with fixed answers in its own process, so that its work does not count as the client's. Prints its
+// address, then serves until its standard input ends.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -45,8 +45,8 @@ async function startCannedCloud(...args: string[]): Promise<CannedCloud> {
 }
 
 /**
- * How long the work holds the event loop at a time: the processor time that this thread takes between
- * two looks of a timer. Processor time, because on a busy machine the clock also counts the others.
+ * How long the work blocks the event loop at a time: the processor time of this thread between two timer
+ * callbacks. Processor time, because on a busy machine the clock also includes other processes.
  */
 async function holdsOf(work: () => Promise<void>): Promise<number[]> {
   const holds: number[] = [];
@@ -70,7 +70,7 @@ async function holdsOf(work: () => Promise<void>): Promise<number[]> {
   return holds;
 }
 
-/** How late timers run while the work goes on, by the clock: what callers notice, other load included. */
+/** How late timers run during the work, by the clock: what callers notice, other load included. */
 async function delayOf(work: () => Promise<void>): Promise<number> {
   const histogram = monitorEventLoopDelay({ resolution: 1 });
   histogram.enable();
@@ -79,7 +79,7 @@ async function delayOf(work: () => Promise<void>): Promise<number> {
   return histogram.percentile(99) / 1e6;
 }
 
-/** The p99 of the delay by the clock while everything is listed, beside an idle loop's. */
+/** The p99 of the delay by the clock while everything is listed, compared with an idle loop. */
 async function listingDelay(): Promise<Measurement> {
   const { cloud, stop } = await startCannedCloud();
   try {
@@ -104,7 +104,7 @@ async function drain(objects: AsyncIterable<unknown>): Promise<number> {
   return seen;
 }
 
-/** The p99 and the longest hold, in milliseconds, while every load balancer, listener and pool is listed. */
+/** The p99 and the longest block, in milliseconds, while every load balancer, listener and pool is listed. */
 async function listingHolds(...args: string[]): Promise<{ p99: number; longest: number }> {
   const { cloud, stop } = await startCannedCloud(...args);
   try {
@@ -125,7 +125,7 @@ async function listingHolds(...args: string[]): Promise<{ p99: number; longest: 
   }
 }
 
-/** How many tokens are asked for when 1,000 calls at once meet an expired one. */
+/** Number of requested tokens when 1,000 concurrent calls have an expired one. */
 async function renewals(): Promise<Measurement> {
   const { url, cloud, stop } = await startCannedCloud('--count', '1');
   try {

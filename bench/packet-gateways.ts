@@ -19,7 +19,7 @@ const settings = {
   resumeConnections: true,
 };
 
-/** A gateway with an address of its own that leads to the one backend, by whatever rules it has. */
+/** A gateway with its own address that leads to the one backend, by any kind of rules. */
 export interface Gateway {
   readonly host: Host;
   readonly address: string;
@@ -37,7 +37,7 @@ export async function build(network: TestNetwork): Promise<{ client: Host; backe
   return { client, backend };
 }
 
-/** Each gateway masquerades by its routes: the backend answers through the gateway a client came by. */
+/** Each gateway masquerades by its routes: the backend answers through the client's gateway. */
 export async function addGateway(network: TestNetwork, number: number): Promise<Gateway> {
   const host = await network.host(`gateway${number}`);
   await host.setting('net.ipv4.ip_forward', 1);
@@ -79,12 +79,12 @@ export async function programOurs(gateway: Gateway, count: number): Promise<Netl
   return driver;
 }
 
-/** The gateway's own is the last. */
+/** The gateway's own address is the last. */
 export function servedAddresses(gateway: Gateway, count: number): string[] {
   return services(gateway, count).map(({ address }) => address);
 }
 
-/** One rule for each address, in their order, as ch-k8s-lbaas writes them: all of it whenever something changes. */
+/** One rule for each address, in order, like ch-k8s-lbaas: all of them are rewritten on every change. */
 export function linearRules(addresses: readonly string[]): string {
   const rules = addresses.map(
     (address) =>

@@ -1,9 +1,9 @@
 // The ends of the connections that nftables-packets measures.
-//   packet-program.ts serve PORT           sends a block for each line it is sent, a byte for one that says `one`
-//   packet-program.ts connect PORT N A B   times N connections to each address, in turns
-//   packet-program.ts exchange PORT N A B  the same, until the first byte of an answer has come
-//   packet-program.ts reach PORT A         waits until a connection to the address succeeds
-//   packet-program.ts receive PORT N A B   times N blocks over one connection to each address, in turns
+// - packet-program.ts serve PORT: sends a block for each line it gets, a byte for the line `one`
+// - packet-program.ts connect PORT N A B: times N connections to each address, alternating
+// - packet-program.ts exchange PORT N A B: the same, until the first byte of an answer
+// - packet-program.ts reach PORT A: waits until a connection to the address succeeds
+// - packet-program.ts receive PORT N A B: times N blocks over one connection to each address, alternating
 
 import net from 'node:net';
 import { median } from './benchmark.ts';
@@ -27,7 +27,7 @@ if (mode === 'serve') {
   const measure = mode === 'connect' ? connect : exchange;
   const times = addresses.map((): number[] => []);
   for (let index = 0; index < Number(count); index += 1) {
-    // What the one before leaves to be cleared up falls upon all alike.
+    // Shuffled, so that the cleanup of the previous connection affects all alike.
     for (const [which, address] of shuffled([...addresses.entries()])) {
       times[which]?.push(await measure(address));
     }
@@ -77,7 +77,10 @@ function exchange(address: string): Promise<number> {
   });
 }
 
-/** Patient for a moment only: who drops packets while it starts would be asked again after a second. */
+/**
+ * With a short timeout: a starting gateway that drops packets would otherwise get the retransmission only
+ * after a second.
+ */
 function canReach(address: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = net.connect({ port, host: address, timeout: 50 });
@@ -97,7 +100,7 @@ function open(address: string): Promise<net.Socket> {
   });
 }
 
-/** How long one block takes, in milliseconds. */
+/** Time of one block, in milliseconds. */
 function receive(socket: net.Socket): Promise<number> {
   return new Promise((resolve) => {
     const started = performance.now();

@@ -7,7 +7,7 @@ import { compare, type BenchmarkSuite } from './benchmark.ts';
 
 const repeats = 5;
 
-/** The whole playground, beside a bare etcd and kube-apiserver until `/readyz` answers. */
+/** The whole playground, compared with a bare etcd and kube-apiserver until `/readyz` answers. */
 export const suite: BenchmarkSuite<'playground-ready'> = {
   name: 'playground',
   long: true,

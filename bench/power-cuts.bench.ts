@@ -11,7 +11,7 @@ import type { OutageFigures } from '../test/cluster-long/power-cuts/outage-figur
 import type { BenchmarkSuite, Measurement } from './benchmark.ts';
 
 const runs = 3;
-/** The agents' setting, as it is if nobody says otherwise. */
+/** The agents' default setting. */
 const probeMs = 500;
 
 type Figure =
@@ -19,7 +19,7 @@ type Figure =
   | 'power-cut-gateway-downloads-lost'
   | 'power-cut-node-last-failure';
 
-/** What somebody outside notices when parts of a real cluster lose their power; three runs of each. */
+/** Effect on an external client when parts of a real cluster lose power; three runs of each. */
 export const suite: BenchmarkSuite<Figure> = {
   name: 'power-cuts',
   long: true,
@@ -62,7 +62,7 @@ export const suite: BenchmarkSuite<Figure> = {
   },
 };
 
-/** The one with the address is cut off, comes back, and the agent of the one that has it then is restarted. */
+/** The active gateway loses power and comes back, then the agent of the active gateway is restarted. */
 async function strikeGateways(
   stage: PowerCutStage,
 ): Promise<[OutageFigures, OutageFigures, OutageFigures]> {

@@ -1,14 +1,14 @@
 import fs from 'node:fs/promises';
 import { descendantsOf } from '../test/services/process-tree.ts';
 
-/** Of one process since it was started. */
+/** Of one process since its start. */
 export interface Usage {
-  /** With the programs that it has run and waited for. */
+  /** Including the child processes that it has waited for. */
   readonly cpuMs: number;
   readonly residentMb: number;
 }
 
-/** Of the process that runs the program, of one and all below it. */
+/** The process that runs the program, among the given one and its descendants. */
 export async function usageOf(ancestor: number, program: string): Promise<Usage> {
   for (const pid of [ancestor, ...(await descendantsOf(ancestor))]) {
     if ((await fs.readlink(`/proc/${pid}/exe`).catch(() => '')) !== program) continue;
@@ -20,5 +20,5 @@ export async function usageOf(ancestor: number, program: string): Promise<Usage>
     const kilobytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
     return { cpuMs: ticks * 10, residentMb: (kilobytes * 1024) / 1_000_000 };
   }
-  throw new Error(`nobody runs ${program} below ${ancestor}`);
+  throw new Error(`no process below ${ancestor} runs ${program}`);
 }

@@ -1,6 +1,7 @@
-// Runs a benchmark and draws where its time goes: the process that measures, and those it starts.
+// Runs a benchmark and draws a profile: of the measuring process, or of one that it starts.
 //
-//   npm run profile -- SUITE [--of WORD]   WORD: of the processes, the one that did most in files with it
+// npm run profile -- SUITE [--of WORD] WORD: selects the process with the most time in files with this word
+// in the path
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs/promises';
@@ -43,18 +44,18 @@ async function runProfiled(name: string): Promise<void> {
   await new Promise((resolve) => child.once('close', resolve));
 }
 
-/** The profile with the most time in files whose path has this in it. */
+/** The profile with the most time in files with this word in the path. */
 async function busiest(word: string): Promise<CpuProfile> {
   let [best, most]: [CpuProfile | undefined, number] = [undefined, 0];
   for (const name of await fs.readdir(directory)) {
     const text = await fs.readFile(path.join(directory, name), 'utf8');
-    // A process that was killed leaves half of one.
+    // A killed process leaves an incomplete one.
     const profile = parsed(text);
     if (profile === undefined) continue;
     const time = timeIn(profile, word);
     if (time > most) [best, most] = [profile, time];
   }
-  if (best === undefined) throw new Error(`no process did anything in ${word}`);
+  if (best === undefined) throw new Error(`no process used time in ${word}`);
   return best;
 }
 

@@ -12,12 +12,15 @@ import { compileProgram } from './compiled-program.ts';
 
 const count = 5_000;
 const podsEach = 2;
-/** Long enough for either to notice that it is idle, or to collect what it does not need. */
+/** Long enough for both to notice that they are idle, or to collect garbage. */
 const idleMs = 30_000;
 const megabyte = 1_000_000;
 const fields = { conntrack: { maxPerCore: 0, min: 0 } };
 
-/** Our proxy, compiled as it ships, beside the real kube-proxy: both on one node with 5,000 Services. */
+/**
+ * Causeway's proxy, compiled as released, compared with the real kube-proxy: both on one node with 5,000
+ * Services.
+ */
 export const suite: BenchmarkSuite<'proxy-resident'> = {
   name: 'proxy-memory',
   long: true,

@@ -6,16 +6,16 @@ import type { Usage } from './process-usage.ts';
 import { withApi } from './real-cluster-load.ts';
 import { KubeProxies, OurProxies, type NodeProxies } from './real-cluster-proxies.ts';
 
-/** CAUSEWAY_BENCH_SERVICES and CAUSEWAY_BENCH_SECONDS make it short for a try. */
+/** CAUSEWAY_BENCH_SERVICES and CAUSEWAY_BENCH_SECONDS shorten a trial run. */
 const serviceCount = Number(process.env['CAUSEWAY_BENCH_SERVICES'] ?? 5_000);
 const seconds = Number(process.env['CAUSEWAY_BENCH_SECONDS'] ?? 300);
 const changesPerSecond = 10;
-/** Memory is looked at between stretches of this length. */
+/** Memory is read between intervals of this length. */
 const stretchSeconds = 5;
-/** Who uses less than this in a second has nothing left to do. */
+/** A process that uses less than this in a second is idle. */
 const restingMs = 50;
 
-/** Of the node whose proxy costs most. */
+/** Of the node with the most expensive proxy. */
 interface Cost {
   readonly cpuMs: number;
   readonly residentMb: number;
@@ -37,11 +37,11 @@ async function measure(proxies: NodeProxies, many: ManyServices): Promise<Cost> 
   return { cpuMs: Math.max(...used), residentMb: Math.max(...resident) };
 }
 
-/** Rules for everything that is there already cost what they cost once; that is not measured. */
+/** The one-time cost of rules for existing objects is not measured. */
 async function untilResting(proxies: NodeProxies): Promise<Usage[]> {
   let last: Usage[] | undefined;
   return waitFor(
-    'the proxies to rest',
+    'the proxies to be idle',
     async () => {
       const before = last;
       const now = await proxies.usage();

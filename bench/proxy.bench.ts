@@ -1,4 +1,4 @@
-// What a change costs the node's proxy, and what its rules cost the first packet of a connection.
+// Cost of a change for the node's proxy, and of its rules for the first packet of a connection.
 
 import { addressFromInteger, parseAddress } from '../packages/base/src/address/address.ts';
 import { parsePrefix } from '../packages/base/src/address/prefix.ts';
@@ -55,7 +55,7 @@ function slice(number: number, ...addresses: string[]): EndpointSlice {
   };
 }
 
-/** A proxy with so many Services, fed by a store as a reflector feeds it. */
+/** A proxy with this many Services, fed by a store like by a reflector. */
 class Loaded {
   readonly #proxy: BaseProxy;
   readonly #store = new Store<EndpointSlice>({ log: discardLog });
@@ -127,7 +127,7 @@ class Loaded {
     return median(times);
   }
 
-  /** Only the endpoint that really answers. */
+  /** Leaves only the endpoint that answers. */
   async leaveOneEndpoint(number: number): Promise<void> {
     const committed = this.#committed();
     this.#store.put(slice(number, backend));
@@ -154,7 +154,7 @@ async function spawnedElement(host: Host, number: number): Promise<number> {
   return performance.now() - started;
 }
 
-/** A node whose first Services lead to the one backend; the client reaches it at the first one. */
+/** A node where the first Services lead to the one backend; the client reaches it at the first one. */
 async function addNode(network: TestNetwork, number: number): Promise<Host> {
   const host = await network.host(`node${number}`);
   await host.setting('net.ipv4.ip_forward', 1);
@@ -209,7 +209,7 @@ export const suite: BenchmarkSuite<keyof typeof bars> = {
   },
 };
 
-/** Each node has one Service with the one backend alone, after all its others. */
+/** Each node has one Service with only the one backend, after all its others. */
 async function firstPacket(network: TestNetwork, running: Loaded[]) {
   await network.segment('ext');
   await network.segment('int');

@@ -11,7 +11,7 @@ import { openWayIn } from '../test/services/real-cluster/way-in.ts';
 
 const namespace = 'default';
 
-/** Works with the API of a cluster from this process. */
+/** Runs work with the API of a cluster from this process. */
 export async function withApi<T>(
   cluster: RealCluster,
   work: (client: KubeClient) => Promise<T>,
@@ -28,7 +28,7 @@ export async function withApi<T>(
   }
 }
 
-/** When an address first answers somebody on a node, in milliseconds since 1970. */
+/** The time when an address first answers a client on a node, in milliseconds since 1970. */
 export class FirstAnswer {
   readonly begun: Promise<void>;
   readonly answered: Promise<number>;
@@ -42,7 +42,7 @@ export class FirstAnswer {
     const program = await ensureProgram('workload');
     const ended = node.machine.run(program, 'first', url);
     const answered = ended.then((text) => Number(text.trim().split('\n').at(-1)));
-    // The program takes a moment to start; it is under way before anything is created that could answer.
+    // The program takes a moment to start; it runs before the backend is created.
     return new FirstAnswer(delay(300), answered);
   }
 }
@@ -50,7 +50,7 @@ export class FirstAnswer {
 /** In milliseconds since 1970, finer than Date. */
 export const now = () => performance.timeOrigin + performance.now();
 
-/** Waits until a pod is seen ready; answers when. */
+/** Waits until a pod is seen ready; returns the time. */
 export async function seenReady(client: KubeClient, name: string): Promise<number> {
   const stop = new AbortController();
   try {

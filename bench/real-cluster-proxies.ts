@@ -16,9 +16,9 @@ const root = path.dirname(import.meta.dirname);
 export interface NodeProxies {
   readonly kind: 'kube-proxy' | 'causeway';
   start(): Promise<void>;
-  /** Of each node's. */
+  /** For each node. */
   usage(): Promise<Usage[]>;
-  /** With everything that they wrote. */
+  /** Removes everything that they wrote. */
   stop(): Promise<void>;
 }
 
@@ -82,7 +82,7 @@ export class OurProxies implements NodeProxies {
 
   async stop(): Promise<void> {
     for (const proxy of this.#running.splice(0)) {
-      // What was started is the program that enters the node; the proxy is below it.
+      // The started program enters the node; the proxy is below it.
       for (const pid of await descendantsOf(proxy.pid)) process.kill(pid, 'SIGTERM');
       await proxy.exited;
     }

@@ -8,7 +8,7 @@ import { median, type BenchmarkSuite, type Measurement } from './benchmark.ts';
 import { FirstAnswer, now, withApi, seenReady } from './real-cluster-load.ts';
 import { KubeProxies, OurProxies, type NodeProxies } from './real-cluster-proxies.ts';
 
-/** CAUSEWAY_BENCH_REPEATS makes it short for a try. */
+/** CAUSEWAY_BENCH_REPEATS shortens a trial run. */
 const repeats = Number(process.env['CAUSEWAY_BENCH_REPEATS'] ?? 15);
 const namespace = 'default';
 
@@ -18,7 +18,7 @@ interface Figures {
   readonly lost: number;
 }
 
-/** A real cluster on which one kind of proxy takes the other's place. */
+/** A real cluster where one kind of proxy replaces the other. */
 class Stage {
   readonly #cluster: RealCluster;
   readonly #client: KubeClient;
@@ -43,8 +43,8 @@ class Stage {
     }
     const lost = await this.#lostByRestart();
     await proxies.stop();
-    const told = { readyMs: median(ready), createdMs: median(created), lost };
-    console.log(`  ${proxies.kind}: ${JSON.stringify(told)}`);
+    const figures = { readyMs: median(ready), createdMs: median(created), lost };
+    console.log(`  ${proxies.kind}: ${JSON.stringify(figures)}`);
     return { readyMs: ready, createdMs: created, lost };
   }
 
@@ -128,7 +128,7 @@ type Figure =
   | 'service-created-to-first-answer'
   | 'rolling-restart-lost-more';
 
-/** The median of ours beside that of theirs, and how far single ones of ours are from it. */
+/** The median of Causeway's values against that of the others, and the spread of Causeway's values. */
 function beside(ours: readonly number[], theirs: readonly number[]): Measurement {
   const baseline = median(theirs);
   return {

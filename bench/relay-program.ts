@@ -1,4 +1,4 @@
-// What the accepting holder does once a Service is awake, alone: relay-program.ts PORT ADDRESS:PORT
+// The relay of the accepting holder for an awake Service, alone: relay-program.ts PORT ADDRESS:PORT
 
 import net from 'node:net';
 import { dial, relay } from '../packages/causeway/src/node-proxy/holder/relay.ts';
@@ -14,5 +14,5 @@ const server = net.createServer({ allowHalfOpen: true, noDelay: true }, (client)
   );
 });
 server.listen(Number(port), '0.0.0.0', () => process.stdout.write('ready\n'));
-// An orderly end, so that a profile is written.
+// A graceful end, so that a profile is written.
 process.once('SIGTERM', () => process.exit(0));

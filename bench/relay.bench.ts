@@ -1,4 +1,4 @@
-// The accepting holder's copy loop, beside HAProxy in TCP mode.
+// The accepting holder's copy loop, compared with HAProxy in TCP mode.
 
 import path from 'node:path';
 import { once } from 'node:events';

@@ -6,7 +6,7 @@ const atMost: Bar = { of: 'ratio', comparison: 'at most', limit: 2, unit: 'ms' }
 const atLeast: Bar = { of: 'ratio', comparison: 'at least', limit: 0.5, unit: 'MB/s' };
 const none: Bar = { of: 'value', comparison: 'exactly', limit: 0, unit: 'writes' };
 
-test('a bar of a ratio is held against the baseline, one of a value against itself', () => {
+test("a ratio's bar is compared with the baseline, a value's with the value itself", () => {
   expect(judge('a', atMost, { value: 4, baseline: 2 })).toMatchObject({ ratio: 2, holds: true });
   expect(judge('a', atMost, { value: 5, baseline: 2 }).holds).toBe(false);
   expect(judge('a', atMost, { value: 1, baseline: null }).holds).toBe(false);
@@ -30,7 +30,7 @@ test('a run is a table', () => {
   );
 });
 
-test('many values have a spread: that of groups of them beside those of the baseline', () => {
+test('many values have a spread: that of groups of them against those of the baseline', () => {
   const baselines = Array.from({ length: 10 }, () => 2);
   const values = [2, 2, 4, 4, 4, 4, 4, 4, 6, 6];
   expect(besideMedian(values, baselines)).toEqual({ value: 4, baseline: 2, spread: [1, 3] });

@@ -1,6 +1,6 @@
 import type { Bar, Measurement } from './benchmark.ts';
 
-/** One figure as it is written to JSON and told. */
+/** One figure for JSON and for the table. */
 export interface Figure {
   readonly name: string;
   readonly value: number;

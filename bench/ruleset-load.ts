@@ -1,4 +1,4 @@
-// A ruleset of the gateway's in a namespace's kernel, and what is done to it again and again.
+// A ruleset of the gateway in a namespace's kernel, and repeated changes of it.
 
 import { addressFromInteger } from '../packages/base/src/address/address.ts';
 import { parsePort } from '../packages/base/src/address/port.ts';
@@ -26,7 +26,7 @@ export const endpoint = (number: number): Endpoint => ({
   port,
 });
 
-/** Two endpoints each, no two services the same. */
+/** Two endpoints each, all services different. */
 export const service = (number: number, spare = 0): VirtualService => ({
   address: addressFromInteger(0xc6120000n + BigInt(number >> 1), 4),
   protocol: 'TCP',

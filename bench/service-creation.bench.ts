@@ -11,9 +11,9 @@ const atMost = (limit: number, unit: string): Bar => ({
 });
 
 /**
- * What a new Service costs the controller: reconciles, writes to the Service, and conflicts of the
- * controller with its own writes. Each figure is the highest of all providers and rounds. The rounds
- * differ in the order in which answers and watch events of the embedded API arrive.
+ * Cost of a new Service for the controller: reconciles, writes to the Service, and conflicts of the
+ * controller with its own writes. Each figure is the highest of all providers and rounds. The rounds differ
+ * in the order in which answers and watch events of the embedded API arrive.
  */
 export const suite: BenchmarkSuite<Figure> = {
   name: 'service-creation',

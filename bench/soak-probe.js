@@ -1,5 +1,5 @@
-// Loaded before a program of ours (`node --expose-gc --import`): writes what it holds, after collecting
-// what it no longer needs, to the file SOAK_SAMPLES, a line every SOAK_EVERY_MS.
+// Loaded before a Causeway program (`node --expose-gc --import`): writes its memory, after garbage
+// collection, to the file SOAK_SAMPLES, a line every SOAK_EVERY_MS.
 
 import fs from 'node:fs';
 

@@ -1,4 +1,4 @@
-// Steady churn for a long time, and whether the controller stays as it is: docs/chaos.md#soak.
+// Steady churn for a long time, and whether the controller's usage stays flat: docs/chaos.md#soak.
 
 import fs from 'node:fs/promises';
 import os from 'node:os';
@@ -34,10 +34,10 @@ const main = path.join(root, 'packages', 'causeway', 'src', 'cli', 'main.ts');
 const directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-soak-'));
 const file = (name: string) => path.join(directory, name);
 const ends: (() => Promise<unknown>)[] = [() => fs.rm(directory, { recursive: true })];
-/** One of the processes has ended that should not have. */
+/** Aborts when a process has ended unexpectedly. */
 const failed = new AbortController();
 const shown = ['heap', 'rss', 'handles', 'timers', 'queue'] as const;
-/** So many more of what is counted are not told from chance. */
+/** An increase of a count up to this can't be distinguished from noise. */
 const slack = { heap: 0, rss: 0, handles: 5, timers: 5, queue: 20 } as const;
 const series: Record<(typeof shown)[number], Sample[]> = {
   heap: [],
@@ -64,7 +64,7 @@ async function soak(): Promise<boolean> {
     await body.dump();
     return statusCode === 200;
   });
-  console.log('each of them gone and there again, and changed once');
+  console.log('all of them deleted, recreated and changed once');
   await changeEach(surroundings);
   console.log(`${minutes} minutes at ${rate} changes a second`);
   const stop = new AbortController();
@@ -99,7 +99,7 @@ async function startController({ place }: Surroundings): Promise<string> {
     cloud: 'demo',
     kubeconfig: file('kubeconfig'),
     defaultProvider: 'gateway',
-    // On a machine with far too much to do a lease is lost, the process ends as it should, and so would the run.
+    // On an overloaded machine a lease is lost, the process ends as it should, and so would the run.
     leaderElection: { enabled: false },
     observe: { port },
     log: { level: 'warn', format: 'text' },
@@ -168,8 +168,8 @@ function start(
 }
 
 /**
- * A Service that the controller has made and changed takes more of its memory than one that it found
- * served. What is measured begins when all are alike; else it would show how many are not yet.
+ * A Service that the controller has created and changed takes more of its memory than one that it found
+ * served. The measurement begins when all are alike; otherwise it would show how many are not yet.
  */
 async function changeEach(surroundings: Surroundings): Promise<void> {
   const { client } = surroundings;
@@ -179,7 +179,7 @@ async function changeEach(surroundings: Surroundings): Promise<void> {
       if (failed.signal.aborted) return;
       const at = { namespace, name: 'web' };
       await client.delete(services, at);
-      await until('a Service to be gone', () => create(client, namespace));
+      await until('a Service to be deleted', () => create(client, namespace));
       await client.patchMerge(services, at, { spec: { ports: [{ port: 81, protocol: 'TCP' }] } });
     }
   };
@@ -187,7 +187,7 @@ async function changeEach(surroundings: Surroundings): Promise<void> {
   await until('all to be served', async () => (await surroundings.served('soak')) === count);
 }
 
-/** False: the one before is still on its way out. */
+/** False: the previous one is still being deleted. */
 async function create(client: KubeClient, namespace: string): Promise<boolean> {
   const spec = {
     type: 'LoadBalancer' as const,
@@ -203,7 +203,7 @@ async function create(client: KubeClient, namespace: string): Promise<boolean> {
   }
 }
 
-/** Ports change, Services go, and come again in the same namespace. Answers how many changes there were. */
+/** Ports change, Services are deleted, and recreated in the same namespace. Returns the number of changes. */
 async function churn({ client }: Surroundings): Promise<number> {
   const random = seededRandom(Number(values.seed));
   const gone: string[] = [];
@@ -283,7 +283,7 @@ async function until(what: string, condition: () => Promise<boolean>): Promise<v
   const end = performance.now() + 600_000;
   while (!(await condition().catch(() => false))) {
     if (failed.signal.aborted || performance.now() > end)
-      throw new Error(`waited in vain for ${what}`);
+      throw new Error(`timed out waiting for ${what}`);
     await delay(500);
   }
 }

@@ -7,7 +7,7 @@ const keyCount = 1_000;
 const rounds = 300;
 const keys = Array.from({ length: keyCount }, (_, index) => `namespace/service-${index}`);
 
-/** A Set with an array: deduplication and order, and nothing else that a queue must promise. */
+/** A Set with an array: deduplication and order, and no other guarantees of a queue. */
 class BareQueue {
   readonly #known = new Set<string>();
   #items: string[] = [];
@@ -32,7 +32,7 @@ class BareQueue {
   }
 }
 
-/** Keys a second. */
+/** Keys per second. */
 function rate(add: (key: string) => void, take: () => string | undefined): Promise<number> {
   const started = performance.now();
   for (let round = 0; round < rounds; round += 1) {

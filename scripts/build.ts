@@ -1,6 +1,6 @@
-// Compiles what a package or an image holds into dist: Node runs no TypeScript from node_modules.
+// Compiles the content of a package or an image into dist: Node runs no TypeScript from node_modules.
 //
-//   npm run build
+// npm run build
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs/promises';

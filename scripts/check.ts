@@ -1,4 +1,4 @@
-// Types, lint, format, layers, dead code and slow patterns: everything that can be said without running the product.
+// Types, lint, format, layers, dead code and slow patterns: all checks without running the product.
 
 import { spawn } from 'node:child_process';
 import path from 'node:path';
@@ -14,7 +14,7 @@ interface Check {
   run(): Promise<string | undefined>;
 }
 
-/** Undefined when the program is content, else what it said. */
+/** Undefined if the program succeeds, otherwise its output. */
 const run = (file: string, args: readonly string[]) => () =>
   new Promise<string | undefined>((resolve) => {
     const child = spawn(file, args, { cwd: root });

@@ -1,6 +1,6 @@
-// A real cluster to play with: three nodes, two gateways, Causeway installed. Ends with Ctrl-C.
+// A real cluster to try out: three nodes, two gateways, Causeway installed. Ends with Ctrl-C.
 //
-//   npm run cluster
+// npm run cluster
 
 import { stopSignal } from '../packages/causeway/src/cli/terminal/stop-signal.ts';
 import { ensureProductImage } from '../test/services/image/product-image.ts';
@@ -12,23 +12,23 @@ import { prepareRealCluster, RealCluster } from '../test/services/real-cluster/r
 import { openWayIn } from '../test/services/real-cluster/way-in.ts';
 import { whenAborted } from '../packages/base/src/time/when-aborted.ts';
 
-// What can't be had here is said before minutes are spent on the image.
+// Missing requirements are reported before minutes are spent on the image.
 await orEnd(prepareRealCluster);
 const { archive } = await orEnd(ensureProductImage);
 await orEnd(() => ensureProgram('helm'));
-// From here on there is something to clean up, also for who has seen enough before it is up.
+// From here on there is something to clean up, even if it is stopped before it is up.
 const stop = stopSignal();
 const stopped = whenAborted(stop);
-/** A terminal tells everybody at once: what is being started then ends by itself. */
-const unlessTold = (error: unknown) => {
+/** A terminal signals all processes at once: whatever is being started then ends too. */
+const unlessStopped = (error: unknown) => {
   if (!stop.aborted) throw error;
 };
 console.log('Starting three nodes...');
 const options = { kubeProxy: false, images: [archive] };
-const cluster = await RealCluster.start(options).catch(unlessTold);
+const cluster = await RealCluster.start(options).catch(unlessStopped);
 if (cluster === undefined) process.exit(0);
 try {
-  const shown = showCluster(cluster).catch(unlessTold);
+  const shown = showCluster(cluster).catch(unlessStopped);
   await Promise.race([stopped, shown.then(() => stopped)]);
 } finally {
   console.log('Ending...');

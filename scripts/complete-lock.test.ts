@@ -29,7 +29,7 @@ test.each([
   });
 });
 
-test('an entry that npm wrote stays as it is, also below its parent', () => {
+test('an entry that npm wrote stays unchanged, also below its parent', () => {
   const { packages } = tool('@tool/linux-x64', '@tool/linux-arm64');
   const lock = {
     packages: {

@@ -20,14 +20,14 @@ const pages = [...docs, 'README.md', 'CONTRIBUTING.md'];
 const textOf = (page: string) => fs.readFile(path.join(root, page), 'utf8');
 const program = await buildProgram();
 
-test.each(pages)('every command of %s exists, with the options that it names', async (page) => {
+test.each(pages)('every command of %s exists, with its options', async (page) => {
   const lines = commandsIn(await textOf(page));
   expect(lines.map((line) => [line, problemWith(line)]).filter(([, problem]) => problem)).toEqual(
     [],
   );
 });
 
-test.each(pages)('the settings that %s shows are valid', async (page) => {
+test.each(pages)('the settings in %s are valid', async (page) => {
   const directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-examples-'));
   const file = path.join(directory, 'settings.yaml');
   try {
@@ -40,7 +40,7 @@ test.each(pages)('the settings that %s shows are valid', async (page) => {
   }
 });
 
-/** Those in examples and in sentences, each without what it is joined to. */
+/** Commands in examples and in sentences, each without the surrounding pipeline. */
 function commandsIn(text: string): string[] {
   const blocks = [...text.matchAll(/^```(?:sh|console)\n([^]*?)^```/gm)].map(
     ([, block = '']) => block,

@@ -1,7 +1,7 @@
-// Writes what is generated: reference pages, manifests, the chart. With --check it only says which files
-// are out of date. Either way it fails where a page lacks something that the sources have.
+// Writes the generated files: reference pages, manifests, the chart. With --check it only lists outdated
+// files. In both modes it fails if a page lacks something that the sources have.
 //
-//   npm run docs
+// npm run docs
 
 import fs from 'node:fs/promises';
 import path from 'node:path';

@@ -8,8 +8,8 @@ const root = path.dirname(import.meta.dirname);
 const withoutTest: ReadonlySet<string> = new Set(['SecurityGroupNotOpened']);
 
 /**
- * Defined Events that no source records, and Events that no test asserts. The compiler refuses the
- * opposite, an Event without a definition.
+ * Defined Events that no source records, and Events that no test asserts. The compiler rejects the opposite,
+ * an Event without a definition.
  */
 export function eventGaps(): string[] {
   const files = ['packages', 'test'].flatMap((folder) =>

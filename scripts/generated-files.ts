@@ -11,7 +11,7 @@ import { withSuitesTable } from './suites-table.ts';
 
 const root = path.dirname(import.meta.dirname);
 
-/** Folders in which every file is generated; what is in them and not generated is left over. */
+/** Directories where every file is generated; other files in them are leftovers. */
 export const generatedFolders = [
   'deploy/kustomize',
   'deploy/helm/causeway',
@@ -19,7 +19,7 @@ export const generatedFolders = [
   'deploy/grafana',
 ];
 
-/** Everything that is generated, by its path in the repository. */
+/** All generated files, by path in the repository. */
 export async function generatedFiles(): Promise<Record<string, string>> {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     version: string;

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { runOrThrow } from '../test/services/run-program.ts';
 
 /**
- * The numbers that fields of the built-in types have in protobuf, by type and number. `name` is a
- * field, `name?` one whose zero value means that it is not set, `+Type` a structure whose fields count
- * as those of the type around it.
+ * The numbers that fields of the built-in types have in protobuf, by type and number. `name` is a field,
+ * `name?` a field where the zero value means unset, `+Type` a structure with fields that count as those of
+ * the surrounding type.
  */
 export type FieldNumbers = Record<string, Record<string, string>>;
 
-/** Where the Go sources of a published type are: its module and the folder in it. */
+/** The Go sources of a published type: its module and the directory in it. */
 const packages = [
   ['k8s.io/api', 'io.k8s.api.'],
   ['k8s.io/apimachinery', 'io.k8s.apimachinery.'],
@@ -79,7 +79,7 @@ function qualified(goType: string, folder: string): string {
     : `io.k8s.api.core.v1.${second}`;
 }
 
-/** The types that are published, and those within them that are not published by themselves. */
+/** The published types, and the types within them. */
 function reachable(all: FieldNumbers, names: readonly string[]): FieldNumbers {
   const result: FieldNumbers = {};
   const open = [...names];

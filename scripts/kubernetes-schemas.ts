@@ -16,7 +16,7 @@ import { startKubernetes } from '../test/services/kubernetes.ts';
 
 const root = path.dirname(import.meta.dirname);
 
-/** One entry a line, so that changes can be read. */
+/** One entry per line, for readable diffs. */
 async function write(name: string, table: Readonly<Record<string, unknown>>): Promise<void> {
   const target = path.join(root, 'packages/fake-kubernetes/src/openapi', name);
   const lines = Object.keys(table)

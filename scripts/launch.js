@@ -1,7 +1,7 @@
-// Runs a script of this clone under the pinned Node with its dependencies in place.
-// Plain JavaScript for Node 20 and newer, because it runs before either is known to be there.
+// Runs a script of this clone under the pinned Node with its dependencies. Plain JavaScript for Node 20 and
+// newer, because it runs before either is installed.
 //
-//   node scripts/launch.js scripts/test.ts [arguments]
+// node scripts/launch.js scripts/test.ts [arguments]
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -15,7 +15,7 @@ const oldestNode = 24;
 
 const isNewEnough = Number(process.versions.node.split('.')[0]) >= oldestNode;
 
-/** The Node that the lock file pins, or the running one where that package does not exist. */
+/** The Node that the lock file pins, or the running one if that package does not exist. */
 function pinnedNode(from) {
   for (let dir = from; ; dir = path.dirname(dir)) {
     const candidate = path.join(
@@ -35,10 +35,10 @@ function pinnedNode(from) {
   );
 }
 
-/** What the system's loader answers for a program whose libraries are not all there. */
+/** Exit code of the system's loader for a program with missing libraries. */
 const notLoaded = 127;
 
-/** Runs the pinned Node, or the running one where the pinned one can't be loaded. Answers with its exit code. */
+/** Runs the pinned Node, or the running one if the pinned one can't be loaded. Returns its exit code. */
 export async function runNode(args, options, from = root) {
   const node = pinnedNode(from);
   const code = await run(node, args, options);
@@ -51,8 +51,8 @@ export async function runNode(args, options, from = root) {
 }
 
 /**
- * Whether npm installs everything under this Node: it silently leaves out optional packages that want a
- * newer one, and our tools' programs are such.
+ * Whether npm installs everything under this Node: it leaves out optional packages that need a newer one
+ * without a message, and Causeway's tools include such packages.
  */
 export function canInstall(version) {
   const [major, minor] = version.split('.').map(Number);
@@ -60,7 +60,7 @@ export function canInstall(version) {
   return major > 22 || (major === 22 && minor >= 12);
 }
 
-/** Installs what the lock file lists, unless exactly that is installed. */
+/** Installs the packages of the lock file, unless exactly those are installed. */
 export async function ensureDependencies() {
   const lockFile = path.join(root, 'package-lock.json');
   if (!fs.existsSync(lockFile)) return;
@@ -92,7 +92,7 @@ export async function ensureDependencies() {
   }
 }
 
-/** Two launches at once must not install over each other; a lock whose holder died is taken over. */
+/** Two launches at once must not install over each other; the lock of an ended process is taken over. */
 async function lockInstall() {
   const name = createHash('sha256').update(root).digest('hex').slice(0, 16);
   const lock = path.join(os.tmpdir(), `causeway-install-${name}.lock`);
@@ -127,8 +127,8 @@ function isAlive(pid) {
 }
 
 /**
- * Runs a program in the foreground, passes signals on, and answers with its exit code. Through the
- * channel between them a Node program notices when this process is gone, however it went.
+ * Runs a program in the foreground, forwards signals, and returns its exit code. Through the channel between
+ * them a Node program notices when this process has ended, however it ended.
  */
 function run(program, args, options = {}) {
   return new Promise((resolve, reject) => {

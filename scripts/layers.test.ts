@@ -24,7 +24,7 @@ async function write(files: Record<string, string>): Promise<string[]> {
   return findLayerViolations(root);
 }
 
-test('imports of own files, lower folders and declared packages are allowed', async () => {
+test('allows imports of own files, lower folders and declared packages', async () => {
   const files = {
     'base/src/a.ts': "import { b } from './b.ts';",
     'causeway/src/pool/a.ts':
@@ -34,7 +34,7 @@ test('imports of own files, lower folders and declared packages are allowed', as
   expect(await write(files)).toEqual([]);
 });
 
-test('imports that cross a border are named', async () => {
+test('names imports that cross a border', async () => {
   const files = {
     'base/src/a.ts':
       "import { x } from '@causeway/causeway/x';\nimport { y } from '../../causeway/src/y.ts';",

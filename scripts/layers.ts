@@ -83,7 +83,7 @@ function relativeProblem(name: string, file: string, target: string): string | u
   return `imports ${resolved}, but ${from} may import only ${folderLayers[from]?.join(', ') || 'itself'}`;
 }
 
-/** The longest entry of the table that the file lies in. */
+/** The longest entry of the table that contains the file. */
 function layerOf(file: string): string | undefined {
   return Object.keys(folderLayers).find((folder) => file.startsWith(`src/${folder}/`));
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 export const lockFile = path.join(path.dirname(import.meta.dirname), 'package-lock.json');
 
-/** An entry of package-lock.json, as far as the scripts use it. */
+/** An entry of package-lock.json, with the fields that the scripts use. */
 export interface LockedPackage {
   readonly version?: string;
   readonly integrity?: string;
@@ -28,7 +28,10 @@ export function readLock(): Lock {
   return JSON.parse(readFileSync(lockFile, 'utf8')) as Lock;
 }
 
-/** The place of the package that `name` means for the package at `place`: below it, else further up, as Node looks. */
+/**
+ * The place of the package that `name` means for the package at `place`: below it, otherwise further up, like
+ * Node's resolution.
+ */
 export function resolveInLock(lock: Lock, place: string, name: string): string | undefined {
   for (let above = place; ; above = parentPlace(above)) {
     const candidate = `${above === '' ? '' : `${above}/`}node_modules/${name}`;

@@ -10,28 +10,27 @@ interface Pattern {
 }
 
 /**
- * Files that build a pattern while they run, and why that is safe. Others may not: nobody could check
- * the pattern here.
+ * Files that build a pattern at run time, and why that is safe. Others may not: the pattern can't be checked
+ * here.
  */
 const builders: Readonly<Record<string, string>> = {
   'packages/fake-kubernetes/src/schema/names.ts': 'joins constants of the same file',
   'packages/fake-kubernetes/src/schema/pattern.ts':
     'compiles the patterns of schemas, for the sandbox',
-  'packages/causeway/src/octavia/floating-subnet.ts':
-    'ends a match that takes longer than its time-out',
+  'packages/causeway/src/octavia/floating-subnet.ts': 'ends a match that exceeds its timeout',
   'packages/causeway/src/cli/playground/directory.ts': 'adds a constant prefix',
   'packages/causeway/src/playground/namespaces.ts': 'adds a constant prefix',
   'scripts/words-in-sources.ts': 'adds a flag to a literal',
   'scripts/patterns.ts': 'tests one set of characters of a literal',
 };
 
-/** A slash where a literal can begin. Most files have none, and need not be parsed. */
+/** A slash that can begin a literal. Most files have none, and need not be parsed. */
 const mayHavePattern =
   /(?:[(,=:[!&|?{};>+\n]|\b(?:return|case|typeof|of|in))[ \t]{0,200}\/(?![/*])|\bRegExp\b/;
 
 /**
- * One line for each regular expression that a long text can make slow: with every character the time
- * grows by more than the one before. Tests are left out, they match their own texts.
+ * One line for each regular expression that a long text can make slow: its time grows faster than the text.
+ * Tests are excluded, because they match their own texts.
  */
 export async function findSlowPatterns(root: string): Promise<string[]> {
   const complaints: string[] = [];
@@ -64,7 +63,7 @@ export function slowPatternsIn(file: string, text: string): string[] {
       const flags = second?.type === 'Literal' ? String(second.value) : '';
       if (isText) check({ source: first.value, flags, start });
       else if (!Object.hasOwn(builders, file)) {
-        complain(start, 'builds a pattern while it runs; use a literal, so that it can be checked');
+        complain(start, 'builds a pattern at run time; use a literal, so that it can be checked');
       }
     },
   }).visit(parseSync(file, text).program);
@@ -80,8 +79,8 @@ function problemOf(source: string, flags: string): string | undefined {
 }
 
 /**
- * A pattern that may begin anywhere, and then reads on over further beginnings of itself: where the end
- * is missing, each beginning is read from again. The analyser does not look for this.
+ * A pattern that may begin anywhere, and then matches over further beginnings of itself: without a match of
+ * its end, each beginning is scanned again. The analyzer does not check this.
  */
 function reentrance(source: string, flags: string): string | undefined {
   if (source.startsWith('^') || flags.includes('y')) return undefined;

@@ -4,7 +4,7 @@ import { eventGaps } from './event-gaps.ts';
 import { agentRequests, dashboardRequests, observeRequests } from './reference-http.ts';
 import { wordsInSources } from './words-in-sources.ts';
 
-/** What the sources have and the tables of the references lack, and the other way round, in words. */
+/** Differences between the sources and the tables of the references, as text. */
 export function referenceGaps(): string[] {
   const names = wordsInSources([
     /['`](causeway\.dev\/[A-Za-z0-9-]+)['`]/,
@@ -51,7 +51,7 @@ function compare(file: string, found: ReadonlySet<string>, described: readonly s
   return [
     ...[...found.difference(known)].map((word) => `scripts/${file} does not describe ${word}`),
     ...[...known.difference(found)].map(
-      (word) => `scripts/${file} describes ${word}, which nobody uses`,
+      (word) => `scripts/${file} describes ${word}, which no source uses`,
     ),
   ];
 }

@@ -80,7 +80,7 @@ function configurationPage(schemas: Readonly<Record<string, z.ZodType>>): string
   return [
     '# Configuration',
     notice,
-    'A flag wins over its environment variable, the variable over the YAML file given with `--config`. ' +
+    'A flag overrides its environment variable, the variable overrides the YAML file of `--config`. ' +
       'An unknown key in the file is an error.\n',
     ...sections,
   ].join('\n');
@@ -112,12 +112,12 @@ function annotationsPage(): string {
   return [
     '# Labels and annotations',
     notice,
-    'Who writes it: users, Causeway, or both. An annotation of another tool means what it means there.\n',
+    'Written by users, Causeway, or both. An annotation of another tool has its meaning there.\n',
     '| name | on | written by | meaning |\n|---|---|---|---|',
     ...rows,
-    '\n## What octavia reads of OCCM\n',
-    'With the prefix `loadbalancer.openstack.org/`, on Services. Options that no deployment of Octavia in ' +
-      'question can do are left out with an Event.\n',
+    '\n## OCCM annotations that octavia reads\n',
+    'With the prefix `loadbalancer.openstack.org/`, on Services. Options that the Octavia deployment does not ' +
+      'support are ignored with an Event.\n',
     '| name | meaning |\n|---|---|',
     ...theirs,
     '',
@@ -145,8 +145,8 @@ function eventsPage(): string {
 
 function errorsPage(): string {
   const rows = errorCodes.map((code) => {
-    const { move, meaning } = errorMeanings[code];
-    return `| \`${code}\` | ${meaning} | ${move} | ${exitCodeOf(code)} |`;
+    const { actor, meaning } = errorMeanings[code];
+    return `| \`${code}\` | ${meaning} | ${actor} | ${exitCodeOf(code)} |`;
   });
   const reasons = Object.entries(agentRefusals).map(
     ([reason, { status, meaning }]) => `| ${status} | \`${reason}\` | ${meaning} |`,
@@ -154,11 +154,11 @@ function errorsPage(): string {
   return [
     '# Errors',
     notice,
-    'Every error has a code, which says whose move is next, a message in words and, where there is one, a ' +
+    'Every error has a code, which says which role acts next, a message and, if available, a ' +
       'hint on what to do. The command line prints message and hint and ends with the exit code.\n',
-    '| code | meaning | whose move | exit code |\n|---|---|---|---|',
+    '| code | meaning | acts next | exit code |\n|---|---|---|---|',
     ...rows,
-    "\n## The agent's refusals\n",
+    "\n## The agent's rejections\n",
     '| status | reason | meaning |\n|---|---|---|',
     ...reasons,
     '',
@@ -169,7 +169,7 @@ function httpPage(): string {
   const table = (requests: Readonly<Record<string, HttpRequest>>) => [
     '| request | for | answer |\n|---|---|---|',
     ...Object.entries(requests).map(
-      ([name, { who, meaning }]) => `| \`${name}\` | ${who} | ${cell(meaning)} |`,
+      ([name, { client, meaning }]) => `| \`${name}\` | ${client} | ${cell(meaning)} |`,
     ),
     '',
   ];

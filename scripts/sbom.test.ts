@@ -25,18 +25,18 @@ describe('the bill of materials', () => {
   }
   const bill = JSON.parse(read('sbom.cdx.json')) as Bill;
 
-  test('is what the lock file says, and comes with the package', () => {
+  test('equals the lock file, and is part of the package', () => {
     expect(read('sbom.cdx.json')).toBe(billOfMaterials(lock));
     expect(manifest.files).toContain('sbom.cdx.json');
   });
 
-  test('has every package that is shipped, each with its digest', () => {
+  test('has every shipped package, each with its digest', () => {
     expect(bill.components).toHaveLength(shippedPackages(lock).length);
     for (const { name, hashes } of bill.components)
       expect([name, hashes.length]).toEqual([name, 1]);
   });
 
-  test('names only what it has, and reaches all of it', () => {
+  test('names only its own components, and reaches all of them', () => {
     const known = new Map(bill.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
     const reached = new Set<string>();
     const reach = (ref: string) => {
@@ -61,7 +61,7 @@ describe('dependencies', () => {
       expect(`${name} ${version}`).toMatch(/ \d+\.\d+\.\d+$/);
       expect(lock.packages[`node_modules/${name}`]?.version).toBe(version);
     }
-    // An optional tool for another platform may lack its contents: `npm run lock` adds it by version.
+    // An optional tool for another platform may lack its digest: `npm run lock` adds it by version.
     const loose = Object.entries(lock.packages).filter(
       ([place, { integrity, link, dev, optional, version = '' }]) =>
         !isOwn(place) &&
@@ -71,10 +71,10 @@ describe('dependencies', () => {
     expect(loose.map(([place]) => place)).toEqual([]);
   });
 
-  test('run nothing when a clone installs them', () => {
+  test('run no scripts when a clone installs them', () => {
     expect(read('.npmrc')).toContain('ignore-scripts=true');
     const scripts = Object.entries(lock.packages).filter(([, each]) => each.hasInstallScript);
-    // The script of koffi looks for its prebuilt file, which is there without it. The script of
+    // The script of koffi searches for its prebuilt file, which is present without it. The script of
     // protobufjs, which comes with grpc-js and is never loaded, prints a warning about versions.
     const shipped = scripts.filter(([, { dev }]) => dev !== true).map(([place]) => place);
     expect(shipped).toEqual(['node_modules/koffi', 'node_modules/protobufjs']);
@@ -86,7 +86,7 @@ describe('dependencies', () => {
     expect(others.map(([place, { license }]) => `${place} ${license}`)).toEqual([]);
   });
 
-  test('that are used when it runs have their reason in decision 2', () => {
+  test('of the running product have their reason in decision 2', () => {
     const decision = read('docs/decisions/0002-runtime-dependencies.md');
     for (const name of Object.keys(manifest.dependencies))
       expect(decision).toContain(`| ${name} |`);

@@ -1,6 +1,6 @@
 import { resolveInLock, type Lock, type LockedPackage } from './lock-file.ts';
 
-/** The packages that come with the product, by their place below `node_modules`. */
+/** The shipped packages, by their place below `node_modules`. */
 export function shippedPackages({ packages }: Lock): [string, LockedPackage][] {
   return Object.entries(packages).filter(
     ([place, { dev, link }]) => place.startsWith('node_modules/') && dev !== true && link !== true,
@@ -8,7 +8,7 @@ export function shippedPackages({ packages }: Lock): [string, LockedPackage][] {
 }
 
 /**
- * What the product is made of, in CycloneDX's form, from the lock file alone: the same text for the same
+ * The components of the product in CycloneDX's format, from the lock file alone: the same text for the same
  * lock, so that it can be checked in and compared.
  */
 export function billOfMaterials(lock: Lock): string {

@@ -33,14 +33,14 @@ test.each(threats)('a test shows: $threat', ({ shownBy }) => {
   }
 });
 
-test('every process that runs for long is on the page', () => {
+test('every long-running process is on the page', () => {
   const table = page.slice(0, page.indexOf('## What each credential'));
   for (const name of ['controller', 'agent', 'proxy', 'ipam serve', 'discover', 'playground']) {
     expect(table).toContain(`| \`${name}\` |`);
   }
 });
 
-/** A server that a process opens is added to the fuzzing of all servers. */
+/** A new server has to be added to the fuzzing of all servers. */
 test('every server has the limits of the one HTTP server', () => {
   const opened: string[] = [];
   for (const file of fs.globSync('packages/*/src/**/*.ts', { cwd: root })) {

@@ -8,7 +8,7 @@ test('a sentence of 30 words is accepted, a sentence of 31 is long', () => {
   expect(longSentencesIn(`# Title\n\n${words(31)}.`)).toEqual([{ line: 3, text: `${words(31)}.` }]);
 });
 
-test('a sentence goes on in the next line, and ends with its paragraph', () => {
+test('a sentence continues in the next line, and ends with its paragraph', () => {
   expect(longSentencesIn(`${words(20)}\n${words(20)}`)).toHaveLength(1);
   expect(longSentencesIn(`${words(20)}\n\n${words(20)}`)).toEqual([]);
 });
@@ -18,6 +18,6 @@ test.each([
   ['items of a list', `- ${words(20)}\n- ${words(20)}`],
   ['cells of a table', `| ${words(20)} | ${words(20)} |`],
   ['code in a sentence', `${words(20)} \`${words(20)}\``],
-])('%s: not one long sentence', (_, page) => {
+])('%s: has no long sentence', (_, page) => {
   expect(longSentencesIn(page)).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { suites, type Suite } from './suites.ts';
 const start = '<!-- npm run docs writes this table from scripts/suites.ts -->';
 const end = '<!-- end of the table -->';
 
-/** The page with the table of suites between its two marks written anew. */
+/** The page with a new table of suites between its two marks. */
 export function withSuitesTable(page: string): string {
   const from = page.indexOf(start);
   const to = page.indexOf(end);
@@ -13,7 +13,7 @@ export function withSuitesTable(page: string): string {
 
 function table(): string {
   return [
-    '| suite | content | folders | needs | lane | minutes | run by |',
+    '| suite | content | folders | needs | group | minutes | run by |',
     '|---|---|---|---|---|---|---|',
     ...suites.map((suite) => `| ${cells(suite).join(' | ')} |`),
   ].join('\n');
@@ -25,7 +25,7 @@ function cells(suite: Suite): string[] {
     suite.content,
     suite.folders.map((folder) => `\`${folder}\``).join(', '),
     needs(suite),
-    suite.lane,
+    suite.group,
     String(suite.minutes),
     suite.script === 'test' ? '`npm test`' : `\`npm run ${suite.script}\``,
   ];
@@ -34,5 +34,5 @@ function cells(suite: Suite): string[] {
 /** Parts and programs; most Debian packages are tools that every Linux machine of a developer has. */
 function needs({ parts, programs, debianPackages }: Suite): string {
   const built = [...parts, ...programs];
-  return [...built, ...(built.length === 0 ? debianPackages : [])].join(', ') || 'Node alone';
+  return [...built, ...(built.length === 0 ? debianPackages : [])].join(', ') || 'only Node';
 }

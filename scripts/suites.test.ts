@@ -14,13 +14,13 @@ test.each(suites)('package.json has the script of the suite $name', ({ script })
 });
 
 /** CI has 45 minutes. The first build of all programs and the check need the rest. */
-const laneMinutes = 32;
+const groupMinutes = 32;
 
-test.each(['computing', 'waiting'])('the lane %s of npm test fits CI', (lane) => {
+test.each(['computing', 'waiting'])('the group %s of npm test fits CI', (group) => {
   const minutes = suitesOf('test')
-    .filter((suite) => suite.lane === lane)
+    .filter((suite) => suite.group === group)
     .reduce((sum, suite) => sum + suite.minutes, 0);
-  expect(minutes).toBeLessThanOrEqual(laneMinutes);
+  expect(minutes).toBeLessThanOrEqual(groupMinutes);
 });
 
 test('every test file belongs to exactly one suite', () => {

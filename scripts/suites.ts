@@ -1,9 +1,9 @@
 import type { ProgramName } from '../test/services/programs.ts';
 
-// The one list of test suites. vitest.config.ts, scripts/test.ts, test/services/prepare.ts and the table
-// in CONTRIBUTING.md are made from it; scripts/suites.test.ts checks package.json.
+// The only list of test suites. vitest.config.ts, scripts/test.ts, test/services/prepare.ts and the table in
+// CONTRIBUTING.md use it; scripts/suites.test.ts checks package.json.
 
-/** More than one program: test/services/prepare.ts knows how each part is made. */
+/** More than one program: test/services/prepare.ts prepares each part. */
 export type Part = 'OpenStack' | 'real cluster' | 'product image' | 'fresh machine';
 
 /** The npm scripts that run suites. */
@@ -11,15 +11,15 @@ export type SuiteScript = 'test' | 'test:long' | 'test:cluster';
 
 export interface Suite {
   readonly name: string;
-  /** What the suite tests, for the table in CONTRIBUTING.md. */
+  /** Content of the suite, for the table in CONTRIBUTING.md. */
   readonly content: string;
   readonly folders: readonly string[];
   readonly script: SuiteScript;
-  /** Lanes run at the same time: the tests of one mostly compute, those of the other mostly wait. */
-  readonly lane: 'computing' | 'waiting';
-  /** About how many minutes the suite takes on 2 cores: CI has 45 for everything. */
+  /** Groups run in parallel: the tests of one mostly compute, those of the other mostly wait. */
+  readonly group: 'computing' | 'waiting';
+  /** Approximate minutes of the suite on 2 cores: CI has 45 for everything. */
   readonly minutes: number;
-  /** Files that run at the same time. */
+  /** Number of parallel files. */
   readonly filesAtOnce: number;
   /** Ends a test that hangs. A busy machine is not a fault, so this is far more than a test takes. */
   readonly timeoutMinutes: number;
@@ -35,7 +35,7 @@ const networkTools = [
   ...['keepalived', 'nftables', 'openssl', 'procps'],
 ] as const;
 
-/** Each lane runs in this order. Programs are built in this order, so suites that need few come first. */
+/** Each group runs in this order. Programs are built in this order, so suites that need few come first. */
 export const suites: readonly Suite[] = [
   {
     name: 'unit',
@@ -45,7 +45,7 @@ export const suites: readonly Suite[] = [
       ...['test/upstream', 'test/chaos', 'test/fuzz', 'test/upgrade'],
     ],
     script: 'test',
-    lane: 'computing',
+    group: 'computing',
     minutes: 4,
     filesAtOnce: 2,
     timeoutMinutes: 5,
@@ -56,7 +56,7 @@ export const suites: readonly Suite[] = [
     content: 'a cluster and a cloud on one seed',
     folders: ['test/simulation'],
     script: 'test',
-    lane: 'computing',
+    group: 'computing',
     minutes: 6,
     filesAtOnce: 2,
     timeoutMinutes: 15,
@@ -67,7 +67,7 @@ export const suites: readonly Suite[] = [
     content: 'the dashboard in Chromium',
     folders: ['test/browser'],
     script: 'test',
-    lane: 'computing',
+    group: 'computing',
     minutes: 1,
     filesAtOnce: 1,
     timeoutMinutes: 15,
@@ -76,10 +76,10 @@ export const suites: readonly Suite[] = [
   },
   {
     name: 'product',
-    content: 'the command line as a user types it',
+    content: 'the command line, used like a user',
     folders: ['test/product'],
     script: 'test',
-    lane: 'waiting',
+    group: 'waiting',
     minutes: 8,
     filesAtOnce: 1,
     timeoutMinutes: 15,
@@ -92,7 +92,7 @@ export const suites: readonly Suite[] = [
     content: 'network namespaces, real nftables and keepalived',
     folders: ['test/kernel'],
     script: 'test',
-    lane: 'waiting',
+    group: 'waiting',
     minutes: 19,
     filesAtOnce: 1,
     timeoutMinutes: 15,
@@ -102,10 +102,10 @@ export const suites: readonly Suite[] = [
   },
   {
     name: 'contract',
-    content: 'one suite over every implementation, the real service among them',
+    content: 'one suite on every implementation, including the real service',
     folders: ['test/contract'],
     script: 'test',
-    lane: 'computing',
+    group: 'computing',
     minutes: 14,
     filesAtOnce: 2,
     timeoutMinutes: 15,
@@ -118,7 +118,7 @@ export const suites: readonly Suite[] = [
     content: 'real OpenStack',
     folders: ['test/cloud'],
     script: 'test',
-    lane: 'waiting',
+    group: 'waiting',
     minutes: 2,
     filesAtOnce: 1,
     timeoutMinutes: 15,
@@ -132,7 +132,7 @@ export const suites: readonly Suite[] = [
       'real kube-apiserver; in `cluster/real` [nodes with kubelets and containers](docs/real-cluster.md)',
     folders: ['test/cluster'],
     script: 'test',
-    lane: 'computing',
+    group: 'computing',
     minutes: 6,
     filesAtOnce: 1,
     timeoutMinutes: 15,
@@ -145,7 +145,7 @@ export const suites: readonly Suite[] = [
     content: 'idling under load; real kube-vip and MetalLB',
     folders: ['test/long'],
     script: 'test:long',
-    lane: 'waiting',
+    group: 'waiting',
     minutes: 15,
     filesAtOnce: 1,
     timeoutMinutes: 60,
@@ -158,7 +158,7 @@ export const suites: readonly Suite[] = [
     content: '[the long suites on a real cluster](docs/real-cluster.md#the-long-suites)',
     folders: ['test/cluster-long'],
     script: 'test:cluster',
-    lane: 'waiting',
+    group: 'waiting',
     minutes: 45,
     filesAtOnce: 1,
     timeoutMinutes: 60,

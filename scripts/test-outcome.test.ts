@@ -9,7 +9,7 @@ const outcomeOf = (passed: number, ...failedFiles: FailedFile[]): Outcome => ({
 });
 const failedFile = (file: string, ...tests: string[]): FailedFile => ({ file, tests });
 
-/** Runs with outcomes that are known in advance; notes the files of each run. */
+/** Runs with given outcomes; records the files of each run. */
 async function run(...outcomes: Outcome[]) {
   const runs: (readonly string[])[] = [];
   const lines: string[] = [];
@@ -44,7 +44,7 @@ describe('a run of the tests', () => {
     expect(lines).toEqual(['failed twice: test/kernel/a.test.ts > one']);
   });
 
-  it('names each test by what became of it', async () => {
+  it('names each test by its result', async () => {
     const { lines } = await run(
       outcomeOf(7, failedFile('a.test.ts', 'one', 'two')),
       outcomeOf(8, failedFile('a.test.ts', 'two')),
@@ -61,7 +61,7 @@ describe('a run of the tests', () => {
   });
 });
 
-describe('the files that are repeated', () => {
+describe('the repeated files', () => {
   it('are none when many files fail', () => {
     const failures = ['a', 'b', 'c', 'd'].map((file) => failedFile(file, 'one'));
     expect(filesToRepeat(outcomeOf(0, ...failures))).toEqual([]);

@@ -1,4 +1,4 @@
-/** A test file with failed tests, as one run of the test runner reports it. */
+/** A test file with failed tests, from one run of the test runner. */
 export interface FailedFile {
   /** Empty for an error outside of any file. */
   readonly file: string;
@@ -12,7 +12,7 @@ export interface Outcome {
   readonly failedFiles: readonly FailedFile[];
 }
 
-/** With more failed files, the cause is common to them, and a repetition says nothing about it. */
+/** With more failed files, the cause is common to them, and a repetition does not help. */
 const mostFilesRepeated = 3;
 
 /** The files that are run a second time, to find out whether they are flaky. */
@@ -22,15 +22,15 @@ export function filesToRepeat(outcome: Outcome): string[] {
 }
 
 export interface TestRun {
-  /** Parts of paths: the files that run. None stands for all files. */
+  /** Parts of paths: the files that run. Empty means all files. */
   readonly filters: readonly string[];
   readonly run: (filters: readonly string[]) => Promise<Outcome>;
   readonly print: (line: string) => void;
 }
 
 /**
- * Runs the tests, and repeats failed files once to print whether they are flaky. A test that fails
- * fails the run, however its repetition ends.
+ * Runs the tests, and repeats failed files once to print whether they are flaky. A failed test fails the run,
+ * regardless of its repetition.
  */
 export async function runAndRepeat({ filters, run, print }: TestRun): Promise<Outcome> {
   const first = await run(filters);

@@ -1,19 +1,19 @@
-// Runs the test files of suites in a process of its own, and sends the outcome to scripts/test.ts.
+// Runs the test files of suites in its own process, and sends the outcome to scripts/test.ts.
 //
-//   node scripts/test-suites.ts '{"suites":["kernel"],"filters":[]}'
+// node scripts/test-suites.ts '{"suites":["kernel"],"filters":[]}'
 
 import os from 'node:os';
 import path from 'node:path';
 import { startVitest, type TestCase } from 'vitest/node';
 import type { FailedFile, Outcome } from './test-outcome.ts';
 
-/** The order of scripts/test.ts. */
+/** The order from scripts/test.ts. */
 export interface SuitesOrder {
-  /** Names of suites. None stands for all that vitest.config.ts has. */
+  /** Names of suites. Empty means all suites of vitest.config.ts. */
   readonly suites: readonly string[];
-  /** Parts of paths. None stands for all files. */
+  /** Parts of paths. Empty means all files. */
   readonly filters: readonly string[];
-  /** Whether processes with timers go first where the processors are busy. */
+  /** Whether processes with timers have priority on busy processors. */
   readonly isNice: boolean;
 }
 

@@ -11,7 +11,7 @@ import path from 'node:path';
 import { Preparation } from '../test/services/prepare.ts';
 import { runProgram } from '../test/services/run-program.ts';
 import { suitesOf, type Suite } from './suites.ts';
-import { runLanes } from './test-lanes.ts';
+import { runGroups } from './test-groups.ts';
 import { type Outcome, runAndRepeat } from './test-outcome.ts';
 import type { SuitesOrder } from './test-suites.ts';
 
@@ -41,7 +41,7 @@ console.log(`${counts.passed} passed, ${counts.failed} failed`);
 process.exit(counts.failed === 0 ? 0 : 1);
 
 async function runFiles(filters: readonly string[]): Promise<Outcome> {
-  // Without preparation, a machine that has nothing yet would skip a long suite, and nothing would fail.
+  // Without preparation, a fresh machine would skip a long suite, and nothing would fail.
   if (isLong && filters === given) await reportMissing(new Preparation(suites));
   return runSuites({ suites: [], filters, isNice: false });
 }
@@ -52,20 +52,20 @@ async function runAll(): Promise<Outcome> {
   const checked = isLong ? undefined : check();
   const ready = async (suite: Suite) => {
     // The check uses both cores.
-    if (suite.lane === 'computing') await checked;
+    if (suite.group === 'computing') await checked;
     await preparation.ready(suite);
   };
-  const all = await runLanes(suites, { ready, run: runSuite });
+  const all = await runGroups(suites, { ready, run: runSuite });
   await reported;
   return all;
 }
 
-async function runSuite({ name, lane }: Suite): Promise<Outcome> {
+async function runSuite({ name, group }: Suite): Promise<Outcome> {
   const started = performance.now();
   const outcomeOfSuite = await runSuites({
     suites: [name],
     filters: [],
-    isNice: lane === 'computing',
+    isNice: group === 'computing',
   });
   const { passed, failed } = outcomeOfSuite;
   const minutes = ((performance.now() - started) / 60_000).toFixed(1);
@@ -73,7 +73,7 @@ async function runSuite({ name, lane }: Suite): Promise<Outcome> {
   return outcomeOfSuite;
 }
 
-/** In a process of its own: two lanes can't share one instance of the test runner. */
+/** In its own process: two groups can't share one instance of the test runner. */
 function runSuites(order: SuitesOrder): Promise<Outcome> {
   const program = path.join(import.meta.dirname, 'test-suites.ts');
   const child = fork(program, [JSON.stringify(order)]);

@@ -1,7 +1,7 @@
-// Writes samples of the state that this version leaves behind, for the next ones to read: once for each
-// release, after its version is set. Samples of other releases are left alone.
+// Writes samples of this version's stored state, for later versions to read: once for each release, after its
+// version is set. Samples of other releases are left alone.
 //
-//   node scripts/launch.js scripts/upgrade-samples.ts
+// node scripts/launch.js scripts/upgrade-samples.ts
 
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -18,7 +18,7 @@ for (const { name, write, read } of sampleKinds) {
   await fs.rm(directory, { recursive: true, force: true });
   await fs.mkdir(directory, { recursive: true });
   await write(directory);
-  // What is read may be changed by reading, so a copy is.
+  // Reading may change the state, so a copy is read.
   const copy = `${directory}.read`;
   await fs.cp(directory, copy, { recursive: true });
   const meaning = await read(copy);

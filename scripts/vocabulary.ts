@@ -43,7 +43,12 @@ const vagueWords =
   /\b(?:who|whom|whose|whoever|somebody|someone|nobody|anybody|what is|one that)\b/i;
 
 /** Texts of other programs, and the files that hold the words of old stored forms. */
-const foreignTexts: readonly RegExp[] = [/--silent\b/, /^pack$/, /<circle /];
+const foreignTexts: readonly RegExp[] = [
+  /^who-has$/,
+  /--silen(?:t|ce-skips)\b/,
+  /^pack$|--pack-destination/,
+  /<circle /,
+];
 const legacyFile = /(?:^|\/)legacy\.ts$/;
 /** The embedded doubles repeat the messages of the programs that they stand for. */
 const doubles = /^packages\/fake-/;

@@ -2,11 +2,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 const sources = path.join(path.dirname(import.meta.dirname), 'packages');
-/** What pretends to be somebody else speaks in their words. */
+/** Fakes and simulations use the texts of other programs. */
 const pretenders =
   /^(fake-[a-z]+|causeway\/src\/playground)\/|(^|\/)testing\/|(^|\/)memory-(provider|agent)\.ts$/;
 
-/** Every match of the first group in the sources, or in a folder of them, that speak in our own name. */
+/** Every match of the first group in Causeway's own sources, or in a directory of them. */
 export function wordsInSources(patterns: readonly RegExp[], folder = ''): Set<string> {
   const found = new Set<string>();
   for (const entry of fs.readdirSync(sources, { recursive: true, encoding: 'utf8' })) {

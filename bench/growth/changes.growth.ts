@@ -1,4 +1,4 @@
-// What one changed endpoint costs a gateway: in ours, and in one that writes all its rules again.
+// Cost of one changed endpoint for a gateway: with Causeway, and with a program that rewrites all its rules.
 
 import type { NetlinkDriver } from '../../packages/nftables/src/drivers/netlink/netlink-driver.ts';
 import type { VirtualService } from '../../packages/nftables/src/compile/virtual-service.ts';
@@ -26,7 +26,7 @@ async function reloadAll(host: Host, text: string): Promise<number> {
   return performance.now() - started;
 }
 
-/** One of so many endpoints of the first Service is replaced by another, in milliseconds. */
+/** Replaces one of this many endpoints of the first Service, in milliseconds. */
 async function replaceOneOf(count: number, { layout, driver }: Loaded): Promise<number> {
   const times: number[] = [];
   const { address, protocol, port } = service(0);
@@ -43,7 +43,7 @@ async function replaceOneOf(count: number, { layout, driver }: Loaded): Promise<
     const plan = layout.plan({ set: [changed] });
     await driver.apply(plan.transaction);
     plan.accept();
-    // The first one brings the others as well.
+    // The first one adds the others as well.
     if (index > 0) times.push(performance.now() - started);
   }
   return median(times);

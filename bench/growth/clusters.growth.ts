@@ -1,4 +1,4 @@
-// Reservations of many clusters in one ledger on etcd, beside bare transactions of the same size.
+// Reservations of many clusters in one ledger on etcd, compared with bare transactions of the same size.
 
 import { EtcdLedger } from '../../packages/causeway/src/ipam/etcd-ledger.ts';
 import { systemClock } from '../../packages/base/src/time/clock.ts';
@@ -19,7 +19,7 @@ const rounds = 5;
 const callers = 64;
 const milliseconds = 1_500;
 
-/** What a reservation costs, in parts of a second, while so many clusters ask at once. */
+/** The cost of a reservation, in parts of a second, with this many concurrent clusters. */
 async function measure(at: number): Promise<readonly Point[]> {
   const etcd = await startEtcdCluster({ members: 1, fsync: true });
   const root = '/causeway/ipam/';

@@ -11,7 +11,7 @@ test('a point is the median of its rounds, with the lowest and the highest', () 
   ]);
 });
 
-test('every subject stands beside a baseline of its own round and place', async () => {
+test('every subject is compared with a baseline of its own round and place', async () => {
   let baselines = 0;
   const subject = (at: number) => ({ series: 'ours', at, measure: () => Promise.resolve(12) });
   const series = await inRounds(2, [subject(1), subject(2)], (at) => {

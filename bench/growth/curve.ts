@@ -1,11 +1,11 @@
 import { median } from '../benchmark.ts';
 
-/** How a cost grows. Every value is a ratio against a baseline that was measured in the same round. */
+/** Growth of a cost. Every value is a ratio to a baseline that was measured in the same round. */
 export interface Curve {
   readonly title: string;
-  /** What grows, along the horizontal axis. */
+  /** The growing quantity, along the horizontal axis. */
   readonly along: string;
-  /** What 1 stands for. */
+  /** Meaning of 1. */
   readonly baseline: string;
   readonly series: readonly Series[];
 }
@@ -23,7 +23,7 @@ export interface Point {
   readonly high: number;
 }
 
-/** What a file of this folder measures: one or more curves that share a set-up, by their names. */
+/** The measurements of a file of this directory: one or more curves that share a set-up, by name. */
 export interface GrowthSuite {
   readonly name: string;
   run(): Promise<Readonly<Record<string, Curve>>>;
@@ -31,14 +31,14 @@ export interface GrowthSuite {
 
 export const serviceCounts = [10, 100, 1_000, 10_000, 30_000] as const;
 
-/** Something that is measured at one place of one line. */
+/** A subject that is measured at one place of one line. */
 export interface Subject {
   readonly series: string;
   readonly at: number;
   measure(): Promise<number>;
 }
 
-/** Ratios by line and place, as the rounds bring them. */
+/** Ratios by line and place, added round by round. */
 export class Ratios {
   readonly #found = new Map<string, Map<number, number[]>>();
 
@@ -63,7 +63,7 @@ export class Ratios {
   }
 }
 
-/** Measures all subjects in turns, the baseline before each, so that what else the machine does meets all alike. */
+/** Measures all subjects alternately, the baseline before each, so that other load affects all alike. */
 export async function inRounds(
   rounds: number,
   subjects: readonly Subject[],

@@ -14,12 +14,12 @@ const packages = [
   'libopentracing1',
 ] as const;
 
-/** Where Debian's HAProxy lies, not installed. */
+/** Directory of Debian's unpacked HAProxy. */
 export function prepareHaproxy(): Promise<string> {
   return unpackDebianPackages(packages);
 }
 
-/** HAProxy in TCP mode, a proxy for each Service, all to the one backend. It lives as long as its gateway. */
+/** HAProxy in TCP mode, a proxy for each Service, all to the one backend. It runs as long as its gateway. */
 export async function runHaproxy(root: string, gateway: Gateway, count: number): Promise<void> {
   const directory = await scratchDirectory('bench-haproxy');
   const file = path.join(directory, 'haproxy.cfg');

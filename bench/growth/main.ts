@@ -1,8 +1,7 @@
-// Measures how costs grow and draws it into the docs: all of it, or the suites named.
-//
-//   npm run growth                     all
-//   npm run growth -- NAME [NAME...]   those
-//   npm run growth -- --draw           draws again what was measured last
+// Measures how costs grow and draws the curves of the docs: all of them, or the named suites.
+// - npm run growth: all
+// - npm run growth -- NAME [NAME...]: the named ones
+// - npm run growth -- --draw: draws the last measurements again
 
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -45,7 +44,7 @@ async function chosen(): Promise<GrowthSuite[]> {
   return names.map((name) => {
     const found = suites.find((suite) => suite.name === name);
     if (found !== undefined) return found;
-    console.error(`no ${name} here; there are ${suites.map((suite) => suite.name).join(', ')}`);
+    console.error(`no suite ${name}; there are ${suites.map((suite) => suite.name).join(', ')}`);
     process.exit(2);
   });
 }

@@ -1,4 +1,4 @@
-// A cluster's API with many Services, and node proxies that follow it: ours, and the real kube-proxy.
+// A cluster's API with many Services, and node proxies that follow it: Causeway's, and the real kube-proxy.
 
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -20,7 +20,7 @@ interface ObjectName {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** kube-proxy waits for these, which the embedded API does not know by itself. */
+/** kube-proxy waits for these, which the embedded API does not create. */
 const serviceCidrs = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -43,7 +43,9 @@ const serviceCidrs = {
 export const clusterAddress = (number: number) =>
   `10.96.${1 + Math.floor(number / 250)}.${2 + (number % 250)}`;
 
-/** An embedded API with so many Services, all of the one backend, and the file that a proxy is started with. */
+/**
+ * An embedded API with this many Services, all with the one backend, and the configuration file of a proxy.
+ */
 export class ServiceApi {
   readonly configuration: string;
   readonly #port: number;

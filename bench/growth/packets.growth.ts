@@ -9,7 +9,7 @@ import { prepareHaproxy, runHaproxy } from './haproxy.ts';
 
 const rounds = 7;
 const exchanges = 60;
-/** Each Service is a proxy of its own to HAProxy: with more it takes minutes to start. */
+/** Each Service is a proxy of its own in HAProxy: with more it takes minutes to start. */
 const mostForHaproxy = 10_000;
 
 interface Way extends Gateway {

@@ -19,7 +19,7 @@ const places = (svg: string) =>
     Number(y),
   ]);
 
-test('a flat line is flat, and one that grows goes up', () => {
+test('a flat line is flat, and a growing one rises', () => {
   const [ourFirst, ourLast, theirFirst, theirLast] = places(plot(curve));
   expect(ourFirst?.[1]).toBe(ourLast?.[1]);
   expect(theirLast?.[1]).toBeLessThan(theirFirst?.[1] ?? 0);
@@ -31,7 +31,7 @@ test('the middle of a logarithmic axis is the geometric mean', () => {
   expect(middle).toBeCloseTo(((first ?? 0) + (last ?? 0)) / 2, 0);
 });
 
-test('names of lines stand apart, and what they say is not taken for markup', () => {
+test("labels of lines don't overlap, and are escaped", () => {
   const svg = plot({
     ...curve,
     series: ['a & b', 'c', 'd'].map((name) => ({ name, points: [point(10, 1)] })),

@@ -7,7 +7,7 @@ const inner = {
   width: width - frame.left - frame.right,
   height: height - frame.top - frame.bottom,
 };
-/** Told apart by everybody, on white: blue, vermilion, green, purple, ochre. */
+/** Distinguishable with color blindness, on white: blue, vermilion, green, purple, ochre. */
 const colours = ['#0072b2', '#d55e00', '#009e73', '#8e4a9e', '#b8860b'];
 
 /** A curve as a drawing: both axes logarithmic, the spread of the rounds as a band. */
@@ -39,7 +39,7 @@ export function plot(curve: Curve): string {
   ].join('\n');
 }
 
-/** From values to places, by their logarithms. */
+/** Maps values to positions, by their logarithms. */
 class Axis {
   readonly #lowest: number;
   readonly #span: number;
@@ -110,7 +110,7 @@ function line({ points }: Series, index: number, across: Axis, up: Axis): string
   ];
 }
 
-/** The lines' names beside their ends, moved apart where they would lie on each other. */
+/** The lines' names beside their ends, moved apart where they would overlap. */
 function labels({ series }: Curve, up: Axis): string[] {
   const wanted = series
     .map(({ name, points }, index) => ({ name, index, y: up.at(points.at(-1)?.ratio ?? 1) }))

@@ -1,4 +1,5 @@
-// Our node proxy beside the real kube-proxy in nftables mode, both as processes on nodes of their own.
+// Causeway's node proxy compared with the real kube-proxy in nftables mode, both as processes on their own
+// nodes.
 
 import fs from 'node:fs/promises';
 import { TestNetwork, type Host } from '../../test/services/namespaces.ts';
@@ -11,7 +12,7 @@ import { exchangeWithAll, packetProgram, servedPort } from '../alternate-packets
 import { Ratios, serviceCounts, type GrowthSuite } from './curve.ts';
 import { clusterAddress, ServiceApi } from './node-proxy.ts';
 
-/** With many Services one start takes a minute, and is not what the machine's noise decides. */
+/** With many Services one start takes a minute, and noise matters little. */
 const startsWith = (services: number) => (services > 1_000 ? 1 : 3);
 const rounds = 7;
 const exchanges = 60;
@@ -43,7 +44,9 @@ class ProxyNodes {
     this.#client = client;
   }
 
-  /** A node with the proxy, from its start until a Service answers; then the proxy ends and its rules stay. */
+  /**
+   * A node with the proxy, from its start until a Service answers; then the proxy ends and its rules stay.
+   */
   async start(api: ServiceApi, { words }: Kind, address: string): Promise<Started> {
     this.#nodes += 1;
     const node = await addGateway(this.#network, this.#nodes);
@@ -59,7 +62,7 @@ class ProxyNodes {
   }
 }
 
-/** In kB, once it no longer grows: what it takes at its start is not what it keeps. */
+/** In kB, once it no longer grows: its peak at the start is not what it keeps. */
 async function residentWhenSettled({ pid }: ServiceProcess): Promise<number> {
   let before = 0;
   for (;;) {
@@ -71,7 +74,7 @@ async function residentWhenSettled({ pid }: ServiceProcess): Promise<number> {
   }
 }
 
-/** All nodes in turns, beside one with a rule written by hand. */
+/** All nodes alternately, compared with one manual rule. */
 async function firstAnswers(client: Host, byHand: Gateway, ways: readonly Way[]): Promise<Ratios> {
   const packets = new Ratios();
   for (let round = 0; round < rounds; round += 1) {

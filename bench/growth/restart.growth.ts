@@ -1,4 +1,5 @@
-// A controller that starts with Services that are served already, beside a program that lists the same objects.
+// A controller that starts with Services that are served already, compared with a program that lists the same
+// objects.
 
 import { listAll } from '../gateway-baselines.ts';
 import { startController, Surroundings, until } from '../gateway-load.ts';
@@ -6,7 +7,7 @@ import { inRounds, serviceCounts, type GrowthSuite, type Series } from './curve.
 
 const rounds = 3;
 
-/** From the start until every gateway has confirmed everything, in milliseconds. */
+/** From the start until every gateway has acknowledged everything, in milliseconds. */
 async function confirmed(surroundings: Surroundings, count: number): Promise<number> {
   const started = performance.now();
   const controller = await startController(surroundings);

@@ -1,17 +1,17 @@
 import { settingsName } from './pods.ts';
 import { labelsOf, type Manifest, type Site } from './site.ts';
 
-/** Something that users of the chart may set. */
+/** A value that users of the chart may set. */
 export interface ChartValue {
   readonly path: string;
   readonly fallback: unknown;
   readonly meaning: string;
 }
 
-/** Stands for an expression of the template; nothing else in a manifest has these characters. */
+/** Delimits an expression of the template; nothing else in a manifest has these characters. */
 const expression = (text: string) => `⟪${text}⟫`;
 
-/** Answers with expressions of the template, and remembers what users may set. */
+/** Returns expressions of the template, and collects the values that users may set. */
 export class ChartSite implements Site {
   readonly values = new Map<string, ChartValue>();
   readonly namespace = expression('.Release.Namespace');
@@ -23,15 +23,15 @@ export class ChartSite implements Site {
     this.nodeNamespace = this.text(
       'nodeNamespace',
       'causeway-node',
-      'namespace of the proxy, whose pods need privileges',
+      'namespace of the proxy; its pods need privileges',
     );
     this.reportsNamespace = this.text(
       'reportsNamespace',
       'causeway-reports',
       'namespace in which nodes report the activity of Services',
     );
-    const repository = this.path('image.repository', 'causeway', 'where the image is');
-    const tag = this.path('image.tag', '', 'its version; that of the chart if empty');
+    const repository = this.path('image.repository', 'causeway', 'repository of the image');
+    const tag = this.path('image.tag', '', 'version of the image; default: that of the chart');
     this.image = expression(
       `printf "%s:%s" ${repository} (${tag} | default .Chart.AppVersion) | quote`,
     );
@@ -57,13 +57,13 @@ export class ChartSite implements Site {
     return [expression(`items ${this.path(path, fallback, meaning)}`)];
   }
 
-  /** Where a value is, for conditions. */
+  /** Path of a value, for conditions. */
   path(path: string, fallback: unknown, meaning: string): string {
     this.values.set(path, { path, fallback, meaning });
     return `.Values.${path}`;
   }
 
-  /** The settings of a job, as its users write them: below their values, or as a file (`--set-file`). */
+  /** The settings of a job from users: below their values, or as a file (`--set-file`). */
   settings(job: string, namespace: string): Manifest {
     const config = this.path(
       `${job}.config`,
@@ -84,7 +84,7 @@ export class ChartSite implements Site {
   }
 }
 
-/** Puts expressions where they stand for; lists and objects are indented below their key. */
+/** Replaces delimited expressions; lists and objects are indented below their key. */
 export function fillTemplate(yaml: string): string {
   return yaml
     .split('\n')

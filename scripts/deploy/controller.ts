@@ -20,7 +20,7 @@ const dashboardPort = 15_206;
 
 const subject = ({ namespace }: Site): Subject => ({ name, namespace });
 
-/** Parts of the controller's process that are turned on one by one, each with what it may do. */
+/** Parts of the controller's process that are turned on one by one, each with its permissions. */
 export const controllerParts = [
   'gateway',
   'octavia',
@@ -45,7 +45,7 @@ export function controllerObjects(site: Site): Manifest[] {
   ];
 }
 
-/** What comes with a part: its permissions, and for the dashboard its Service. */
+/** Objects of a part: its permissions, and for the dashboard its Service. */
 export function partObjects(part: ControllerPart | 'gateway-pods', site: Site): Manifest[] {
   const roles = rolesOf(part, permissions[part], subject(site), site);
   return part === 'dashboard' ? [...roles, dashboardService(site)] : roles;
@@ -65,7 +65,7 @@ function container(site: Site): Manifest {
       fromField('CAUSEWAY_LEADER_ELECTION_NAMESPACE', 'metadata.namespace'),
       { name: 'CAUSEWAY_IDLING_REPORT_NAMESPACE', value: site.reportsNamespace },
       fromField('CAUSEWAY_OBSERVE_ADDRESS', 'status.podIP'),
-      // The pod's address for its Service, and the loopback address, where `kubectl port-forward` comes out.
+      // The pod's address for its Service, and the loopback address for `kubectl port-forward`.
       { name: 'CAUSEWAY_DASHBOARD_ADDRESS', value: '*' },
       { name: 'CAUSEWAY_DASHBOARD_TOKEN_FILE', value: `${secretsDirectory}/dashboard.token` },
       { name: 'OS_CLIENT_CONFIG_FILE', value: `${secretsDirectory}/clouds.yaml` },
@@ -79,7 +79,7 @@ function container(site: Site): Manifest {
     resources: site.block(
       'controller.resources',
       { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
-      'what it may use: 250 MB serve 10,000 Services',
+      'resources; 250 MB serve 10,000 Services',
     ),
     securityContext: restrictedContainer,
     volumeMounts: mounts,

@@ -2,7 +2,7 @@ import type { CustomResourceDefinition } from '../../packages/kubernetes/src/obj
 import { kuryrLoadBalancerDefinition } from '../../packages/causeway/src/octavia/definition.ts';
 import { egressNetworkPolicyDefinition } from '../../packages/causeway/src/node-proxy/egress-firewall/egress-network-policy.ts';
 
-/** As a manifest: the code's own definition need not say what it is. */
+/** As a manifest: the code's own definition may omit its kind. */
 const manifest = ({ metadata, spec }: CustomResourceDefinition): CustomResourceDefinition => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

@@ -37,7 +37,7 @@ function container(site: Site): Manifest {
     args: ['discover', '--config', configFile('discovery')],
     env: [
       fromField('CAUSEWAY_LEADER_ELECTION_NAMESPACE', 'metadata.namespace'),
-      // The one that its role names; by default it is named after the backend.
+      // The name in its role; by default it is named after the backend.
       { name: 'CAUSEWAY_LEADER_ELECTION_NAME', value: name },
       fromField('CAUSEWAY_OBSERVE_ADDRESS', 'status.podIP'),
       { name: 'OS_CLIENT_CONFIG_FILE', value: `${secretsDirectory}/clouds.yaml` },
@@ -48,7 +48,7 @@ function container(site: Site): Manifest {
     resources: site.block(
       'discovery.resources',
       { requests: { cpu: '50m', memory: '96Mi' }, limits: { memory: '512Mi' } },
-      'what it may use',
+      'resources',
     ),
     securityContext: restrictedContainer,
     volumeMounts: mounts,

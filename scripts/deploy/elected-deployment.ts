@@ -1,7 +1,7 @@
 import { metricsAnnotations, restrictedPodSpec, spread, volumes } from './pods.ts';
 import { labelsOf, type Manifest, type Site } from './site.ts';
 
-/** A Deployment of which one replica works, and the others wait to take over. */
+/** A Deployment where one replica works, and the others wait to take over. */
 export function electedDeployment(
   job: 'controller' | 'discovery',
   observePort: number,

@@ -22,7 +22,7 @@ const metricsPort = 9644;
 const ledgerDirectory = '/var/lib/causeway';
 const ledgerMounts = [...mounts, { name: 'ledger', mountPath: ledgerDirectory }];
 
-/** The allocator asks nothing of Kubernetes: its service account has no permissions and no token. */
+/** The allocator does not use Kubernetes: its service account has no permissions and no token. */
 export function ipamObjects(site: Site): Manifest[] {
   const { namespace } = site;
   return [
@@ -84,10 +84,10 @@ function statefulSet(site: Site): Manifest {
   };
 }
 
-/** Settings may name a cloud, whoever reads them. */
+/** Settings may name a cloud, in every container that reads them. */
 const cloudsFile = { name: 'OS_CLIENT_CONFIG_FILE', value: `${secretsDirectory}/clouds.yaml` };
 
-/** Before the server, because a ledger in SQLite is open to one process. Does nothing the second time. */
+/** Before the server, because only one process can open a ledger in SQLite. Does nothing the second time. */
 function firstOperator(site: Site): Manifest {
   return {
     name: 'first-operator',
@@ -131,5 +131,5 @@ const limits = (site: Site) =>
   site.block(
     'ipam.resources',
     { requests: { cpu: '50m', memory: '96Mi' }, limits: { memory: '512Mi' } },
-    'what it may use',
+    'resources',
   );

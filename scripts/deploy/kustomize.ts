@@ -31,7 +31,7 @@ export function kustomizeFiles(): Files {
   };
 }
 
-/** A folder for each job that has a definition, and one with all of them. */
+/** A directory for each job that has a definition, and one with all of them. */
 function definitionFolders(): Files {
   const jobs = Object.entries(definitions);
   return {
@@ -46,7 +46,7 @@ function merged(all: readonly Files[]): Files {
   return Object.fromEntries(all.flatMap((files) => Object.entries(files)));
 }
 
-/** In kube-proxy's place there is no way to the API server by its Service before we have made one. */
+/** In place of kube-proxy, the API server's Service is not reachable before the proxy runs. */
 const inPlace = siteWith(
   { 'proxy.healthPort': 10_256, 'proxy.metricsPort': 10_249 },
   {
@@ -116,14 +116,14 @@ function overlay({ resources, components = [], sample, ...settings }: Overlay): 
     [`overlays/${sample}/kustomization.yaml`]: kustomization('Kustomization', {
       resources: up(resources),
       ...(components.length === 0 ? {} : { components: up(components) }),
-      // Its name carries a hash, so that pods roll when it changes.
+      // Its name contains a hash, so that pods roll when it changes.
       configMapGenerator: [{ name, namespace, files: [file] }],
     }),
     [`overlays/${sample}/${file}`]: samples[sample],
   };
 }
 
-/** A part of the controller: what it may do, and the variable that turns it on. */
+/** A part of the controller: its permissions, and the variable that turns it on. */
 function component(part: ControllerPart): Files {
   const patch = {
     apiVersion: 'apps/v1',

@@ -1,6 +1,6 @@
 import type { Manifest, Site } from './site.ts';
 
-/** Who may run what in a namespace, as Kubernetes' pod security admission understands it. */
+/** Allowed pods in a namespace, as levels of Kubernetes' pod security admission. */
 type PodSecurity = 'restricted' | 'privileged';
 
 function namespace(name: string, level: PodSecurity): Manifest {

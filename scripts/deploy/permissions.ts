@@ -14,10 +14,10 @@ export interface Rule {
   readonly resourceNames?: readonly string[];
 }
 
-/** What a part may do, by where it may do it. */
+/** Permissions of a part, by namespace. */
 export interface Permissions {
   readonly everywhere?: readonly Rule[];
-  /** In the namespace that the part itself runs in. */
+  /** In the part's own namespace. */
   readonly atHome?: readonly Rule[];
   /** In the namespace where nodes report the activity of Services. */
   readonly inReports?: readonly Rule[];
@@ -29,7 +29,7 @@ const rule = (group: string, resources: readonly string[], verbs: string): Rule 
   resources,
   verbs: verbs.split(' '),
 });
-/** Only objects of these names. `list` and `watch` count if they ask for one name. */
+/** Only objects of these names. `list` and `watch` are allowed with a selector for one name. */
 const named = (group: string, resource: string, verbs: string, ...names: string[]): Rule => ({
   ...rule(group, [resource], verbs),
   resourceNames: names,
@@ -41,24 +41,24 @@ const coordination = 'coordination.k8s.io';
 const follow = 'list watch';
 
 const events = rule(core, ['events'], 'create patch');
-/** `create` can't be limited to a name: the API server learns it too late. */
+/** `create` can't be limited to a name: the API server checks the permission before it knows the name. */
 const lease = (name: string): Rule[] => [
   rule(coordination, ['leases'], 'create'),
   named(coordination, 'leases', `get ${follow} update`, name),
 ];
-/** What the controller of Services writes, whichever provider serves them. */
+/** What the controller of Services writes, with any provider. */
 const servedServices = [
   rule(core, ['services'], `${follow} patch`),
   rule(core, ['services/status'], 'patch'),
 ];
 const endpointsAndNodes = [rule(slices, ['endpointslices'], follow), rule(core, ['nodes'], follow)];
 
-/** Its UID is the cluster's identity. */
+/** The UID of the namespace is the cluster's identity. */
 const identity = named(core, 'namespaces', 'get', 'kube-system');
 
 const scalable = ['deployments', 'replicasets', 'statefulsets'];
 
-/** What each part may do: what its code calls, and nothing else. `test/cluster/install` holds both against each other. */
+/** Permissions of each part: exactly what its code calls. `test/cluster/install` compares both. */
 export const permissions = {
   controller: {
     everywhere: [events],
@@ -83,7 +83,7 @@ export const permissions = {
       ...servedServices,
       ...endpointsAndNodes,
       identity,
-      // After a conflict on the finalizer of a Service that Kuryr left behind.
+      // After a conflict on the finalizer of a Service of Kuryr.
       rule(core, ['services'], 'get'),
       rule(core, ['endpoints'], 'get patch'),
       rule('openstack.org', ['kuryrloadbalancers'], `${follow} create patch delete`),
@@ -104,7 +104,7 @@ export const permissions = {
     everywhere: [
       ...servedServices,
       rule(core, ['nodes'], follow),
-      // kube-vip and Cilium show by their leases whether an address is still announced.
+      // kube-vip and Cilium show with their leases whether an address is still announced.
       rule(coordination, ['leases'], 'get list'),
       ...announcerRules(),
     ],
@@ -163,14 +163,14 @@ export const permissions = {
       rule('networking.k8s.io', ['servicecidrs'], follow),
       rule('network.openshift.io', ['egressnetworkpolicies'], follow),
     ],
-    // OpenShift lets only those who may delete a report say which Node it goes with.
+    // OpenShift requires the permission to delete a report for setting its Node as owner.
     inReports: [rule(core, ['configmaps'], 'create patch delete')],
   },
 } satisfies Record<string, Permissions>;
 
 export type Part = keyof typeof permissions;
 
-/** What announcers show of themselves, in one rule for each of their groups. */
+/** Resources that announcers use, in one rule for each of their groups. */
 function announcerRules(): Rule[] {
   const plurals = new Map<string, Set<string>>();
   for (const { group, plural } of [

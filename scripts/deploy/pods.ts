@@ -1,9 +1,9 @@
 import type { Manifest, Site } from './site.ts';
 
-/** Nobody, as far as the machine is concerned. The image runs as the same. */
+/** An unprivileged user. The image runs as the same. */
 const userId = 65_532;
 
-/** What Kubernetes calls restricted. */
+/** Kubernetes' level restricted. */
 const restrictedPod = {
   runAsNonRoot: true,
   runAsUser: userId,
@@ -30,9 +30,9 @@ export interface Probes {
 }
 
 /**
- * A process that is up but stuck is ended after a minute; one that can't work gets no traffic at once. One
- * that is only slow, on a node that has too much to do, is neither: with the usual second for an answer
- * every one of ours was ended there, and starting them again was more work still.
+ * A process that is up but stuck is ended after a minute; one that can't work gets no traffic at once. A slow
+ * process on an overloaded node is neither: with the usual timeout of one second every Causeway process was
+ * ended there, and restarting them caused even more load.
  */
 export function probes({ port, live, ready }: Probes): Manifest {
   const alive = { httpGet: { path: live, port }, timeoutSeconds: 15 };
@@ -50,8 +50,8 @@ export const metricsAnnotations = (port: string) => ({
 });
 
 /**
- * The ConfigMap with a job's settings. Not the name of anything else: kustomize adds a hash to it, also
- * where a role names an object of another kind so.
+ * The ConfigMap with a job's settings. No other object may have this name: kustomize adds a hash to it, also
+ * where a role names an object of another kind.
  */
 export const settingsName = (job: string) => `causeway-${job}-settings`;
 
@@ -67,7 +67,7 @@ export const mounts = [
 
 export const volumes = (job: string) => [
   { name: 'config', configMap: { name: settingsName(job) } },
-  // Optional, because what is in it depends on the settings; the job says in words what it misses.
+  // Optional, because its content depends on the settings; the job reports what is missing.
   {
     name: 'secrets',
     secret: { secretName: `causeway-${job}`, optional: true, defaultMode: 0o440 },
@@ -76,12 +76,12 @@ export const volumes = (job: string) => [
 ];
 
 /**
- * Kubernetes would tell pods of the Services in their namespace by variables such as
- * CAUSEWAY_DASHBOARD_PORT, which are the names of our settings.
+ * Kubernetes would set variables such as CAUSEWAY_DASHBOARD_PORT for the Services of the namespace, which are
+ * names of Causeway's settings.
  */
 export const withoutServiceVariables = { enableServiceLinks: false };
 
-/** What all pods of the control plane have in common. */
+/** Common to all pods of the control plane. */
 export function restrictedPodSpec(job: string, site: Site): Manifest {
   return {
     ...withoutServiceVariables,
@@ -89,11 +89,11 @@ export function restrictedPodSpec(job: string, site: Site): Manifest {
     priorityClassName: 'system-cluster-critical',
     terminationGracePeriodSeconds: 30,
     nodeSelector: site.block(`${job}.nodeSelector`, {}, 'nodes that it may run on'),
-    tolerations: site.block(`${job}.tolerations`, [], 'taints that it puts up with'),
+    tolerations: site.block(`${job}.tolerations`, [], 'tolerated taints'),
   };
 }
 
-/** Two of a kind are no use on one node. */
+/** Two replicas on one node are of no use. */
 export const spread = (labels: Readonly<Record<string, string>>) => [
   {
     maxSkew: 1,
@@ -115,13 +115,13 @@ export function disruptionBudget(
     spec: {
       maxUnavailable: 1,
       selector: { matchLabels: labels },
-      // A pod that is not ready protects nobody, and must not keep a node from being drained.
+      // A pod that is not ready protects nothing, and must not prevent the drain of a node.
       unhealthyPodEvictionPolicy: 'AlwaysAllow',
     },
   };
 }
 
-/** Nothing comes in but to these ports. What goes out depends on the site: clouds, gateways, ledgers. */
+/** Allows only ingress to these ports. Egress depends on the site: clouds, gateways, ledgers. */
 export function ingressPolicy(
   name: string,
   namespace: string,

@@ -43,14 +43,14 @@ const workloads = Object.entries(kustomizeFiles())
   )
   .filter(({ value }) => value?.spec?.template?.spec?.containers !== undefined);
 
-/** What a job may do beyond what every process may, by the name of its folder. */
+/** Additional privileges of a job, by the name of its directory. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'base/proxy': ['NET_ADMIN'],
   'base/proxy-in-place': ['NET_ADMIN'],
 };
 
 describe('the manifests', () => {
-  test('have every job that runs in a cluster', () => {
+  test('include every job that runs in a cluster', () => {
     expect(workloads.map(({ name }) => path.dirname(name)).sort()).toEqual([
       'base/controller',
       'base/discovery',
@@ -102,7 +102,7 @@ describe('the units', () => {
     expect(settings.get('RestrictAddressFamilies')).toBeDefined();
   });
 
-  test('are all judged here', () => {
+  test('are all checked here', () => {
     const all = fs.readdirSync(units).filter((name) => name.endsWith('.service'));
     expect(all).toHaveLength(4);
   });

@@ -19,12 +19,12 @@ const metricsPort = [
   10_349,
   'port of /metrics; kube-proxy has 10249',
 ] as const;
-/** Where the node's own network settings are mounted: a container's /proc/sys is read-only. */
+/** Mount of the node's own network settings: a container's /proc/sys is read-only. */
 const settingsDirectory = '/host/proc/sys';
 
 /**
- * NET_ADMIN programs nftables, conntrack, the TUN device and the network's settings. Nothing else is
- * left of root's powers.
+ * NET_ADMIN is for nftables, conntrack, the TUN device and the network's settings. All other capabilities are
+ * dropped.
  */
 export const proxyCapabilities = ['NET_ADMIN'];
 
@@ -44,7 +44,7 @@ function daemonSet(site: Site): Manifest {
     metadata: { name, namespace: site.nodeNamespace, labels },
     spec: {
       selector: { matchLabels: labels },
-      // A restart is no outage: rules stay, and what is held is asked for again.
+      // A restart is no outage: rules stay, and held connections are requested again.
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } },
       template: {
         metadata: {
@@ -59,7 +59,7 @@ function daemonSet(site: Site): Manifest {
           serviceAccountName: name,
           automountServiceAccountToken: true,
           hostNetwork: true,
-          // Names of the egress firewall are looked up as the node would: the cluster's DNS may need us.
+          // Names of the egress firewall are resolved like on the node: the cluster's DNS may need the proxy.
           dnsPolicy: 'Default',
           priorityClassName: 'system-node-critical',
           terminationGracePeriodSeconds: 40,
@@ -101,7 +101,7 @@ function container(site: Site): Manifest {
       ...site.items(
         'proxy.env',
         [],
-        'further variables; in the place of kube-proxy KUBERNETES_SERVICE_HOST and _PORT must lead to the API server itself',
+        'additional variables; in place of kube-proxy, KUBERNETES_SERVICE_HOST and _PORT must lead to the API server itself',
       ),
     ],
     ports: [
@@ -120,7 +120,7 @@ function container(site: Site): Manifest {
     resources: site.block(
       'proxy.resources',
       { requests: { cpu: '50m', memory: '96Mi' }, limits: { memory: '512Mi' } },
-      'what it may use on each node',
+      'resources on each node',
     ),
     securityContext: {
       allowPrivilegeEscalation: false,

@@ -18,7 +18,7 @@ export function serviceAccount({ name, namespace }: Subject, component: string):
   };
 }
 
-/** The roles that make up the permissions of a part, and their bindings. */
+/** The roles with the permissions of a part, and their bindings. */
 export function rolesOf(
   part: string,
   { everywhere = [], atHome = [], inReports = [], inKubeSystem = [] }: Permissions,

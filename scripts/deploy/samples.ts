@@ -1,6 +1,6 @@
 /**
- * What users change first: the settings files of the overlays. Comments are for them; each file is
- * checked against the job's settings by a test.
+ * What users change first: the settings files of the overlays. Comments are for users; a test checks each
+ * file against the job's settings.
  */
 export const samples = {
   gateway: `# Settings of the controller. Every one of them: docs/reference/configuration.md.

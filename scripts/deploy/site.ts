@@ -4,26 +4,26 @@ export type Manifest = Readonly<Record<string, unknown>>;
 type Scalar = string | number | boolean;
 
 /**
- * Where an installation differs from others. The same builders describe it for kustomize, with plain
- * values, and for the Helm chart, with expressions in their place.
+ * Differences between installations. The same builders describe them for kustomize, with plain values, and
+ * for the Helm chart, with expressions instead.
  */
 export interface Site {
-  /** Of everything but the nodes' part; pods there are restricted. */
+  /** Of everything except the nodes' part; pods there are restricted. */
   readonly namespace: string;
   /** Of the part that runs on nodes and needs privileges. */
   readonly nodeNamespace: string;
-  /** Where nodes report: a namespace of its own, because they may write all ConfigMaps of it. */
+  /** Namespace of the nodes' reports: separate, because nodes may write all its ConfigMaps. */
   readonly reportsNamespace: string;
   readonly image: string;
   /** Annotations of a pod template that must roll when its configuration changes. */
   rollOn(configuration: string): Manifest;
   /** A value that a user of the chart may set. */
   value(path: string, fallback: Scalar, meaning: string): unknown;
-  /** The same where Kubernetes wants text. */
+  /** The same as text, which Kubernetes requires in some fields. */
   text(path: string, fallback: Scalar, meaning: string): string;
   /** The same for a whole object or list. */
   block(path: string, fallback: object, meaning: string): unknown;
-  /** Further items of a list. */
+  /** Additional items of a list. */
   items(path: string, fallback: readonly object[], meaning: string): readonly unknown[];
 }
 

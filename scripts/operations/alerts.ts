@@ -4,7 +4,7 @@ import { gatewayAlerts } from './gateway-alerts.ts';
 import { nodeAlerts } from './node-alerts.ts';
 import { discoveryAlerts, ipamAlerts } from './shared-alerts.ts';
 
-/** Every alert, by the job that it is about. */
+/** Every alert, by job. */
 export const alertGroups: readonly AlertGroup[] = [
   controllerAlerts,
   gatewayAlerts,

@@ -2,23 +2,23 @@ import type { AlertGroup } from './alert.ts';
 
 export const controllerAlerts: AlertGroup = {
   name: 'controller',
-  title: 'Controller, and what all jobs have in common',
+  title: 'Controller, and all jobs',
   alerts: [
     {
       name: 'CausewayNoLeader',
       severity: 'critical',
       expression: 'max by (lease) (causeway_leader) == 0',
       for: '2m',
-      summary: 'Nobody holds the lease {{ $labels.lease }}.',
+      summary: 'No process holds the lease {{ $labels.lease }}.',
       meaning:
-        'What is served stays served. Nothing new gets an address, nothing deleted is cleaned up, nothing wakes.',
+        'Existing Services stay served. New Services get no address, deleted ones are not cleaned up, idle ones are not woken.',
       check: [
         '`kubectl get pods -n causeway-system`: do the replicas run?',
-        '`kubectl get lease -n causeway-system -o yaml`: who had it last, and when?',
-        'their logs: the API server away, or the permission on leases missing?',
+        '`kubectl get lease -n causeway-system -o yaml`: the last holder, and when it last renewed.',
+        'their logs: is the API server unreachable, or the permission on leases missing?',
       ],
       remedy: [
-        'The API server is slow or away: mend that first; a leader comes by itself.',
+        'The API server is slow or unreachable: fix that first; then a replica becomes the leader without further action.',
         'Permissions were changed: apply the manifests of this version again.',
       ],
       example: {
@@ -34,13 +34,13 @@ export const controllerAlerts: AlertGroup = {
       for: '5m',
       summary:
         '{{ $labels.instance }} does not follow {{ $labels.resource }} of the Kubernetes API.',
-      meaning: 'It works on what it knew last; changes are not seen.',
+      meaning: 'It works with its last known state; changes are not seen.',
       check: [
         '`/readyz` of the process names the resource and the reason.',
         '`kubectl auth can-i watch RESOURCE --as=system:serviceaccount:NAMESPACE:NAME`',
       ],
       remedy: [
-        'Forbidden: apply the manifests of this version again. Not found: a custom resource definition is missing (`deploy/kustomize/crds`). Else the API server.',
+        'Forbidden: apply the manifests of this version again. Not found: a custom resource definition is missing (`deploy/kustomize/crds`). Otherwise check the API server.',
       ],
       example: { 'causeway_kube_store_synced{instance="a",resource="services"}': '0x10' },
       firesAt: '8m',
@@ -57,7 +57,7 @@ export const controllerAlerts: AlertGroup = {
         '`causeway_openstack_request_duration_seconds`: is it the cloud?',
       ],
       remedy: [
-        'Slow outside services: raise `workers`, or mend them. Failing: the log names what fails.',
+        'Slow outside services: raise `workers`, or fix them. Failing: the log names the error.',
       ],
       example: { 'causeway_queue_depth{instance="a",controller="services"}': '80x30' },
       firesAt: '20m',
@@ -67,11 +67,12 @@ export const controllerAlerts: AlertGroup = {
       severity: 'warning',
       expression: 'rate(causeway_reconcile_retries_total[10m]) > 0.2',
       for: '15m',
-      summary: '{{ $labels.controller }} of {{ $labels.instance }} fails again and again.',
-      meaning: 'Some Services are not as they should be; their conditions and Events say which.',
+      summary: '{{ $labels.controller }} of {{ $labels.instance }} fails repeatedly.',
+      meaning:
+        'Some Services are not in their desired state; their conditions and Events name the reason.',
       check: ['`causeway services` and `causeway explain SERVICE`', 'the log, by `controller`.'],
       remedy: [
-        'Do what the Event says. If all fail alike, it is what they share: the cloud, the ledger, the gateways.',
+        'Follow the Event. If all fail alike, the cause is common: the cloud, the ledger or the gateways.',
       ],
       example: {
         'causeway_reconcile_retries_total{instance="a",controller="services"}': '0+60x40',
@@ -85,9 +86,9 @@ export const controllerAlerts: AlertGroup = {
         'sum by (service) (rate(causeway_openstack_requests_total{status=~"5..|none"}[10m]))\n  / sum by (service) (rate(causeway_openstack_requests_total[10m])) > 0.1',
       for: '10m',
       summary: 'More than a tenth of the requests to {{ $labels.service }} fail.',
-      meaning: 'What is served stays served; changes are tried again until the service answers.',
-      check: ['The service’s own log, by the request ids in ours.'],
-      remedy: ['Mend the service. Nothing has to be restarted here.'],
+      meaning: 'Existing Services stay served; changes are retried until the service answers.',
+      check: ['The service’s own log, by the request IDs in Causeway’s log.'],
+      remedy: ['Fix the service. No restart of Causeway is needed.'],
       example: {
         'causeway_openstack_requests_total{service="octavia",status="503"}': '0+60x40',
         'causeway_openstack_requests_total{service="octavia",status="200"}': '0+60x40',
@@ -100,8 +101,8 @@ export const controllerAlerts: AlertGroup = {
       expression:
         'increase(causeway_openstack_tokens_total{outcome="invalid-credentials"}[10m]) > 0',
       for: '2m',
-      summary: 'Keystone refuses the credentials of {{ $labels.instance }}.',
-      meaning: 'Nothing can be changed in OpenStack; what is served stays served.',
+      summary: 'Keystone rejects the credentials of {{ $labels.instance }}.',
+      meaning: 'Nothing can be changed in OpenStack; existing Services stay served.',
       check: ['`openstack --os-cloud NAME token issue` with the same clouds.yaml.'],
       remedy: [
         'Put the new password or application credential into the Secret. It is read again before the next token; no restart.',
@@ -118,10 +119,10 @@ export const controllerAlerts: AlertGroup = {
       for: '30m',
       summary: 'Cluster and ledger do not agree on {{ $value }} Services ({{ $labels.kind }}).',
       meaning:
-        '`not-in-ledger` and `other-address`: an address may be given to somebody else. `leaked`: an address that nobody uses is kept.',
+        '`not-in-ledger` and `other-address`: the address may be assigned to another Service. `leaked`: an unused address stays reserved.',
       check: ['`causeway pool check`'],
       remedy: [
-        '`causeway pool check --repair` mends what is safe; it says what to do about the rest.',
+        '`causeway pool check --repair` repairs the safe cases, and prints what to do about the rest.',
       ],
       example: { 'causeway_pool_findings{kind="leaked"}': '1x60' },
       firesAt: '40m',
@@ -146,7 +147,7 @@ export const controllerAlerts: AlertGroup = {
       summary:
         '{{ $labels.provider }} keeps {{ $value }} objects of the kind {{ $labels.kind }} that no Service uses.',
       meaning:
-        'The objects have a mark of this cluster, and the cluster has no record that it released them. They cost quota and keep their addresses. Causeway deletes none of them by itself.',
+        'The objects have a mark of this cluster, and the cluster has no record that it released them. They cost quota and keep their addresses. Causeway deletes none of them automatically.',
       check: [
         '`causeway orphans list`: the objects, and the Service that each mark names.',
         '`kubectl describe configmap causeway-orphans -n causeway-system`: the Events.',
@@ -166,7 +167,7 @@ export const controllerAlerts: AlertGroup = {
       for: '5m',
       summary: 'Another cluster uses the same clusterId in the cloud project.',
       meaning:
-        'Causeway tells the objects of the two clusters apart by the UID in their marks and touches only its own. A Causeway 0.1.0 in the other cluster does not, and deletes them.',
+        'Causeway distinguishes the objects of the two clusters by the UID in their marks and changes only its own. A Causeway 0.1.0 in the other cluster does not, and deletes them.',
       check: [
         '`causeway status` shows the UID of the other cluster.',
         '`kubectl get namespace kube-system -o jsonpath={.metadata.uid}` in each cluster.',

@@ -11,21 +11,21 @@ export const gatewayAlerts: AlertGroup = {
       for: '1m',
       summary: 'Gateway {{ $labels.instance }} raises the alarm {{ $labels.alarm }}.',
       meaning:
-        'The gateway has found something that it can’t mend by itself. With `two-masters` or `duplicate-address` some clients reach the wrong machine; with `cut-off`, `bad-health`, `link-down` or `addresses-missing` the gateway serves nothing, and the other one should have taken over; with `degraded` it goes on with what it has and takes nothing new; with `forged-adverts` a machine that is no peer sends VRRP adverts, and the gateway drops them; with `removals-withheld` it takes all that is new, and still serves frontends whose removal no controller has confirmed.',
+        'The gateway has found a problem that it can’t fix itself. With `two-masters` or `duplicate-address` some clients reach the wrong machine. With `cut-off`, `bad-health`, `link-down` or `addresses-missing` the gateway serves nothing, and the other one should have taken over. With `degraded` it keeps its applied state and accepts no changes. With `forged-adverts` a machine that is no peer sends VRRP adverts, and the gateway drops them. With `removals-withheld` it applies all additions and changes, and still serves frontends with an unconfirmed removal.',
       check: [
-        '`causeway agent status -c /etc/causeway/agent.yaml` on the gateway: the column ALARMS says it in words.',
+        '`causeway agent status -c /etc/causeway/agent.yaml` on the gateway: the column ALARMS has the message.',
         '`journalctl -u causeway-agent -u causeway-keepalived` since the alarm began.',
       ],
       remedy: [
-        '`two-masters`: the gateways don’t hear each other. Let protocol 112 pass between them on both links; then one steps back by itself.',
+        '`two-masters`: the gateways don’t get each other’s adverts. Let protocol 112 pass between them on both links; then one of them becomes standby.',
         '`forged-adverts`: the message names the source addresses of the dropped adverts. If one is a gateway of this set, add it to `peers4` or `peers6` of the interface that the adverts arrive on. If not, find the sender (`tcpdump -eni any proto 112`) and stop it; let only gateways send protocol 112 to gateways.',
-        '`duplicate-address`: the message names the other machine’s hardware address. Take the address off it, or out of `gateway.addresses`.',
-        '`cut-off`: look at the internal link, its VLAN and the nodes’ routes.',
+        '`duplicate-address`: the message names the other machine’s hardware address. Remove the address from that machine, or from `gateway.addresses`.',
+        '`cut-off`: check the internal link, its VLAN and the nodes’ routes.',
         '`addresses-missing`: keepalived’s log says why it could not set them; `systemctl restart causeway-keepalived`.',
         '`degraded`: the log names the step that failed; most often another program changes the table `causeway`. The agent tries again every few seconds.',
         '`removals-withheld`: see the alert CausewayRemovalsWithheld.',
         '`link-down`: the message names the link. `ip link show`; check the cable, the switch port and the VLAN.',
-        '`bad-health`: the message says which check failed. Mend that; the gateway takes part again by itself. If a route or an own address is missing, add it with `ip route` or `ip address` as the message names it, and make the network configuration of the machine bring it back.',
+        '`bad-health`: the message names the failed check. Fix that; then the gateway takes part again. If a route or an own address is missing, add it with `ip route` or `ip address` as the message names it, and make the machine’s network configuration persistent.',
       ],
       example: { 'causeway_agent_alarm{instance="gw1",alarm="two-masters"}': '1x10' },
       firesAt: '5m',
@@ -35,16 +35,16 @@ export const gatewayAlerts: AlertGroup = {
       severity: 'critical',
       expression: 'max by (job) (causeway_agent_vrrp_state{state="MASTER"}) == 0',
       for: '1m',
-      summary: 'No gateway of {{ $labels.job }} is master: nobody answers for its addresses.',
-      meaning: 'Clients outside get no answer on any address of this set of gateways.',
+      summary: 'No gateway of {{ $labels.job }} is active: no machine answers for its addresses.',
+      meaning: 'External clients get no answer on any address of this set of gateways.',
       check: [
         '`causeway agent status` on each gateway: state, overrides (drained?), alarms.',
         '`systemctl status causeway-keepalived` on each.',
       ],
       remedy: [
         'All drained: `causeway agent undrain` on one.',
-        'keepalived is not running: `systemctl start causeway-keepalived`; its log says what it does not like.',
-        'All in bad health: mend what the alarm names; see [CausewayGatewayAlarm](#causewaygatewayalarm).',
+        'keepalived is not running: `systemctl start causeway-keepalived`; its log names the error.',
+        'All in bad health: fix what the alarm names; see [CausewayGatewayAlarm](#causewaygatewayalarm).',
       ],
       example: {
         'causeway_agent_vrrp_state{job="gateways",instance="gw1",state="MASTER"}': '0x10',
@@ -56,7 +56,7 @@ export const gatewayAlerts: AlertGroup = {
       name: 'CausewayKeepalivedRestarts',
       severity: 'warning',
       expression: 'increase(causeway_agent_keepalived_restarts_total[15m]) > 2',
-      summary: 'keepalived on {{ $labels.instance }} dies again and again.',
+      summary: 'keepalived on {{ $labels.instance }} ends repeatedly.',
       meaning:
         'Addresses move between the gateways each time; running connections survive in topology A only.',
       check: [
@@ -64,7 +64,7 @@ export const gatewayAlerts: AlertGroup = {
         '`dmesg` for the kernel’s out-of-memory killer.',
       ],
       remedy: [
-        'Drain the gateway (`causeway agent drain`) so that addresses stop moving, then mend it in peace.',
+        'Drain the gateway (`causeway agent drain`) so that addresses stop moving, then fix it.',
       ],
       example: { 'causeway_agent_keepalived_restarts_total{instance="gw1"}': '0+1x20' },
       firesAt: '15m',
@@ -77,14 +77,14 @@ export const gatewayAlerts: AlertGroup = {
       summary:
         'The connection table of {{ $labels.instance }} is {{ $value | humanizePercentage }} full.',
       meaning:
-        'When it is full the kernel drops the first packet of new connections; running ones go on.',
+        'When it is full, the kernel drops the first packet of new connections; running ones continue.',
       check: [
         '`conntrack -C` and `sysctl net.netfilter.nf_conntrack_max`',
         '`conntrack -L | awk …` for one source that has most of them: an attack, or a client that never closes.',
       ],
       remedy: [
         'Raise `net.netfilter.nf_conntrack_max`: 320 bytes for each entry; see [conntrack sizing](../operations.md#connection-tables).',
-        'Keep the one source away with `loadBalancerSourceRanges`, or a rule of your own.',
+        'Block the source with `loadBalancerSourceRanges`, or a rule of your own.',
       ],
       example: { 'causeway_agent_connection_table_fill_ratio{instance="gw1"}': '0.95x20' },
       firesAt: '10m',
@@ -96,14 +96,14 @@ export const gatewayAlerts: AlertGroup = {
       for: '5m',
       summary: 'The controller does not reach gateway {{ $labels.gateway }}.',
       meaning:
-        'The gateway goes on with what it has; new and changed Services wait until all gateways have confirmed them, and addresses of deleted ones are kept back.',
+        'The gateway keeps its applied state; new and changed Services wait until all gateways have acknowledged them, and addresses of deleted ones are kept.',
       check: [
         '`causeway gateways list`',
-        'from the controller’s node: `curl -k https://GATEWAY:15213/healthz`; the agent’s log for refused requests (clock, secret, certificate).',
+        'from the controller’s node: `curl -k https://GATEWAY:15213/healthz`; the agent’s log for rejected requests (clock, secret, certificate).',
       ],
       remedy: [
-        'The machine is gone for good: take it out of `gateway.agents`, or `causeway gateways fence NAME`.',
-        'Refused: the secrets differ, or a clock is off by more than seconds.',
+        'The machine is gone permanently: remove it from `gateway.agents`, or `causeway gateways fence NAME`.',
+        'Rejected: the secrets differ, or a clock is off by more than seconds.',
       ],
       example: { 'causeway_gateway_reachable{gateway="gw1"}': '0x20' },
       firesAt: '10m',
@@ -114,12 +114,12 @@ export const gatewayAlerts: AlertGroup = {
       expression: 'causeway_gateway_behind == 1',
       for: '10m',
       summary:
-        'Gateway {{ $labels.gateway }} has not confirmed the newest configuration for 10 minutes.',
-      meaning: 'A failover to it would bring back what was served before.',
-      check: ['`causeway gateways list`: frozen, refusing, or not answering?', 'the agent’s log.'],
+        'Gateway {{ $labels.gateway }} has not acknowledged the newest configuration for 10 minutes.',
+      meaning: 'A failover to it would restore an old configuration.',
+      check: ['`causeway gateways list`: frozen, rejecting, or not answering?', 'the agent’s log.'],
       remedy: [
-        'Frozen (`causeway agent freeze` or `undo`): `causeway agent thaw` once the reason is gone.',
-        'Too much would be removed at once: see whether that is meant, then confirm as the log says.',
+        'Frozen (`causeway agent freeze` or `undo`): `causeway agent thaw` once the reason no longer applies.',
+        'A mass removal: check whether it is intended, then confirm as the log says.',
       ],
       example: { 'causeway_gateway_behind{gateway="gw1"}': '1x20' },
       firesAt: '15m',
@@ -131,8 +131,8 @@ export const gatewayAlerts: AlertGroup = {
       for: '5m',
       summary: 'Gateway {{ $labels.gateway }} is fenced: it gets no addresses.',
       meaning: 'One gateway less; nothing is lost while another one serves.',
-      check: ['`causeway gateways list` says why and since when.'],
-      remedy: ['When the machine is well again: `causeway gateways unfence NAME`.'],
+      check: ['`causeway gateways list` shows the reason and the time.'],
+      remedy: ['When the machine works again: `causeway gateways unfence NAME`.'],
       example: { 'causeway_gateway_fenced{gateway="gw1"}': '1x20' },
       firesAt: '10m',
     },
@@ -142,16 +142,16 @@ export const gatewayAlerts: AlertGroup = {
       expression: 'causeway_gateway_withheld_removals > 0',
       for: '5m',
       summary:
-        'Gateway {{ $labels.gateway }} still serves {{ $value }} frontends whose removal is not verified.',
+        'Gateway {{ $labels.gateway }} still serves {{ $value }} frontends with an unverified removal.',
       meaning:
-        'An update removed so much that the gateway withholds the removals. The controller could not verify them: a Service of the API server or the record of addresses still has the address and port, or the API server is that of another cluster, or has lost its data. All else is applied, and nothing is removed.',
+        'An update contained a mass removal, and the gateway withholds the removals. The controller could not verify them: a Service of the API server or the record of addresses still has the address and port, or the API server belongs to another cluster, or has lost its data. Everything else is applied, and nothing is removed.',
       check: [
-        '`causeway gateways list`: the column PROBLEMS names a frontend and the reason for the doubt.',
+        '`causeway gateways list`: the column PROBLEMS names a frontend and the reason.',
         '`causeway agent status -o json` on the gateway lists all of them under `withheld`.',
       ],
       remedy: [
         'Wait, if the API server is being restored: the controller verifies again every 15 seconds.',
-        'If the frontends are meant to go: `causeway agent allow-removal --reason …` on one gateway; the other gateways of the same cluster follow.',
+        'If the frontends are to be removed: `causeway agent allow-removal --reason …` on one gateway; the other gateways of the same cluster follow.',
       ],
       example: { 'causeway_gateway_withheld_removals{gateway="gw1"}': '25x20' },
       firesAt: '10m',
@@ -161,15 +161,15 @@ export const gatewayAlerts: AlertGroup = {
       severity: 'warning',
       expression: 'causeway_gateway_refused_endpoints > 0',
       for: '15m',
-      summary: 'Gateway {{ $labels.gateway }} does not take {{ $value }} endpoints.',
+      summary: 'Gateway {{ $labels.gateway }} rejects {{ $value }} endpoints.',
       meaning:
-        'The Services concerned are served as they were before, or not at all; all others are well.',
+        'The Services concerned are served in their previous state, or not at all; all others are not affected.',
       check: [
         '`kubectl get events -A --field-selector reason=GatewayRefused`',
         '`causeway agent status` names endpoint and reason.',
       ],
       remedy: [
-        'Mend the Service as its Event says; versions of agent and controller that differ much may disagree: update the agents.',
+        'Fix the Service as its Event says. Agents and controllers of very different versions may disagree: update the agents.',
       ],
       example: { 'causeway_gateway_refused_endpoints{gateway="gw1"}': '2x30' },
       firesAt: '20m',

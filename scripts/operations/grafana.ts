@@ -1,10 +1,10 @@
 import { allMetrics } from '../reference-sources.ts';
 import type { MetricDefinition } from '../../packages/base/src/observability/metrics.ts';
 
-/** Rows of the dashboard in their order, by how the names of their metrics begin. */
+/** Rows of the dashboard in order, by the prefixes of their metrics. */
 const rows: readonly (readonly [string, RegExp])[] = [
-  ['Gateways, as the controller sees them', /^causeway_gateway_/],
-  ['Gateways, as their agents see them', /^causeway_agent_/],
+  ['Gateways, from the controller', /^causeway_gateway_/],
+  ['Gateways, from their agents', /^causeway_agent_/],
   ['Node proxy', /^causeway_(?:proxy|egress_firewall)_/],
   ['Idling', /^causeway_(?:idling|holder)_/],
   ['Shared addresses', /^causeway_(?:ipam|pool)_/],
@@ -18,7 +18,7 @@ const width = 8;
 const height = 7;
 const inARow = 3;
 
-/** A Grafana dashboard with a panel for every metric that there is. */
+/** A Grafana dashboard with a panel for every metric. */
 export function grafanaDashboard(): string {
   const panels: object[] = [];
   let y = 0;
@@ -101,7 +101,7 @@ interface Expression {
   readonly legend: string;
 }
 
-/** How often for counters, how much for gauges, how long for histograms. */
+/** Rates for counters, values for gauges, quantiles for histograms. */
 export function expressionsOf({ kind, name, labels }: MetricDefinition): Expression[] {
   const chosen = '{instance=~"$instance"}';
   const by = labels.join(', ');

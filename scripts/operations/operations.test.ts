@@ -19,7 +19,7 @@ const known = new Set(
   ),
 );
 
-test.each(alerts)('$name speaks of metrics that there are, with labels that they have', (alert) => {
+test.each(alerts)('$name uses existing metrics, with their labels', (alert) => {
   for (const text of [alert.expression, ...Object.keys(alert.example)]) {
     for (const [, name = '', selector = ''] of text.matchAll(/(causeway_\w+)(\{[^}]*\})?/g)) {
       expect(known).toContain(name);
@@ -32,14 +32,14 @@ test.each(alerts)('$name speaks of metrics that there are, with labels that they
   }
 });
 
-test('no two alerts have one name, and each has a section of the runbooks', () => {
+test('alerts have unique names, and each has a section of the runbooks', () => {
   const names = alerts.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   const page = runbooksPage();
   for (const name of names) expect(page).toContain(`### ${name}\n`);
 });
 
-test('the Grafana dashboard shows every metric once, each in a place of its own', () => {
+test('the Grafana dashboard shows every metric once, each in its own place', () => {
   const { panels } = JSON.parse(grafanaDashboard()) as Dashboard;
   const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   expect(shown).toEqual(

@@ -36,7 +36,7 @@ export class DashboardStage {
     return this.#server?.url ?? '';
   }
 
-  /** With the port of before, after `shut`. */
+  /** With the previous port, after `shut`. */
   async open(port = 0): Promise<void> {
     this.#server = await startDashboard({
       host: '127.0.0.1',

@@ -8,7 +8,7 @@ import { patienceMs } from '../services/wait-for.ts';
 import { DashboardStage, token } from './dashboard-stage.ts';
 import { sampleService } from './sample-rows.ts';
 
-/** Where to put pictures of the pages, for somebody to look at; none are taken without it. */
+/** Directory for screenshots of the pages, to review by eye; none are taken without it. */
 const pictures = process.env['CAUSEWAY_SCREENSHOTS'];
 
 describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real browser', () => {
@@ -50,7 +50,7 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
   };
   const options = () => page.getByRole('option');
 
-  test('shows nothing without the token, and keeps it out of the address', async () => {
+  test('shows nothing without the token, and keeps the token out of the address', async () => {
     const refused = await page.goto(stage.url);
     expect(refused?.status()).toBe(401);
     expect(await page.textContent('body')).toContain('needs its token');
@@ -60,7 +60,7 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
   });
 
-  test('lists Services with address, provider and the reason when something is wrong', async () => {
+  test('lists Services with address, provider and the reason of a problem', async () => {
     await enter();
     await page.getByText('5 of 5').waitFor();
     const failed = options().filter({ hasText: 'shop/api' });
@@ -91,7 +91,7 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
     await row.waitFor({ state: 'detached' });
   });
 
-  test('has elements for what can be seen, however many Services there are', async () => {
+  test('has elements only for visible rows, with any number of Services', async () => {
     for (let index = 0; index < 10_000; index += 1) {
       const name = String(index).padStart(5, '0');
       stage.rowStore.set('service', sampleService(`load/s-${name}`));
@@ -108,10 +108,10 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
     await picture('services-10000');
   });
 
-  test('is worked with the keyboard alone', async () => {
+  test('works with the keyboard alone', async () => {
     await enter();
     await page.getByText('5 of 5').waitFor();
-    // Nothing has the focus yet, and nothing again after the way back.
+    // Nothing has the focus yet, nor after going back.
     for (const key of ['j', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
     await page.getByRole('heading', { name: 'night/batch' }).waitFor();
     await page.keyboard.press('Escape');
@@ -134,7 +134,7 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
     await page.getByRole('heading', { name: 'Keys' }).waitFor();
   });
 
-  test('says when the connection is lost, keeps what it shows, and comes back', async () => {
+  test('reports a lost connection, keeps its content, and reconnects', async () => {
     await enter();
     const { port } = new URL(stage.url);
     await stage.shut();
@@ -146,7 +146,7 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
     await page.getByText('4 of 4').waitFor();
   });
 
-  test('text from the cluster stays text', async () => {
+  test('shows markup from the cluster as text', async () => {
     const message = '<img src=x onerror="document.title=\'taken\'"><script>1</script>';
     stage.rowStore.set('service', sampleService('evil/one', { state: 'failed', message }));
     await enter();

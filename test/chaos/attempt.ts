@@ -1,11 +1,14 @@
-/** Where to knock. The key names the Service together with the place, so that answers are not mixed up. */
+/**
+ * Address to connect to. The key names the Service together with the address, so that answers are not mixed
+ * up.
+ */
 export interface Target {
   readonly key: string;
   readonly host: string;
   readonly port: number;
 }
 
-/** What came of knocking once. */
+/** Result of one connection attempt. */
 export interface Attempt {
   readonly key: string;
   /** Wall time. */

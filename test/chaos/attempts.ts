@@ -5,23 +5,23 @@ import type { Topology } from '../kernel/gateway/topology.ts';
 import type { Attempt, Target } from './attempt.ts';
 
 export interface Attempts {
-  /** Whom to knock at from now on. */
+  /** Sets the targets to connect to from now on. */
   at(targets: readonly Target[]): void;
   stop(): Promise<void>;
 }
 
-/** Where somebody stands who knocks, how often, and how long he waits for an answer. */
-export interface Knocker {
+/** Network namespace to connect from, interval, and timeout of each attempt. */
+export interface AttemptOptions {
   readonly machine: string;
   readonly everyMs: number;
   readonly limitMs: number;
 }
 
-/** Starts somebody who knocks at Services and tells each time what came of it. */
+/** Starts a process that connects to Services at an interval and reports each result. */
 export function startAttempts(
   topology: Topology,
-  { machine, everyMs, limitMs }: Knocker,
-  tell: (probeTcp: Attempt) => void,
+  { machine, everyMs, limitMs }: AttemptOptions,
+  report: (attempt: Attempt) => void,
 ): Attempts {
   const script = path.join(import.meta.dirname, 'programs', 'attempt-client.ts');
   const there = ['ip', 'netns', 'exec', topology.network.namespace(machine)];
@@ -30,7 +30,9 @@ export function startAttempts(
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  createInterface({ input: child.stdout }).on('line', (line) => tell(JSON.parse(line) as Attempt));
+  createInterface({ input: child.stdout }).on('line', (line) =>
+    report(JSON.parse(line) as Attempt),
+  );
   let last = '';
   return {
     at(targets) {

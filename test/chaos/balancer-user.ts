@@ -7,7 +7,7 @@ import { persist } from './doings.ts';
 
 const limitMs = 60_000;
 
-/** Somebody in another project who makes load balancers by hand. */
+/** User in another project that creates load balancers. */
 export class BalancerUser {
   readonly #balancing: LoadBalancing;
   readonly #subnet: string;

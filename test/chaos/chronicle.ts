@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** Everything that happened, one line each, on the terminal and in a file among the logs. */
+/** Log of everything that happens, one line each, on the terminal and in a file among the logs. */
 export class Chronicle {
   readonly violations: string[] = [];
   readonly #file: string;
@@ -11,16 +11,16 @@ export class Chronicle {
     this.#file = path.join(directory, 'chronicle.log');
   }
 
-  tell(text: string): void {
+  log(text: string): void {
     const seconds = ((Date.now() - this.#beganAt) / 1000).toFixed(1).padStart(7);
     const line = `${seconds} ${text}\n`;
     process.stdout.write(line);
     fs.appendFileSync(this.#file, line);
   }
 
-  /** The wall time is what the logs of the parts have. */
+  /** Wall time, as in the logs of the components. */
   violation(text: string): void {
     this.violations.push(text);
-    this.tell(`VIOLATION ${text} (${new Date().toISOString()})`);
+    this.log(`VIOLATION ${text} (${new Date().toISOString()})`);
   }
 }

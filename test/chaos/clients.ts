@@ -16,12 +16,12 @@ import type { Surroundings } from './surroundings.ts';
 
 const { signal } = new AbortController();
 
-/** Clients of who watches, which no fault stands in the way of. */
+/** Clients of the observer; no fault affects them. */
 export interface Clients {
   readonly kube: KubeClient;
   readonly neutron: Neutron;
   readonly balancing: LoadBalancing;
-  /** Of the project whose load balancers are discovered. */
+  /** Client of the project that discovery reads. */
   readonly otherNeutron: Neutron;
   readonly otherBalancing: LoadBalancing;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 import { seededRandom } from '../../packages/base/src/simulation/random.ts';
 
-/** Chance that is the same for the same seed. */
+/** Random numbers that are the same for the same seed. */
 export class Dice {
   readonly #random: () => number;
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isErrorCode, type ErrorCode } from '../../packages/base/src/error/causeway-error.ts';
 import { KeyedQueue } from '../../packages/base/src/work/keyed-queue.ts';
 
-/** What is being done, in order for each subject, and side by side otherwise. */
+/** Runs operations in order for each subject, and different subjects in parallel. */
 export class Doings {
   readonly #queues = new KeyedQueue();
   #failure: Error | undefined;
@@ -17,14 +17,14 @@ export class Doings {
     });
   }
 
-  /** Until all that was begun is done. */
+  /** Waits until everything that was started is done. */
   async done(): Promise<void> {
     await this.#queues.idle();
     if (this.#failure !== undefined) throw this.#failure;
   }
 }
 
-/** Tries again until it is done, as people do. Some refusals say that it is done already. */
+/** Retries until it succeeds. Some errors mean that it is done already. */
 export async function persist(
   attempt: () => Promise<unknown>,
   ...isDone: readonly ErrorCode[]

@@ -5,12 +5,12 @@ import { listen } from '../../packages/base/src/network/listen.ts';
 
 export interface EchoGate {
   readonly port: number;
-  /** While it echoes, the service gets every request that changes something twice. */
+  /** While it is on, the service gets every request with a change twice. */
   echo(isOn: boolean): void;
   close(): Promise<void>;
 }
 
-/** Stands between a client and a service of plain HTTP and delivers requests twice when told to. */
+/** Proxy before a plain HTTP service that can deliver requests twice. */
 export async function openEchoGate(target: string): Promise<EchoGate> {
   let isEchoing = false;
   const handle = async (incoming: http.IncomingMessage, outgoing: http.ServerResponse) => {
@@ -20,7 +20,7 @@ export async function openEchoGate(target: string): Promise<EchoGate> {
     const isChange = incoming.method !== 'GET' && incoming.method !== 'HEAD';
     const answer = await send();
     const body = Buffer.from(await answer.body.arrayBuffer());
-    // The second one comes late, as one that was lost on its way and found.
+    // The second request comes late, like a delayed duplicate.
     if (isEchoing && isChange) await send().then(({ body }) => body.dump());
     const { 'transfer-encoding': _encoding, connection: _connection, ...headers } = answer.headers;
     outgoing.writeHead(answer.statusCode, headers);

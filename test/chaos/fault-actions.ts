@@ -6,13 +6,13 @@ import type { GateMode } from './gate.ts';
 import { clearDisk, fillDisk } from './small-disk.ts';
 import type { System } from './system.ts';
 
-/** Makes something fail. What is answered makes it good again. */
+/** Causes a fault. The returned function ends it. */
 type Override = (system: System, place: string) => Promise<() => Promise<void>>;
 
 const nothing = () => Promise.resolve();
 const hourMs = 3_600_000;
 
-/** For what is over as soon as it has happened. */
+/** For faults without a duration. */
 function moment(strike: (system: System, place: string) => unknown): Override {
   return async (system, place) => {
     await strike(system, place);
@@ -39,7 +39,7 @@ export const faultActions: Readonly<Record<FaultName, Override>> = {
     return () => Promise.resolve(system.unit(place).start());
   },
   'clock moved': async (system, place) => {
-    // One goes ahead and the other behind.
+    // One clock goes ahead and the other behind.
     const offset = place.endsWith('1') ? hourMs : -hourMs;
     await fs.writeFile(system.clockFile(place), String(offset));
     return () => fs.writeFile(system.clockFile(place), '0');
@@ -59,7 +59,7 @@ export const faultActions: Readonly<Record<FaultName, Override>> = {
     return () => clearDisk(directory);
   },
   restarted: moment((system) => system.surroundings.restartKubernetes()),
-  'history gone': moment((system) => system.surroundings.forgetHistory()),
+  'history gone': moment((system) => system.surroundings.dropHistory()),
   'member killed': async (system, place) => {
     const { etcd } = system.ledger;
     const member = Number(place.at(-1));

@@ -1,18 +1,18 @@
-/** What everything stands on: our own embedded cluster and cloud, or the real services. */
+/** What the system runs on: the embedded cluster and cloud, or the real services. */
 export type Ground = 'embedded' | 'real';
 
 /**
  * What a fault can break:
- * - `control`: changes take longer; what is served goes on being served
- * - `traffic`: connections may fail for a moment, until the other gateway has taken over
+ * - `control`: changes take longer; existing Services stay served
+ * - `traffic`: connections may fail until the other gateway has taken over
  */
 export type Touched = 'control' | 'traffic';
 
 export interface FaultKind {
   readonly name: FaultName;
-  /** What it may be done to. */
+  /** Components that it can affect. */
   readonly on: readonly string[];
-  /** The shortest and the longest that it lasts. Of no length: it happens at one moment. */
+  /** Shortest and longest duration. Zero: it happens at one moment. */
   readonly seconds: readonly [number, number];
   readonly touches: Touched;
 }
@@ -43,7 +43,7 @@ const gateways = ['g1', 'g2'];
 const controllers = ['controller-1', 'controller-2'];
 const moment = [0, 0] as const;
 
-/** Everything that goes wrong. A lease lasts 15 s: pauses are shorter and longer than that. */
+/** All kinds of faults. A lease lasts 15 s: pauses are shorter and longer than that. */
 export function faultKindsOn(ground: Ground): readonly FaultKind[] {
   const isReal = ground === 'real';
   const ledgers = isReal ? ['ipam-1', 'ipam-2'] : ['ipam-1'];

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** A gate before a server that says everything back. */
+/** A gate before a server that echoes everything. */
 async function gateToEcho(): Promise<Gate> {
   const server = net.createServer((socket) => {
     socket.on('error', () => socket.destroy());
@@ -36,11 +36,11 @@ async function connect(gate: Gate): Promise<net.Socket> {
 const heard = async (socket: net.Socket) => String(((await once(socket, 'data')) as [Buffer])[0]);
 
 async function closed(socket: net.Socket): Promise<void> {
-  // The event is not waited for with `once`, which fails where there is an error before it.
+  // `once` would fail on an error before the event.
   if (!socket.closed) await new Promise<void>((resolve) => socket.on('close', () => resolve()));
 }
 
-test.each(['open', 'delayed'] as const)('%s: what is said arrives', async (mode) => {
+test.each(['open', 'delayed'] as const)('%s: data arrives', async (mode) => {
   const gate = await gateToEcho();
   gate.set(mode);
   const socket = await connect(gate);
@@ -48,7 +48,7 @@ test.each(['open', 'delayed'] as const)('%s: what is said arrives', async (mode)
   expect(await heard(socket)).toBe('hello');
 });
 
-test('stalled: the connection stays, and all arrives in its order when the gate is open again', async () => {
+test('stalled: the connection stays, and all data arrives in order when the gate is open again', async () => {
   const gate = await gateToEcho();
   const socket = await connect(gate);
   socket.write('one');
@@ -59,9 +59,9 @@ test('stalled: the connection stays, and all arrives in its order when the gate 
   let said = '';
   socket.on('data', (chunk: Buffer) => (said += chunk.toString()));
   other.write('x');
-  // Another gate shows that there was time enough.
+  // Data through another gate shows that there was enough time.
   const passing = await connect(await gateToEcho());
-  passing.write('meanwhile');
+  passing.write('passing');
   await heard(passing);
   expect(said).toBe('');
   gate.set('open');
@@ -69,7 +69,7 @@ test('stalled: the connection stays, and all arrives in its order when the gate 
   await expect.poll(() => said).toBe('two three');
 });
 
-test('refused: who is through is cut, and nobody gets through', async () => {
+test('refused: open connections are cut, and new ones are refused', async () => {
   const gate = await gateToEcho();
   const socket = await connect(gate);
   gate.set('refused');
@@ -83,7 +83,7 @@ test('refused: who is through is cut, and nobody gets through', async () => {
   expect(await heard(again)).toBe('back');
 });
 
-test('an echo: what changes something is delivered twice, what reads is not', async () => {
+test('echo: delivers changes twice and reads once', async () => {
   const seen: string[] = [];
   const server = http.createServer((incoming, answer) => {
     seen.push(`${incoming.method} ${incoming.url}`);

@@ -3,7 +3,7 @@ import { listen } from '../../packages/base/src/network/listen.ts';
 
 /**
  * - `open`: everything passes
- * - `refused`: nobody gets through, and who was through is cut
+ * - `refused`: new connections are refused, open ones are cut
  * - `stalled`: connections stay, and nothing passes in either direction
  * - `delayed`: everything passes, later
  */
@@ -12,14 +12,14 @@ export type GateMode = 'open' | 'refused' | 'stalled' | 'delayed';
 export interface Gate {
   readonly port: number;
   set(mode: GateMode): void;
-  /** Cuts every connection that is open, in the middle of whatever it carries. */
+  /** Cuts every open connection, in the middle of its data. */
   cut(): void;
   close(): Promise<void>;
 }
 
 const delayMs = 400;
 
-/** A way from the loopback address to a port or a socket of this machine, for things to go wrong on. */
+/** Proxy from the loopback address to a port or a socket of this machine, where faults can be injected. */
 export async function openGate(target: net.NetConnectOpts): Promise<Gate> {
   const passages = new Set<Passage>();
   let mode: GateMode = 'open';
@@ -55,7 +55,7 @@ export async function openGate(target: net.NetConnectOpts): Promise<Gate> {
 class Passage {
   readonly #ends: readonly [net.Socket, net.Socket];
   readonly #mode: () => GateMode;
-  /** What waits to pass, in its order. */
+  /** Data that waits to pass, in order. */
   readonly #held: (() => void)[] = [];
   readonly #timers = new Set<NodeJS.Timeout>();
 
@@ -73,7 +73,7 @@ class Passage {
   cut(): void {
     const [client, target] = this.#ends;
     client.resetAndDestroy();
-    // It may be a socket in the file system, which knows no reset.
+    // It may be a Unix socket, which has no reset.
     target.destroy();
   }
 
@@ -84,7 +84,7 @@ class Passage {
 
   #join(from: net.Socket, to: net.Socket): void {
     from.on('data', (chunk: Buffer) => {
-      // One that sends more than the other takes has to wait.
+      // Backpressure: a fast sender has to wait.
       this.#pass(() => {
         if (to.write(chunk)) return;
         from.pause();

@@ -6,7 +6,7 @@ export type PodName = (typeof podNames)[number];
 export const serviceClasses = ['gateway', 'octavia', 'pool'] as const;
 export type ServiceClass = (typeof serviceClasses)[number];
 
-/** What a user does, and to what. */
+/** Operation of a user, with its subject. */
 export type Operation =
   | {
       readonly kind: 'create';
@@ -19,14 +19,14 @@ export type Operation =
   | { readonly kind: 'change port'; readonly subject: string; readonly port: number }
   | { readonly kind: 'scale'; readonly subject: string; readonly pods: readonly PodName[] }
   | { readonly kind: 'delete'; readonly subject: string }
-  /** An address of the shared pool, by hand and for another cluster. */
+  /** Address of the shared pool, reserved for another cluster. */
   | { readonly kind: 'reserve' | 'free'; readonly subject: string }
-  /** A load balancer in somebody's project, for discovery. */
+  /** Load balancer in another project, for discovery. */
   | { readonly kind: 'add balancer' | 'remove balancer'; readonly subject: string }
-  /** The one Service that can be. */
+  /** Only one Service can be idled. */
   | { readonly kind: 'put to sleep'; readonly subject: string };
 
-/** Pods listen on so many ports from here on, each Service's own. */
+/** First of the ports that pods listen on, one for each Service. */
 export const firstTargetPort = 9000;
 export const targetPorts = 32;
 const mostServices = 10;
@@ -37,7 +37,7 @@ interface ImaginedService {
   readonly targetPort: number;
 }
 
-/** Who knows what there is by now, so that each operation makes sense. Pure but for its dice. */
+/** Keeps the current state, so that each operation makes sense. Pure except for its dice. */
 export class ImaginedUser {
   readonly #dice: Dice;
   readonly #classes: readonly ServiceClass[];
@@ -46,10 +46,10 @@ export class ImaginedUser {
   readonly #balancers: string[] = [];
   #made = 0;
 
-  /** Without the class octavia there are no load balancers to discover, either. */
+  /** Without the class octavia there are no load balancers to discover. */
   constructor(dice: Dice, classes: readonly ServiceClass[] = serviceClasses) {
     this.#dice = dice;
-    // Most are of the gateways: they are what somebody can knock at.
+    // Most Services are of the gateways, because only those can be connected to.
     this.#classes = classes.flatMap((each) => (each === 'gateway' ? [each, each, each] : [each]));
   }
 
@@ -87,7 +87,7 @@ export class ImaginedUser {
     };
   }
 
-  /** One more of these, or one less. */
+  /** Adds or removes one of these. */
   #come<Come extends 'reserve' | 'add balancer', Go extends 'free' | 'remove balancer'>(
     come: Come,
     go: Go,
@@ -106,7 +106,7 @@ export class ImaginedUser {
     return { kind: come, subject };
   }
 
-  /** Some that nobody else has, and some that others want as well, on the address they share. */
+  /** Some ports are unique; others are wanted by several Services of a shared address. */
   #port(targetPort: number): number {
     return this.#dice.pick([80, 443, targetPort - 1000, targetPort - 2000]);
   }

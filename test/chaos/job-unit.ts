@@ -16,13 +16,13 @@ const main = path.join(
 );
 const movedClock = path.join(import.meta.dirname, 'programs', 'moved-clock.js');
 
-/** The words that run a command of ours with a clock that can be moved. */
+/** Arguments that run a Causeway command with a clock that can be moved. */
 export function withMovableClock(clockFile: string, words: readonly string[]): readonly string[] {
   const node = [process.execPath, '--import', movedClock, main];
   return ['env', `CHAOS_CLOCK=${clockFile}`, ...node, ...words];
 }
 
-/** The directory of one process: its settings, its clock, what it is told in files. */
+/** Directory of one process: its settings, its clock and its input files. */
 export class JobDirectory {
   readonly #parent: string;
   readonly #name: string;
@@ -40,7 +40,7 @@ export class JobDirectory {
     return file;
   }
 
-  /** A command of ours, kept as its service manager keeps it. */
+  /** A Causeway command under a simulated service manager. */
   unit(words: readonly string[], env: Readonly<Record<string, string>> = {}): Unit {
     const clock = path.join(this.#parent, this.#name, 'clock');
     const logFile = path.join(this.#parent, `${this.#name}.log`);

@@ -8,7 +8,7 @@ import type { Ways } from './ways.ts';
 
 const log = { level: 'debug', format: 'text' };
 const observe = { port: 0 };
-/** In whose project the load balancers are that discovery looks for. */
+/** Account of the project with the load balancers that discovery reads. */
 export const discoveredAccount = 'alt';
 
 export interface JobsPlan {
@@ -18,7 +18,7 @@ export interface JobsPlan {
   readonly networks: Networks;
   readonly ledger: LedgerServers;
   readonly secretFile: string;
-  /** The agents' sockets by the gateways' names. */
+  /** Sockets of the agents by gateway name. */
   readonly agents: ReadonlyMap<GatewayName, string>;
 }
 
@@ -53,7 +53,7 @@ export async function controllerUnit(name: string, plan: JobsPlan): Promise<Unit
       floatingNetwork,
       secretFile,
       agents,
-      // Shorter than the pauses, so that gateways are fenced every now and then.
+      // Shorter than the pauses, so that gateways are fenced now and then.
       fenceAfterSeconds: 8,
       restSeconds: 5,
     },

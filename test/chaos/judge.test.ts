@@ -16,8 +16,8 @@ function service(name: string, change: Partial<SeenService> = {}): SeenService {
   };
 }
 
-describe('places that two Services have', () => {
-  test('an address may be shared, a port on it not', () => {
+describe('addresses and ports that two Services have', () => {
+  test('allows a shared address, but not a shared port on it', () => {
     const other = service('b', { places: ['port-1 TCP 443', 'port-1 UDP 80'] });
     expect(findSharedPlaces([service('a'), other])).toEqual([]);
     expect(findSharedPlaces([service('a'), service('b')])).toEqual([
@@ -25,14 +25,14 @@ describe('places that two Services have', () => {
     ]);
   });
 
-  test('one that is being deleted has its place until it is taken from it', () => {
+  test('a Service that is being deleted keeps its address and port until it is released', () => {
     const going = service('b', { isDeleting: true });
     expect(findSharedPlaces([service('a'), going])).toHaveLength(1);
     expect(findSharedPlaces([service('a'), { ...going, places: [] }])).toEqual([]);
   });
 });
 
-test('an address that a Service shows and the ledger gave to somebody else', () => {
+test('an address that a Service shows and that the ledger assigned to another owner', () => {
   const held = [
     ['x', '203.0.113.1'],
     ['y', '203.0.113.2'],
@@ -48,7 +48,7 @@ test('an address that a Service shows and the ledger gave to somebody else', () 
 describe('lost addresses', () => {
   const untouched = () => true;
 
-  test('of a Service that nobody touched', () => {
+  test('reports the lost address of an untouched Service', () => {
     const after = service('a', { addresses: ['203.0.113.2'] });
     expect(findLostAddresses([service('a')], [after], untouched)).toEqual([
       'a has lost 203.0.113.1',
@@ -57,7 +57,7 @@ describe('lost addresses', () => {
     expect(findLostAddresses([service('a')], [], untouched)).toEqual(['a is gone']);
   });
 
-  test('another address beside it is no loss', () => {
+  test('an additional address is not a loss', () => {
     const after = service('a', { addresses: ['203.0.113.1', '2001:db8::1'] });
     expect(findLostAddresses([service('a')], [after], untouched)).toEqual([]);
   });
@@ -66,7 +66,7 @@ describe('lost addresses', () => {
 describe('timeout', () => {
   const failed = (beganAt: number) => ({ key: 'a', beganAt, tookMs: 1_000, error: 'no answer' });
 
-  test('is told once when it has lasted too long, and again after an answer', () => {
+  test('is reported once when it has lasted too long, and again after an answer', () => {
     const judge = new OutageJudge(5_000);
     expect(judge.failed(failed(0), 0)).toBeUndefined();
     expect(judge.failed(failed(4_000), 0)).toBeUndefined();

@@ -1,6 +1,6 @@
 import type { SeenService } from './observation.ts';
 
-/** Places, each an address with a protocol and a port, that more than one Service has. */
+/** Triples of address, protocol and port that more than one Service has. */
 export function findSharedPlaces(services: readonly SeenService[]): string[] {
   const owners = new Map<string, string[]>();
   for (const { name, places } of services) {
@@ -11,7 +11,7 @@ export function findSharedPlaces(services: readonly SeenService[]): string[] {
     .map(([place, names]) => `${place} belongs to ${names.join(' and ')}`);
 }
 
-/** Addresses that the ledger gave to somebody else as well, or to two of the others. */
+/** Addresses that the ledger also assigned to another cluster, or to two owners of the other cluster. */
 export function findTakenTwice(
   services: readonly SeenService[],
   held: readonly (readonly [owner: string, address: string])[],
@@ -27,7 +27,7 @@ export function findTakenTwice(
   ]);
 }
 
-/** Addresses that Services had and have no more, though nobody has touched them. */
+/** Addresses that untouched Services have lost. */
 export function findLostAddresses(
   before: readonly SeenService[],
   after: readonly SeenService[],
@@ -51,11 +51,11 @@ export interface Outage {
   readonly error: string;
 }
 
-/** Tells when somebody who should answer has been silent for too long. */
+/** Reports a target that has not answered for too long. */
 export class OutageJudge {
   readonly #limitMs: number;
   readonly #failingSince = new Map<string, number>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(limitMs: number) {
     this.#limitMs = limitMs;
@@ -63,17 +63,17 @@ export class OutageJudge {
 
   answered(key: string): void {
     this.#failingSince.delete(key);
-    this.#told.delete(key);
+    this.#reported.delete(key);
   }
 
-  /** Nobody knocks there any more. */
-  forget(key: string): void {
+  /** The target is no longer connected to. */
+  drop(key: string): void {
     this.answered(key);
   }
 
   /**
-   * Somebody knocked in vain. There is an excuse up to the given time; undefined means that there is one
-   * now. Answers with a silence that is without excuse for too long, once.
+   * Records a failed attempt. Failures are excused up to the given time; undefined means that they are
+   * excused now. Returns the length of an unexcused outage that is too long, once.
    */
   failed(
     {
@@ -86,10 +86,10 @@ export class OutageJudge {
   ): Outage | undefined {
     const since = this.#failingSince.get(key) ?? beganAt;
     this.#failingSince.set(key, since);
-    if (excusedUntil === undefined || this.#told.has(key)) return undefined;
+    if (excusedUntil === undefined || this.#reported.has(key)) return undefined;
     const ms = beganAt + tookMs - Math.max(since, excusedUntil);
     if (ms <= this.#limitMs) return undefined;
-    this.#told.add(key);
+    this.#reported.add(key);
     return { key, ms, error };
   }
 }

@@ -11,7 +11,7 @@ interface Held {
 
 /** Another cluster that reserves addresses of the same pool. */
 export class LedgerUser {
-  /** What it was told that it has. */
+  /** Addresses that the allocator assigned to it. */
   readonly held = new Map<string, Held>();
   readonly #client: IpamClient;
 
@@ -31,7 +31,7 @@ export class LedgerUser {
 
   async free(uid: string): Promise<void> {
     const { fence } = this.held.get(uid) ?? {};
-    // From here on the address may be anybody's.
+    // From here on the allocator may assign the address again.
     this.held.delete(uid);
     await persist(async () => {
       const query = { withdrawn: 'true' as const, ...(fence === undefined ? {} : { fence }) };

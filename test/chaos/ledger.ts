@@ -15,7 +15,7 @@ const { signal } = new AbortController();
 export const site = 'site';
 /** The cluster of the controllers, in the ledger. */
 export const clusterName = 'chaos';
-/** Another one, whose only Services are what the user reserves by hand. */
+/** Another cluster; its only Services are what the user reserves. */
 export const otherCluster = 'other';
 
 /** The shared allocator: one server on a small disk, or two on three members of etcd. */
@@ -23,7 +23,7 @@ export interface LedgerServers {
   readonly urls: readonly string[];
   readonly units: readonly Unit[];
   readonly etcd: EtcdCluster | undefined;
-  /** The directory of the ledger that is a file. */
+  /** Directory of the file ledger. */
   readonly disk: string;
   readonly operator: IpamClient;
   readonly other: IpamClient;
@@ -81,7 +81,7 @@ async function makeOperator(ledgerUrl: string): Promise<string> {
   }
 }
 
-/** A site with one pool that is large enough. Answers how to make clusters in it. */
+/** Creates a site with one pool that is large enough. Returns a function that registers clusters in it. */
 async function fillLedger(operator: IpamClient): Promise<(name: string) => Promise<string>> {
   const times = { quarantineMs: 1_000, unconfirmedQuarantineMs: 5_000 };
   await persist(() => operator.call('setSite', { params: { site }, body: times }, signal));

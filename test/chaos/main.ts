@@ -1,4 +1,4 @@
-// The whole system with everything going wrong: docs/chaos.md.
+// Runs the whole system under faults: docs/chaos.md.
 
 import fs from 'node:fs/promises';
 import os from 'node:os';
@@ -33,7 +33,7 @@ const seed = Number(values.seed);
 const logs = values.logs ?? (await fs.mkdtemp(path.join(os.tmpdir(), `causeway-chaos-${seed}-`)));
 await fs.mkdir(logs, { recursive: true });
 const chronicle = new Chronicle(logs);
-chronicle.tell(`seed ${seed}, ${values.minutes} minutes, on ${on}, logs in ${logs}`);
+chronicle.log(`seed ${seed}, ${values.minutes} minutes, on ${on}, logs in ${logs}`);
 
 await orEnd(requireNetworkTools);
 const stop = stopSignal();
@@ -57,13 +57,13 @@ await keepLogs(system.topology.directory, logs);
 await keepServices(system, path.join(logs, 'services.yaml'));
 await system.stop();
 const count = chronicle.violations.length;
-if (stop.aborted) chronicle.tell('broken off');
-chronicle.tell(count === 0 ? 'no violations' : `${count} violations, logs in ${logs}`);
+if (stop.aborted) chronicle.log('aborted');
+chronicle.log(count === 0 ? 'no violations' : `${count} violations, logs in ${logs}`);
 if (count === 0 && values.logs === undefined) await fs.rm(logs, { recursive: true });
-// Faults of a run that was broken off may still be waiting to end.
+// Faults of an aborted run may still be waiting to end.
 process.exit(count === 0 ? 0 : 1);
 
-/** As they are in the end: what is stuck says why. */
+/** Writes the Services as they are at the end: their status shows the cause. */
 async function keepServices({ clients }: System, file: string): Promise<void> {
   const all = [];
   for await (const service of clients.kube.list(services)) all.push(service);

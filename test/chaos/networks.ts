@@ -5,11 +5,11 @@ import { makeGatewayNetworks, type GatewayNetworks } from '../cluster/gateway/ga
 const { signal } = new AbortController();
 
 export interface Networks extends GatewayNetworks {
-  /** Where load balancers get their addresses. */
+  /** Subnet of the load balancers' addresses. */
   readonly balancerSubnet: string;
 }
 
-/** The gateways' network, and beside it one for load balancers. */
+/** Creates the gateways' network, and another one for load balancers. */
 export async function makeNetworks(neutron: Neutron): Promise<Networks> {
   const networks = await makeGatewayNetworks(neutron);
   const { networkId, routerId } = networks;
@@ -19,14 +19,14 @@ export async function makeNetworks(neutron: Neutron): Promise<Networks> {
   return { ...networks, balancerSubnet };
 }
 
-/** A network of somebody else, with load balancers to discover. */
+/** Creates a network of another project, with load balancers to discover. */
 export async function makeOtherNetwork(neutron: Neutron): Promise<string> {
   const { id: networkId } = await neutron.networks.create({ name: 'others' }, { signal });
   const spec = { name: 'others', networkId, cidr: parsePrefix('10.75.0.0/16') };
   return (await neutron.subnets.create(spec, { signal })).id;
 }
 
-/** The addresses of these subnets that are in a text, such as a ruleset. */
+/** The addresses of these subnets that occur in a text, such as a ruleset. */
 export function virtualAddressesIn(text: string): Set<string> {
   return new Set(text.match(/10\.77\.128\.\d+|2001:db8:77::1:[0-9a-f]+/g));
 }

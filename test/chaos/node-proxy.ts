@@ -10,18 +10,18 @@ import { Unit } from './unit.ts';
 import type { Ways } from './ways.ts';
 
 const name = 'proxy';
-/** The node that it runs on; pods of it connect through it. */
+/** The node that the proxy runs on; its pods connect through the proxy. */
 const node = 'n1';
 const relay = path.join(import.meta.dirname, '..', 'kernel', 'proxy', 'programs', 'relay.ts');
 
 export interface NodeProxy {
   readonly unit: Unit;
-  /** Whether the node's rules know the address. */
+  /** Whether the node's rules contain the address. */
   serves(address: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** The proxy of the first node, as its service manager keeps it, with a gate on its way to Kubernetes. */
+/** The proxy of the first node under a simulated service manager, with a gate between it and Kubernetes. */
 export async function makeNodeProxy(
   topology: Topology,
   ways: Ways,
@@ -31,7 +31,7 @@ export async function makeNodeProxy(
   const own = new JobDirectory(topology.directory, name);
   const kubeconfig = await own.write('kubeconfig', await ways.kubeconfig(name));
   const port = ways.gates.get(`${name} to kubernetes`)?.[0]?.port ?? 0;
-  // The node has no way to the loopback address of this machine; a socket in the file system leads there.
+  // The node has no route to the loopback address of this machine; a Unix socket leads there.
   const socket = path.join(topology.directory, 'kubernetes.sock');
   const forwarder = await openForwarder(socket, port);
   topology.start(node, 'window', [relay, String(port), socket]);
@@ -50,7 +50,7 @@ export async function makeNodeProxy(
   const listing = ['nft', 'list', 'table', 'inet', 'causeway-proxy'];
   return {
     unit,
-    // There is no such table at first.
+    // The table does not exist at first.
     serves: async (address) =>
       (await topology.network.run(node, listing).catch(() => '')).includes(address),
     close: async () => void forwarder.close(),

@@ -11,11 +11,12 @@ export interface SeenService {
   readonly isReady: boolean;
   readonly addresses: readonly string[];
   /**
-   * What it was given: of the gateway's Services the L2 port with protocol and port, as written on them; of
-   * others the address with those of the spec. A port that a user has just written is nobody's yet.
+   * What the Service has: for a Service of the gateway the L2 port with protocol and port, as written on it;
+   * for others the address with protocol and port of the spec. A port that a user has just written belongs to
+   * no Service yet.
    */
   readonly places: readonly string[];
-  /** Ids of the L2 ports that it says it has. */
+  /** IDs of the L2 ports on the Service. */
   readonly l2Ports: readonly string[];
 }
 
@@ -23,12 +24,12 @@ export interface SeenGateway {
   readonly name: string;
   /** Virtual addresses in the rules of its kernel. */
   readonly rules: ReadonlySet<string>;
-  /** Those in keepalived's configuration. */
+  /** Virtual addresses in keepalived's configuration. */
   readonly announced: ReadonlySet<string>;
   readonly isMaster: boolean;
 }
 
-/** A load balancer of Octavia's that belongs to the cluster. */
+/** A load balancer of Octavia that belongs to the cluster. */
 export interface SeenBalancer {
   readonly id: string;
   readonly status: string;
@@ -39,34 +40,34 @@ export interface SeenBalancer {
 }
 
 export interface SeenCloud {
-  /** Our ports, and the addresses that each has. */
+  /** Ports of the cluster, with the addresses of each. */
   readonly ports: ReadonlyMap<string, readonly string[]>;
-  /** The floating addresses, and the port that each leads to. */
+  /** Floating IPs, with the port of each. */
   readonly floating: ReadonlyMap<string, string | undefined>;
   readonly allowed: Allowed;
 }
 
-/** Everything at about the same moment. */
+/** State of everything at about the same moment. */
 export interface Observation {
   readonly services: readonly SeenService[];
   readonly cloud: SeenCloud;
   readonly balancers: readonly SeenBalancer[];
-  /** Those that answered. */
+  /** Gateways that answered. */
   readonly gateways: readonly SeenGateway[];
-  /** By Service and address: who answered last, undefined if nobody did. */
+  /** By Service and address: the last answer, undefined after a failure. */
   readonly answers: ReadonlyMap<string, string | undefined>;
-  /** Addresses that the ledger has for Services of the cluster. */
+  /** Addresses that the ledger assigned to Services of the cluster. */
   readonly reserved: ReadonlySet<string>;
-  /** Those who hold an address in the other cluster. */
+  /** Owners of an address in the other cluster. */
   readonly owners: ReadonlySet<string>;
-  /** Load balancers of the other project, and the Services that were made of any. */
+  /** Load balancers of the other project, and all Services that discovery made. */
   readonly others: readonly { readonly id: string; readonly name: string }[];
   readonly discovered: readonly string[];
-  /** The Service that is put to sleep every now and then. */
+  /** The Service that is idled now and then. */
   readonly sleeper: SeenSleeper;
 }
 
-/** What the user wants of a Service. */
+/** Desired state of a Service. */
 export interface DesiredService {
   readonly serviceClass: ServiceClass;
   readonly port: number;
@@ -81,7 +82,7 @@ export interface DesiredServices {
   readonly balancers: ReadonlySet<string>;
 }
 
-/** Under which name the answers of a Service at one of its addresses are noted. */
+/** Key of the answers of a Service at one of its addresses. */
 export function answerKey(service: string, address: string, port: number): string {
   return `${service} at ${address}, port ${port}`;
 }

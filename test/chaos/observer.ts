@@ -19,15 +19,18 @@ import {
 
 const attemptEveryMs = 1_000;
 const attemptLimitMs = 4_000;
-/** A failover takes a second; on a machine with far too much to do, some more. */
+/** A failover takes a second, or a few more on an overloaded machine. */
 const outageLimitMs = 20_000;
-/** So long after a fault of its proxy, or of Kubernetes, a connection to the sleeper may be refused. */
+/**
+ * For this long after a fault of its proxy or of Kubernetes, a connection to the idled Service may be
+ * refused.
+ */
 const refusalExcuseMs = 60_000;
 const callEveryMs = 5_000;
 /** A client that waits sends its seventh packet after 127 s. */
 const callLimitMs = 150_000;
 
-/** Looks at everything all the time, by ways that no fault stands in, and tells what must not be. */
+/** Checks everything all the time through paths without faults, and reports violations. */
 export class Observer {
   readonly #system: System;
   readonly #user: User;
@@ -36,13 +39,13 @@ export class Observer {
   readonly #attempting: Attempts;
   readonly #calling: Attempts;
   readonly #stop = new AbortController();
-  /** Up to when silence is excused by a fault; undefined while one lasts. */
+  /** Time until which outages are excused by a fault; undefined while one lasts. */
   excusedUntil: number | undefined = 0;
   #services: readonly SeenService[] = [];
   #targets = new Map<string, string>();
   #answers = new Map<string, string | undefined>();
   #sleeperExcusedAt = 0;
-  #told = new Set<string>();
+  #reported = new Set<string>();
   #translated = '';
   #fenced = '';
   #ended: Promise<void> = Promise.resolve();
@@ -53,9 +56,9 @@ export class Observer {
     this.#chronicle = chronicle;
     const { topology, sleeperAddress: host } = system;
     const far = { machine: 'world', everyMs: attemptEveryMs, limitMs: attemptLimitMs };
-    this.#attempting = startAttempts(topology, far, (probeTcp) => this.#hear(probeTcp));
+    this.#attempting = startAttempts(topology, far, (attempt) => this.#recordAttempt(attempt));
     const near = { machine: 'p1', everyMs: callEveryMs, limitMs: callLimitMs };
-    this.#calling = startAttempts(topology, near, (probeTcp) => this.#hearSleeper(probeTcp));
+    this.#calling = startAttempts(topology, near, (attempt) => this.#recordSleeperAttempt(attempt));
     this.#calling.at([{ key: sleeperName, host, port: 80 }]);
   }
 
@@ -70,17 +73,17 @@ export class Observer {
     await this.#calling.stop();
   }
 
-  /** Something begins or ceases to fail there. */
+  /** A fault begins or ends there. */
   fault(place: string): void {
     if (place.startsWith('proxy') || place === 'kubernetes') this.#sleeperExcusedAt = Date.now();
   }
 
   /** From now on only fresh answers count. */
-  forgetAnswers(): void {
+  dropAnswers(): void {
     this.#answers = new Map();
   }
 
-  /** Everything as it is now. Fails when something that is looked at does not answer. */
+  /** Current state of everything. Fails when a component does not answer. */
   async check(): Promise<Observation> {
     const { clients, topology, ledger } = this.#system;
     const signal = this.#patience();
@@ -98,7 +101,7 @@ export class Observer {
     return { ...seen, answers: this.#answers };
   }
 
-  /** Who does not answer for so long is not waited for. */
+  /** Timeout of a component that does not answer. */
   #patience(): AbortSignal {
     return AbortSignal.timeout(this.#system.pace.answerMs);
   }
@@ -107,10 +110,10 @@ export class Observer {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       const beganAt = performance.now();
-      // A restart of what is looked at is no news.
+      // A restart of an observed component is not a violation.
       await this.#observeServices().catch(() => undefined);
-      await this.#playCloud().catch(() => undefined);
-      // What is slow already must not be slow because it is looked at.
+      await this.#simulateCloud().catch(() => undefined);
+      // Observing must not slow down an overloaded system.
       const pauseMs = Math.max(this.#system.pace.observeMs, 3 * (performance.now() - beganAt));
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);
     }
@@ -125,15 +128,15 @@ export class Observer {
       ([owner, { address }]) => [owner, address] as const,
     );
     const taken = findTakenTwice(services, held);
-    for (const text of [...findSharedPlaces(services), ...lost, ...taken]) this.#tellOnce(text);
+    for (const text of [...findSharedPlaces(services), ...lost, ...taken]) this.#reportOnce(text);
     this.#services = services;
     this.#attemptAt(services);
   }
 
   /** A state that lasts is one violation. */
-  #tellOnce(text: string): void {
-    if (this.#told.has(text)) return;
-    this.#told.add(text);
+  #reportOnce(text: string): void {
+    if (this.#reported.has(text)) return;
+    this.#reported.add(text);
     this.#chronicle.violation(text);
   }
 
@@ -149,13 +152,13 @@ export class Observer {
         names.set(key, name);
       }
     }
-    for (const key of this.#targets.keys()) if (!names.has(key)) this.#outages.forget(key);
+    for (const key of this.#targets.keys()) if (!names.has(key)) this.#outages.drop(key);
     this.#targets = names;
     this.#attempting.at(targets);
   }
 
-  #hear(probeTcp: Attempt): void {
-    const { key, said } = probeTcp;
+  #recordAttempt(attempt: Attempt): void {
+    const { key, said } = attempt;
     const name = this.#targets.get(key);
     if (name === undefined) return;
     this.#answers.set(key, said);
@@ -165,24 +168,24 @@ export class Observer {
       return;
     }
     if (!this.#user.isUntouched(name)) {
-      this.#outages.forget(key);
+      this.#outages.drop(key);
       return;
     }
-    const outage = this.#outages.failed(probeTcp, this.excusedUntil);
+    const outage = this.#outages.failed(attempt, this.excusedUntil);
     if (outage === undefined) return;
     const { ms, error } = outage;
-    this.#chronicle.violation(`${key} is silent for ${Math.round(ms / 1000)} s: ${error}`);
+    this.#chronicle.violation(`${key} has not answered for ${Math.round(ms / 1000)} s: ${error}`);
   }
 
-  /** Whoever connects to it is served in the end, however deeply it sleeps. */
-  #hearSleeper({ key, said, error = '', beganAt, tookMs }: Attempt): void {
+  /** Every connection to it is served in the end, even while it is idle. */
+  #recordSleeperAttempt({ key, said, error = '', beganAt, tookMs }: Attempt): void {
     this.#answers.set(key, said);
     const isRight = said === sleeperAnswer;
     const isExcused = Date.now() - this.#sleeperExcusedAt < refusalExcuseMs + tookMs;
     if (isRight || (said === undefined && error.includes('ECONNREFUSED') && isExcused)) return;
     const when = new Date(beganAt).toISOString();
     const what = said === undefined ? error : `answered by ${said}`;
-    this.#chronicle.violation(`a connection to the sleeper, begun ${when}: ${what}`);
+    this.#chronicle.violation(`a connection to the idled Service, begun ${when}: ${what}`);
   }
 
   #judgeAnswer(name: string, key: string, said: string): void {
@@ -190,25 +193,25 @@ export class Observer {
     if (desired === undefined || !this.#user.isUntouched(name)) return;
     const [pod, port] = said.split(' ');
     if (Number(port) !== desired.targetPort)
-      this.#tellOnce(`${key} is answered by ${said}, somebody else's`);
+      this.#reportOnce(`${key} is answered by ${said}, a pod of another Service`);
     else if (!desired.pods.some((each) => each === pod))
-      this.#tellOnce(`${key} is answered by ${said}, which is not of it`);
+      this.#reportOnce(`${key} is answered by ${said}, which is not one of its pods`);
   }
 
-  /** What the cloud does by Neutron's word: its router translates floating addresses, its ports drop packets. */
-  async #playCloud(): Promise<void> {
+  /** Simulates the cloud according to Neutron: its router translates floating IPs, its ports drop packets. */
+  async #simulateCloud(): Promise<void> {
     const { floating, ports, allowed } = await observeCloud(this.#system.clients, this.#patience());
     await this.#system.security.obey(allowed);
-    this.#tellFences(fencedGateways(allowed).join(' and '));
+    this.#reportFences(fencedGateways(allowed).join(' and '));
     const state = JSON.stringify([...floating, ...ports]);
     if (state === this.#translated) return;
     await this.#system.world.translate();
     this.#translated = state;
   }
 
-  #tellFences(fenced: string): void {
+  #reportFences(fenced: string): void {
     if (fenced === this.#fenced) return;
-    this.#chronicle.tell(fenced === '' ? 'nobody is fenced' : `fenced: ${fenced}`);
+    this.#chronicle.log(fenced === '' ? 'no gateway is fenced' : `fenced: ${fenced}`);
     this.#fenced = fenced;
   }
 }

@@ -1,12 +1,12 @@
 import type { Ground } from './fault-kinds.ts';
 
-/** How often everybody looks. What is looked at must not be slow because of it. */
+/** Intervals of all checks. The checks must not slow down the system. */
 export interface Pace {
   readonly driftSeconds: number;
-  /** Of the gateway provider, at its ports. */
+  /** Resync interval of the gateway provider. */
   readonly resyncSeconds: number;
   readonly discoverySeconds: number;
-  /** Of the observer, and how long he waits for an answer. */
+  /** Interval of the observer, and its timeout. */
   readonly observeMs: number;
   readonly answerMs: number;
 }
@@ -19,7 +19,7 @@ export const paces: Readonly<Record<Ground, Pace>> = {
     observeMs: 1_000,
     answerMs: 10_000,
   },
-  // Each request to Neutron or Octavia takes a tenth of a second of a core, on a machine that has two.
+  // Each request to Neutron or Octavia takes a tenth of a second of a core, and the machine has two cores.
   real: {
     driftSeconds: 30,
     resyncSeconds: 15,

@@ -26,7 +26,7 @@ export interface PlannedOperation {
   readonly operation: Operation;
 }
 
-/** Some time of faults and changes. After it comes a calm, which lasts until everything is right again. */
+/** A period of faults and changes. A period without faults follows, until everything has recovered. */
 export interface Round {
   readonly number: number;
   readonly faults: readonly PlannedFault[];
@@ -34,10 +34,10 @@ export interface Round {
 }
 
 const stormMs = 25_000;
-/** One gateway has recovered before the other one is touched, or nobody could serve. */
+/** One gateway recovers before the other one fails; otherwise no gateway could serve. */
 const recoveryMs = 10_000;
 
-/** What happens in each round, by the seed alone: machines that are slower get the same. */
+/** Plan of each round, by the seed alone: slower machines get the same plan. */
 export function* planRounds(
   seed: number,
   ground: Ground,
@@ -53,7 +53,7 @@ export function* planRounds(
     const operations = times
       .sort((left, right) => left - right)
       .map((atMs) => ({ atMs, operation: number === 1 ? user.create() : user.next() }));
-    // The first one makes something to begin with, and shows that all is well without any fault.
+    // The first round creates some Services, and shows that everything works without faults.
     const faults = number === 1 || kinds.length === 0 ? [] : planFaults(dice, kinds);
     yield { number, operations, faults };
   }
@@ -62,7 +62,7 @@ export function* planRounds(
 function planFaults(dice: Dice, kinds: readonly FaultKind[]): PlannedFault[] {
   const planned: PlannedFault[] = [];
   const wanted = dice.between(2, 5);
-  // Some draws don't fit; they are left out instead of moved, so that this ends.
+  // Draws that don't fit are skipped, not moved, so that this ends.
   for (let draw = 0; draw < wanted * 3 && planned.length < wanted; draw += 1) {
     const { name, on, seconds, touches } = dice.pick(kinds);
     const candidate: PlannedFault = {
@@ -75,7 +75,7 @@ function planFaults(dice: Dice, kinds: readonly FaultKind[]): PlannedFault[] {
   return planned.sort((left, right) => left.atMs - right.atMs);
 }
 
-/** Two at once must not undo each other, and of the two gateways one is left alone. */
+/** Two faults at once must not undo each other, and one of the two gateways stays without faults. */
 function areCompatible(one: PlannedFault, other: PlannedFault): boolean {
   const sharesPlace = machineOf(one.fault.place) === machineOf(other.fault.place);
   const bothOfTraffic = one.fault.touches === 'traffic' && other.fault.touches === 'traffic';
@@ -84,7 +84,10 @@ function areCompatible(one: PlannedFault, other: PlannedFault): boolean {
   return first.atMs + first.forMs + recoveryMs <= second.atMs;
 }
 
-/** `g1 external` is a part of `g1`, of etcd all members; a way between two is a place of its own. */
+/**
+ * `g1 external` is a part of `g1`; all etcd members are one; a path between two components is a place of its
+ * own.
+ */
 function machineOf(place: string): string {
   if (place.includes(' to ')) return place;
   return place.startsWith('etcd') ? 'etcd' : (place.split(' ')[0] ?? place);

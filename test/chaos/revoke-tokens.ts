@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { accounts } from '../services/openstack/seed.ts';
 
-/** Makes every token of a user worthless, as an administrator does who disables them for a moment. */
+/** Revokes every token of a user, as when an administrator disables the user for a moment. */
 export async function revokeTokensOf(user: string, authUrl: string): Promise<void> {
   const token = await administratorToken(authUrl);
   const call = async (method: 'GET' | 'PATCH', path: string, body?: object) => {

@@ -13,14 +13,14 @@ export interface RunOptions {
   readonly seed: number;
   readonly minutes: number;
   readonly ground: Ground;
-  /** How long it may take after the last fault until everything is right. */
+  /** Time to recover after the last fault. */
   readonly patienceMs: number;
   readonly only: ReadonlySet<string> | undefined;
   readonly classes: readonly ServiceClass[] | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Storms and calms, until the time is up; then everything is deleted, and nothing may be left. */
+/** Alternates faults and recovery until the time is up; then deletes everything, and nothing may be left. */
 export class Run {
   readonly #system: System;
   readonly #user: User;
@@ -57,7 +57,7 @@ export class Run {
   }
 
   async #storm({ number, faults, operations }: Round): Promise<void> {
-    this.#chronicle.tell(`round ${number}`);
+    this.#chronicle.log(`round ${number}`);
     await Promise.all([
       ...faults.map((fault) => this.#suffer(fault)),
       ...operations.map(async ({ atMs, operation }) => {
@@ -72,7 +72,7 @@ export class Run {
     await delay(atMs);
     const { name, place, touches } = fault;
     this.#observer.fault(place);
-    this.#chronicle.tell(`FAULT ${place} ${name}${forMs === 0 ? '' : ` for ${forMs / 1000} s`}`);
+    this.#chronicle.log(`FAULT ${place} ${name}${forMs === 0 ? '' : ` for ${forMs / 1000} s`}`);
     this.#trafficFaults += touches === 'traffic' ? 1 : 0;
     if (this.#trafficFaults > 0) this.#observer.excusedUntil = undefined;
     const end = await faultActions[name](this.#system, place);
@@ -82,23 +82,23 @@ export class Run {
     if (this.#trafficFaults === 0 && touches === 'traffic')
       this.#observer.excusedUntil = Date.now();
     this.#observer.fault(place);
-    if (forMs > 0) this.#chronicle.tell(`over: ${place} ${name}`);
+    if (forMs > 0) this.#chronicle.log(`over: ${place} ${name}`);
   }
 
-  /** Waits until everything is right. Answers whether it came to that. */
+  /** Waits until everything has recovered. Returns whether it did. */
   async #debounce(what: string): Promise<boolean> {
     const { patienceMs, signal } = this.#options;
     const beganAt = performance.now();
     let nextWordMs = 20_000;
-    this.#observer.forgetAnswers();
+    this.#observer.dropAnswers();
     for (;;) {
       const checkedAt = performance.now();
       const missing = await this.#unsettled();
       const ms = performance.now() - beganAt;
       if (missing.length === 0) {
         const seconds = (ms / 1000).toFixed(1);
-        this.#chronicle.tell(
-          `calm after ${seconds} s, ${this.#user.desiredServices.services.size} Services`,
+        this.#chronicle.log(
+          `recovered after ${seconds} s, ${this.#user.desiredServices.services.size} Services`,
         );
         this.#user.debounce();
         return true;
@@ -109,7 +109,7 @@ export class Run {
         return false;
       }
       if (ms > nextWordMs) {
-        this.#chronicle.tell(`waiting: ${missing.join('; ')}`);
+        this.#chronicle.log(`waiting: ${missing.join('; ')}`);
         nextWordMs *= 2;
       }
       await delay(Math.max(this.#system.pace.observeMs, performance.now() - checkedAt));

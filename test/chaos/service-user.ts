@@ -11,7 +11,7 @@ import type { DesiredService } from './observation.ts';
 export const namespace = 'chaos';
 const families = ['IPv4', 'IPv6'] as const;
 
-/** Writes Services and their endpoints as they are wished. */
+/** Writes Services and their endpoints according to the desired state. */
 export class ServiceUser {
   readonly #kube: KubeClient;
 
@@ -64,7 +64,7 @@ function serviceOf(name: string, desired: DesiredService): Service {
   };
 }
 
-/** Some have an address to themselves, which waits for all gateways when they go. */
+/** Some have an address of their own, which waits for all gateways when it is released. */
 function sharesNothing({ serviceClass, targetPort }: DesiredService): boolean {
   return serviceClass === 'gateway' && targetPort % 3 !== 0;
 }

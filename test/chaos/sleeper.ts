@@ -17,16 +17,16 @@ import { servers } from '../kernel/gateway/topology.ts';
 import { persist } from './doings.ts';
 
 export const sleeperName = 'sleeper';
-/** Its own, in which pods that nobody runs disturb nobody. */
+/** A namespace of its own, so that its simulated pods disturb no other Service. */
 const namespace = 'sleep';
-/** On the second node: whoever connects does so through the proxy of the first. */
+/** On the second node: clients connect through the proxy of the first. */
 export const sleeperPod = 'p2';
 export const sleeperPort = 9100;
-/** What its pod says. */
+/** Answer of its pod. */
 export const sleeperAnswer = `${sleeperPod} ${sleeperPort}`;
 const at = { namespace, name: sleeperName };
 const labels = { app: sleeperName };
-/** How long a pod takes to start, and how often somebody looks whether one is wanted. */
+/** Start time of a pod, and the interval at which the simulated kubelet checks the replicas. */
 const coldStartMs = 1_500;
 const resyncEveryMs = 500;
 const limitMs = 10_000;
@@ -36,7 +36,7 @@ export interface SeenSleeper {
   readonly replicas: number;
 }
 
-/** A Service that is put to sleep and woken by whoever connects, and who plays its kubelet. */
+/** A Service that is idled and woken by connections, with a simulated kubelet. */
 export class Sleeper {
   readonly #kube: KubeClient;
   readonly #stop = new AbortController();
@@ -47,12 +47,12 @@ export class Sleeper {
     this.#kube = kube;
   }
 
-  /** Answers with the one that is awake, and the address it has inside of the cluster. */
+  /** Creates it awake, and returns it with its cluster address. */
   static async start(kube: KubeClient): Promise<{ sleeper: Sleeper; address: string }> {
     const sleeper = new Sleeper(kube);
     await kube.create(namespaces, { metadata: { name: namespace } });
     await kube.create(deployments, deployment);
-    // Without a selector: nobody else writes its endpoints.
+    // Without a selector, the controllers don't write its endpoints.
     const { spec } = await kube.create(services, {
       metadata: at,
       spec: { ports: [{ port: 80, targetPort: sleeperPort, protocol: 'TCP' }] },
@@ -63,7 +63,7 @@ export class Sleeper {
       ports: [{ name: '', port: sleeperPort, protocol: 'TCP' }],
       endpoints: endpointsOf(true),
     });
-    sleeper.#ended = sleeper.#playKubelet();
+    sleeper.#ended = sleeper.#simulateKubelet();
     return { sleeper, address: spec?.clusterIP ?? '' };
   }
 
@@ -72,7 +72,7 @@ export class Sleeper {
     await this.#ended;
   }
 
-  /** As `causeway idle` does it: the mark first, so that nobody is refused in between. */
+  /** Like `causeway idle`: it writes the mark first, so that no connection is refused in between. */
   async idle(): Promise<void> {
     const target = { kind: 'Deployment', name: sleeperName, group: 'apps', replicas: 1 };
     const annotations = {
@@ -83,8 +83,8 @@ export class Sleeper {
     await persist(() => this.#kube.setScale(deployments, at, 0));
   }
 
-  /** A pod is ready some time after one is wanted, and gone as soon as none is. */
-  async #playKubelet(): Promise<void> {
+  /** A pod is ready some time after the replicas ask for it, and deleted as soon as they don't. */
+  async #simulateKubelet(): Promise<void> {
     const { signal } = this.#stop;
     let wantedSince: number | undefined = 0;
     while (!signal.aborted) {

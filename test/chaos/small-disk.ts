@@ -5,7 +5,7 @@ import { runOrThrow, runProgram } from '../services/run-program.ts';
 
 const size = '8m';
 
-/** A directory with so little room that it can be filled in no time. */
+/** Mounts a directory that is small enough to be filled quickly. */
 export async function mountSmallDisk(directory: string): Promise<void> {
   await fs.mkdir(directory, { recursive: true });
   const options = `size=${size},mode=0700`;
@@ -13,11 +13,11 @@ export async function mountSmallDisk(directory: string): Promise<void> {
 }
 
 export async function unmountSmallDisk(directory: string): Promise<void> {
-  // Whoever still has a file open there keeps it until they end.
+  // Processes keep their open files until they end.
   await runProgram('umount', ['--lazy', directory]);
 }
 
-/** Writes until there is no room left. */
+/** Writes until the disk is full. */
 export async function fillDisk(directory: string): Promise<void> {
   const file = await fs.open(path.join(directory, 'ballast'), 'w');
   const block = Buffer.alloc(64 * 1024);
@@ -34,7 +34,7 @@ export async function clearDisk(directory: string): Promise<void> {
   await fs.rm(path.join(directory, 'ballast'), { force: true });
 }
 
-/** Those of a run that was killed. */
+/** Unmounts the disks of a run that was killed. */
 export async function unmountStaleDisks(): Promise<void> {
   const mounts = await fs.readFile('/proc/mounts', 'utf8');
   for (const line of mounts.split('\n').filter((each) => each.startsWith('causeway-chaos '))) {

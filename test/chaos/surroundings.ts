@@ -7,18 +7,18 @@ import { startOpenStack } from '../services/openstack.ts';
 import { revokeTokensOf } from './revoke-tokens.ts';
 import { SerialQueue } from '../../packages/base/src/work/serial-queue.ts';
 
-/** A cluster and a cloud that others are responsible for, and what can happen to them. */
+/** A cluster and a cloud outside of Causeway, with their faults. */
 export interface Surroundings {
-  /** Texts, for clients that nothing stands in the way of. */
+  /** Configuration texts, for clients without faults. */
   readonly kubeconfig: string;
   readonly cloudsYaml: string;
   readonly networkUrl: string;
   readonly loadBalancerUrl: string;
   restartKubernetes(): Promise<void>;
-  /** As etcd does when it is compacted: watches that fall behind have to list again. */
-  forgetHistory(): Promise<void>;
+  /** Like a compaction of etcd: watches that fall behind have to list again. */
+  dropHistory(): Promise<void>;
   revokeTokens(): Promise<void>;
-  /** The network service hardly answers any more, until what is answered is called. */
+  /** The network service hardly answers until the returned function is called. */
   suspendCloud(): Promise<() => Promise<void>>;
   stop(): Promise<void>;
 }
@@ -44,7 +44,7 @@ async function startEmbedded(): Promise<Surroundings> {
   const place = (await answer()) as Place;
   // One command at a time, so that each command gets its own answer.
   const commands = new SerialQueue();
-  const tell = async (command: string) => {
+  const send = async (command: string) => {
     await commands.run(() => {
       child.stdin.write(`${command}\n`);
       return answer();
@@ -52,12 +52,12 @@ async function startEmbedded(): Promise<Surroundings> {
   };
   return {
     ...place,
-    restartKubernetes: () => tell('restart kubernetes'),
-    forgetHistory: () => tell('forget history'),
-    revokeTokens: () => tell('revoke tokens'),
+    restartKubernetes: () => send('restart kubernetes'),
+    dropHistory: () => send('drop history'),
+    revokeTokens: () => send('revoke tokens'),
     async suspendCloud() {
-      await tell('suspend cloud');
-      return () => tell('resume cloud');
+      await send('suspend cloud');
+      return () => send('resume cloud');
     },
     async stop() {
       child.stdin.end();
@@ -81,7 +81,7 @@ async function startReal(): Promise<Surroundings> {
     networkUrl: openstack.networkUrl,
     loadBalancerUrl: openstack.loadBalancerUrl,
     restartKubernetes: () => kubernetes.restart('SIGKILL'),
-    forgetHistory: () => kubernetes.etcd.compact(),
+    dropHistory: () => kubernetes.etcd.compact(),
     revokeTokens: () => revokeTokensOf('demo', openstack.authUrl),
     async suspendCloud() {
       const resume = await openstack.suspend('neutron');

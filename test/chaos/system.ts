@@ -22,7 +22,7 @@ import { Ways } from './ways.ts';
 
 const controllerNames = ['controller-1', 'controller-2'] as const;
 
-/** Everything that runs, and the places where it can be made to fail. */
+/** All running components, and the places where faults can be injected. */
 export class System {
   readonly topology: Topology;
   readonly surroundings: Surroundings;
@@ -34,7 +34,7 @@ export class System {
   readonly ledger: LedgerServers;
   readonly pace: Pace;
   readonly sleeper: Sleeper;
-  /** Inside of the cluster. */
+  /** Cluster address. */
   readonly sleeperAddress: string;
   #proxy: NodeProxy | undefined;
 
@@ -103,7 +103,7 @@ export class System {
     return path.join(this.topology.directory, name, 'clock');
   }
 
-  /** The small file system of a process. */
+  /** Small file system of a process. */
   disk(name: string): string {
     return name.startsWith('ipam') ? this.ledger.disk : this.stateDirectory(name as GatewayName);
   }
@@ -141,7 +141,7 @@ export class System {
     await waitFor('the rules of the proxy', () => this.#proxy?.serves(this.sleeperAddress));
   }
 
-  /** Listeners in the namespace of a pod, under a name of their own. */
+  /** Listeners in the namespace of a pod, under their own name. */
   async #startPod(name: string, pod: string, firstPort: number, count: number): Promise<void> {
     const script = path.join(import.meta.dirname, 'programs', 'pod.ts');
     this.topology.start(pod, `pod-${name}`, [script, pod, String(firstPort), String(count)]);

@@ -1,9 +1,9 @@
 import type { ServiceProcess } from '../services/service-process.ts';
 
-/** How long a service manager waits before it starts again what has ended. */
+/** Pause of a service manager before a restart. */
 const pauseMs = 1_000;
 
-/** A process as its service manager keeps it: what ends, however it ends, is started again. */
+/** A process under a simulated service manager: it is restarted however it ends. */
 export class Unit {
   readonly name: string;
   readonly #start: () => ServiceProcess;
@@ -17,7 +17,7 @@ export class Unit {
     this.#start = start;
   }
 
-  /** How often it was started. */
+  /** Number of starts. */
   get starts(): number {
     return this.#starts;
   }
@@ -32,21 +32,21 @@ export class Unit {
     this.#launch();
   }
 
-  /** Ends it properly and keeps it so. */
+  /** Ends it gracefully and keeps it stopped. */
   async stop(): Promise<void> {
     this.#giveUp();
     this.resume();
     await this.#process?.stop(10_000);
   }
 
-  /** Ends it without a word and keeps it so. */
+  /** Kills it and keeps it stopped. */
   async end(): Promise<void> {
     this.#giveUp();
     this.kill();
     await this.#process?.exited;
   }
 
-  /** Without a word; it comes back by itself. */
+  /** Kills it; the service manager restarts it. */
   kill(): void {
     this.#process?.kill('SIGKILL');
   }

@@ -66,8 +66,8 @@ function reasons(
   );
 }
 
-describe('what keeps a calm from being one', () => {
-  test('nothing where all is well', () => {
+describe('what keeps the system from being recovered', () => {
+  test('finds nothing when all is well', () => {
     expect(reasons({})).toEqual([]);
   });
 
@@ -77,10 +77,10 @@ describe('what keeps a calm from being one', () => {
     [
       'no answer',
       { answers: new Map([['sleeper', 'p2 9100']]) },
-      'web at 203.0.113.1, port 80: answered by nobody',
+      'web at 203.0.113.1, port 80: answered by no backend',
     ],
     [
-      'an answer of somebody else',
+      'an answer of another Service',
       {
         answers: new Map([
           ['web at 203.0.113.1, port 80', 'p2 9001'],
@@ -92,7 +92,7 @@ describe('what keeps a calm from being one', () => {
     [
       'a floating IP that leads nowhere',
       { cloud: { ...settled.cloud, floating: new Map([['203.0.113.9', undefined]]) } },
-      "floating IP 203.0.113.9 is nobody's",
+      'floating IP 203.0.113.9 has no owner',
     ],
     [
       'a gateway that is fenced',
@@ -120,19 +120,19 @@ describe('what keeps a calm from being one', () => {
       'g2 does not announce 10.77.128.1',
     ],
     [
-      'a sleeper that nobody has woken',
+      'an idled Service that is not awake',
       { sleeper: { isMarked: false, replicas: 0 } },
-      'the sleeper has 0 replicas',
+      'the idled Service has 0 replicas',
     ],
     [
-      'a sleeper that was woken and is still marked',
+      'an awake Service that still has its mark',
       { sleeper: { isMarked: true, replicas: 1 } },
-      'the sleeper is still marked',
+      'the idled Service still has its mark',
     ],
     [
-      'a sleeper that answers nobody',
+      'an idled Service that does not answer',
       { answers: new Map([['web at 203.0.113.1, port 80', 'p1 9001']]) },
-      'the sleeper is answered by nobody',
+      'the idled Service is answered by no backend',
     ],
     [
       'no rules',
@@ -140,7 +140,7 @@ describe('what keeps a calm from being one', () => {
       'g2 has no rules for 10.77.128.1',
     ],
     [
-      'an address that is announced still',
+      'an address that is still announced',
       {
         gateways: [
           gateway('g1', true),
@@ -150,12 +150,12 @@ describe('what keeps a calm from being one', () => {
       'g2 still announces 10.77.128.2',
     ],
     [
-      'a load balancer in the other project that nobody shows',
+      'a load balancer in the other project that is not discovered',
       { others: [{ id: 'x', name: 'theirs' }] },
       'theirs is not discovered',
     ],
     [
-      'a load balancer that is shown twice',
+      'a load balancer that is discovered twice',
       { others: [{ id: 'x', name: 'theirs' }], discovered: ['a-x', 'b-x'] },
       'theirs is not discovered',
     ],
@@ -167,23 +167,27 @@ describe('what keeps a calm from being one', () => {
     [
       'an address in the ledger',
       { reserved: new Set(['192.0.2.1']) },
-      'the ledger has 192.0.2.1 for nobody',
+      'the ledger has 192.0.2.1 without a Service',
     ],
-    ['an owner in the ledger', { owners: new Set(['x']) }, 'the ledger still knows x'],
+    ['an owner in the ledger', { owners: new Set(['x']) }, 'the ledger still has x'],
     [
-      'a Service of nothing',
+      'a Service without a load balancer',
       { discovered: ['cloud-x'] },
-      'the Service cloud-x is of a load balancer that is gone',
+      'the Service cloud-x belongs to a deleted load balancer',
     ],
-    ['a gateway that is away', { gateways: [gateway('g1', true)] }, 'a gateway can not be asked'],
+    [
+      'a gateway that does not answer',
+      { gateways: [gateway('g1', true)] },
+      'a gateway does not answer',
+    ],
   ])('%s', (_, change, reason) => {
     const balancers = new Set((change.others ?? []).map(({ name }) => name));
     expect(reasons(change, [['web', desired]], { balancers })).toEqual([reason]);
   });
 
-  test('what others asked for and did not get', () => {
+  test('requests of others that were not fulfilled', () => {
     expect(reasons({}, [['web', desired]], { owners: new Set(['x']) })).toEqual([
-      'the ledger does not know x',
+      'the ledger does not have x',
     ]);
     expect(reasons({}, [['web', desired]], { balancers: new Set(['theirs']) })).toEqual([
       'theirs was not made',
@@ -192,12 +196,12 @@ describe('what keeps a calm from being one', () => {
     expect(reasons({ others, discovered: ['a-x'] })).toEqual(['theirs was not removed']);
   });
 
-  test('a port that a Service names and the cloud has not', () => {
+  test('a port that a Service names and that is not in the cloud', () => {
     const services = [{ ...web, l2Ports: ['port-1', 'port-9'] }];
     expect(reasons({ services })).toEqual(['port port-9 is not in the cloud']);
   });
 
-  test('a Service of a pool whose address nobody has reserved', () => {
+  test('a Service of a pool without a reservation for its address', () => {
     const pool = { ...web, serviceClass: 'causeway.dev/pool', l2Ports: [] };
     const empty: Partial<Observation> = {
       services: [pool],
@@ -215,15 +219,15 @@ describe('what keeps a calm from being one', () => {
 
   test('a port that no Service names', () => {
     const ports = new Map([...settled.cloud.ports, ['port-2', []] as const]);
-    expect(reasons({ cloud: { ...settled.cloud, ports } })).toEqual(["port port-2 is nobody's"]);
+    expect(reasons({ cloud: { ...settled.cloud, ports } })).toEqual(['port port-2 has no owner']);
   });
 
-  test('a Service that was deleted, and one that is missing', () => {
+  test('a deleted Service that still exists, and a missing one', () => {
     const other = { ...desired, port: 81 };
     expect(reasons({}, [['other', other]])).toEqual(['web is still there', 'other is missing']);
   });
 
-  test('a load balancer is judged by what it was told', () => {
+  test('a load balancer is judged by its configuration in Octavia', () => {
     const service = { ...web, serviceClass: 'causeway.dev/octavia', l2Ports: [] };
     const balancer = { id: 'lb', status: 'ACTIVE', vipPort: 'vip', vip: '10.76.0.9' };
     const seen = (ways: string[]): Partial<Observation> => ({
@@ -241,7 +245,7 @@ describe('what keeps a calm from being one', () => {
     expect(reasons(seen(['80 to 10.79.2.2:9001']), [['web', octavia]])).toEqual([
       'the load balancer of web leads 80 to 10.79.2.2:9001',
     ]);
-    expect(reasons({ ...seen([]), services: [] }, [])).toEqual(["load balancer lb is nobody's"]);
+    expect(reasons({ ...seen([]), services: [] }, [])).toEqual(['load balancer lb has no owner']);
     const stuck = [{ ...balancer, ways: [], status: 'PENDING_UPDATE' }];
     expect(reasons({ ...seen([]), balancers: stuck }, [['web', octavia]])).toEqual([
       'the load balancer of web is PENDING_UPDATE',

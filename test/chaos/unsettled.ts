@@ -11,7 +11,7 @@ import {
   type DesiredServices,
 } from './observation.ts';
 
-/** What is not yet as the user wants it, or is left of what was. Nothing when all is well. */
+/** Differences from the user's desired state, and leftovers. Empty when all is well. */
 export function findUnsettled(seen: Observation, desiredServices: DesiredServices): string[] {
   const { services } = seen;
   const found = new Map(services.map((service) => [service.name, service]));
@@ -54,11 +54,11 @@ function findUnanswered(
     const answer = answers.get(key);
     const expected = desired.pods.map((pod) => `${pod} ${desired.targetPort}`);
     if (answer !== undefined && expected.includes(answer)) return [];
-    return [`${key}: answered by ${answer ?? 'nobody'}`];
+    return [`${key}: answered by ${answer ?? 'no backend'}`];
   });
 }
 
-/** There is nobody to knock at behind Octavia's API: what it was told is what counts. */
+/** Behind Octavia's API there is nothing to connect to, so its configuration counts. */
 function findUnbalanced(
   service: SeenService,
   desired: DesiredService,
@@ -77,7 +77,7 @@ function findUnbalanced(
   return ways === wanted.sort().join() ? [] : [`the load balancer of ${name} leads ${ways}`];
 }
 
-/** The VIP, and the floating addresses that lead to it. */
+/** The VIP, and the floating IPs that lead to it. */
 function addressesOf({ vip, vipPort }: SeenBalancer, { cloud }: Observation): string[] {
   const floating = [...cloud.floating].filter(([, port]) => port === vipPort);
   return [vip, ...floating.map(([address]) => address)];
@@ -90,14 +90,14 @@ function findLeftInCloud(seen: Observation): string[] {
   const shown = new Set(services.flatMap(({ addresses }) => addresses));
   const vips = new Set(balancers.map(({ vipPort }) => vipPort));
   return [
-    ...[...ports.keys()].filter((id) => !used.has(id)).map((id) => `port ${id} is nobody's`),
+    ...[...ports.keys()].filter((id) => !used.has(id)).map((id) => `port ${id} has no owner`),
     ...[...used].filter((id) => !ports.has(id)).map((id) => `port ${id} is not in the cloud`),
     ...[...floating]
       .filter(([, port]) => port === undefined || !(used.has(port) || vips.has(port)))
-      .map(([address]) => `floating IP ${address} is nobody's`),
+      .map(([address]) => `floating IP ${address} has no owner`),
     ...balancers
       .filter((balancer) => !addressesOf(balancer, seen).some((address) => shown.has(address)))
-      .map(({ id }) => `load balancer ${id} is nobody's`),
+      .map(({ id }) => `load balancer ${id} has no owner`),
   ];
 }
 
@@ -105,7 +105,7 @@ function findLeftOnGateways({ cloud, gateways }: Observation): string[] {
   const wanted = new Set([...cloud.ports.values()].flat());
   const masters = gateways.filter(({ isMaster }) => isMaster).length;
   return [
-    ...(gateways.length < 2 ? ['a gateway can not be asked'] : []),
+    ...(gateways.length < 2 ? ['a gateway does not answer'] : []),
     ...(masters === 1 ? [] : [`${masters} gateways are master`]),
     ...gateways.flatMap(({ name, rules, announced }) => [
       ...difference(rules, wanted).map((address) => `${name} has rules left for ${address}`),
@@ -116,7 +116,7 @@ function findLeftOnGateways({ cloud, gateways }: Observation): string[] {
   ];
 }
 
-/** A gateway that was fenced is let through again when all is well. */
+/** A gateway that was fenced is unfenced when all is well. */
 function findShutOut({ cloud }: Observation): string[] {
   const wanted = [...cloud.ports.values()].flat().map(parseAddress);
   return [...cloud.allowed].flatMap(([name, prefixes]) =>
@@ -133,11 +133,11 @@ function findLeftInLedger(
   const ofPool = services.filter(({ serviceClass }) => serviceClass === 'causeway.dev/pool');
   const shown = new Set(ofPool.flatMap(({ addresses }) => addresses));
   return [
-    ...difference(reserved, shown).map((address) => `the ledger has ${address} for nobody`),
+    ...difference(reserved, shown).map((address) => `the ledger has ${address} without a Service`),
     ...difference(shown, reserved).map((address) => `the ledger has not reserved ${address}`),
-    ...difference(owners, desiredServices.owners).map((owner) => `the ledger still knows ${owner}`),
+    ...difference(owners, desiredServices.owners).map((owner) => `the ledger still has ${owner}`),
     ...difference(desiredServices.owners, owners).map(
-      (owner) => `the ledger does not know ${owner}`,
+      (owner) => `the ledger does not have ${owner}`,
     ),
   ];
 }
@@ -155,18 +155,20 @@ function findUndiscovered(
       .map(({ name }) => `${name} is not discovered`),
     ...discovered
       .filter((each) => !others.some(({ id }) => each.endsWith(id)))
-      .map((each) => `the Service ${each} is of a load balancer that is gone`),
+      .map((each) => `the Service ${each} belongs to a deleted load balancer`),
   ];
 }
 
-/** Somebody connects to it all the time, so it has to be awake. */
+/** A client connects to it all the time, so it has to be awake. */
 function findAsleep({ sleeper, answers }: Observation): string[] {
   const { isMarked, replicas } = sleeper;
   const answer = answers.get(sleeperName);
   return [
-    ...(isMarked ? ['the sleeper is still marked'] : []),
-    ...(replicas === 1 ? [] : [`the sleeper has ${replicas} replicas`]),
-    ...(answer === sleeperAnswer ? [] : [`the sleeper is answered by ${answer ?? 'nobody'}`]),
+    ...(isMarked ? ['the idled Service still has its mark'] : []),
+    ...(replicas === 1 ? [] : [`the idled Service has ${replicas} replicas`]),
+    ...(answer === sleeperAnswer
+      ? []
+      : [`the idled Service is answered by ${answer ?? 'no backend'}`]),
   ];
 }
 

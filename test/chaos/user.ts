@@ -10,7 +10,7 @@ import { namespace, ServiceUser } from './service-user.ts';
 import type { Sleeper } from './sleeper.ts';
 import type { System } from './system.ts';
 
-/** Does what is planned, as somebody with kubectl would: what is refused is tried again. */
+/** Performs the planned operations like a user of kubectl: rejected operations are retried. */
 export class User {
   readonly desiredServices: DesiredServices & {
     services: Map<string, DesiredService>;
@@ -23,7 +23,7 @@ export class User {
   readonly #sleeper: Sleeper;
   readonly #chronicle: Chronicle;
   readonly #doings = new Doings();
-  /** What something was done to since the last calm. */
+  /** Subjects of operations since the last recovery. */
   readonly #touched = new Set<string>();
 
   private constructor({ clients, ledger, sleeper }: System, chronicle: Chronicle, subnet: string) {
@@ -44,7 +44,7 @@ export class User {
     return this.desiredServices.services.has(service) && !this.#touched.has(service);
   }
 
-  /** Everything is as it is wanted: from now on it has to stay so. */
+  /** Everything is in its desired state: from now on it has to stay so. */
   debounce(): void {
     this.#touched.clear();
   }
@@ -68,7 +68,7 @@ export class User {
 
   async #perform(operation: Operation): Promise<void> {
     const { kind, subject } = operation;
-    this.#chronicle.tell(`${kind} ${subject} ${describe(operation)}`);
+    this.#chronicle.log(`${kind} ${subject} ${describe(operation)}`);
     const { owners, balancers } = this.desiredServices;
     switch (kind) {
       case 'reserve':

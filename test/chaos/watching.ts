@@ -71,7 +71,7 @@ export async function observeCloud({ neutron }: Clients, signal: AbortSignal): P
   return { ports, floating, allowed: allowedBy(listed) };
 }
 
-/** The load balancers of the cluster's project, with what they lead to. */
+/** The load balancers of the cluster's project, with their listeners and members. */
 export async function observeBalancers(
   { balancing }: Clients,
   signal: AbortSignal,
@@ -91,7 +91,7 @@ export async function observeBalancers(
   return seen;
 }
 
-/** What discovery should have found, and what it has made. */
+/** Load balancers that discovery should find, and the Services that it made. */
 export async function observeDiscovery(
   { kube, otherBalancing }: Clients,
   signal: AbortSignal,
@@ -122,7 +122,7 @@ export async function observeLedger(
   };
 }
 
-/** Those of the gateways that can be looked at. */
+/** State of the gateways that answer. */
 export async function observeGateways(
   topology: Topology,
   signal: AbortSignal,

@@ -11,9 +11,9 @@ interface Clouds {
   readonly clouds: Readonly<Record<string, { auth: { auth_url: string } }>>;
 }
 
-/** The ways from each process to what it talks to, with gates where things can go wrong. */
+/** Paths between processes, with gates for faults. */
 export class Ways {
-  /** By name: `controller-1 to kubernetes`. One way may have several. */
+  /** By name: `controller-1 to kubernetes`. One path may have several gates. */
   readonly gates = new Map<string, Gate[]>();
   readonly echoes = new Map<string, EchoGate[]>();
   readonly #surroundings: Surroundings;
@@ -39,7 +39,7 @@ export class Ways {
     return stringify(config);
   }
 
-  /** A clouds.yaml with this account alone, which leads through gates. */
+  /** A clouds.yaml with only this account, which leads through gates. */
   async clouds(from: string, account: string): Promise<string> {
     const { cloudsYaml, networkUrl, loadBalancerUrl } = this.#surroundings;
     const entry = (parse(cloudsYaml) as Clouds).clouds[account];
@@ -56,7 +56,7 @@ export class Ways {
     return stringify({ clouds: { [account]: diverted } });
   }
 
-  /** Another URL for a service of plain HTTP, where requests may also be delivered twice. */
+  /** Another URL for a plain HTTP service, where requests may also be delivered twice. */
   async http(way: string, url: string): Promise<string> {
     const { origin, pathname } = new URL(url);
     const echo = await openEchoGate(origin);
@@ -66,7 +66,7 @@ export class Ways {
     return `http://127.0.0.1:${gate.port}${pathname === '/' ? '' : pathname}`;
   }
 
-  /** A URL for who listens on a socket in the file system. */
+  /** A URL for a server on a Unix socket. */
   async socket(way: string, path: string): Promise<string> {
     const gate = await openGate({ path });
     append(this.gates, way, gate);

@@ -39,7 +39,7 @@ describe.skipIf(!available)('Services on real Octavia, from a real kube-apiserve
   const balancerOf = async (name: string) =>
     (await lab.balancers()).find((balancer) => balancer.name === `default/${name}`);
 
-  test("Kuryr's objects are adopted, whichever comes first gets the same, and all goes with its Service", async () => {
+  test("adopts Kuryr's objects in either order, and deletes everything with the Service", async () => {
     await leaveAsKuryr(lab, { name: 'old', type: 'LoadBalancer', subnet });
     const before = await balancerOf('old');
     const address = await lab.addressOf('old');
@@ -73,7 +73,7 @@ describe.skipIf(!available)('Services on real Octavia, from a real kube-apiserve
     expect(await lab.floatingIps()).toHaveLength(1);
   });
 
-  test('it scales, changes its ports and its type, both ways', async () => {
+  test('scales, and changes ports and type in both directions', async () => {
     await lab.client.update(
       endpointSlices,
       newSlice('first', ['10.10.1.1', '10.10.1.2', '10.10.1.3']),
@@ -96,7 +96,7 @@ describe.skipIf(!available)('Services on real Octavia, from a real kube-apiserve
     expect((await balancerOf('first'))?.id).toBe(id);
   });
 
-  test('an emptied status is filled again, a lost load balancer comes back, and at last all is gone', async () => {
+  test('fills an emptied status, recreates a deleted load balancer, and deletes everything at the end', async () => {
     const { id } = (await balancerOf('first')) ?? {};
     const klb = await lab.klb('first');
     const status = Object.fromEntries(Object.keys(klb?.status ?? {}).map((key) => [key, null]));

@@ -11,7 +11,7 @@ import { runProgram } from '../services/run-program.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 
 const program = '/usr/bin/openstack';
-/** Keystone brings the command, but not its part for load balancers. */
+/** Keystone installs the command without its plugin for load balancers. */
 const packages = ['python3-openstackclient', 'python3-octaviaclient'];
 const isHere = await isAvailable(() => ensureDebianPackages(packages));
 

@@ -11,7 +11,7 @@ import { waitFor } from '../services/wait-for.ts';
 
 const available = await isAvailable(() => prepareOpenStack());
 
-/** Processes whose command line names the directory. */
+/** Processes with the directory in their command line. */
 async function processesIn(directory: string): Promise<string[]> {
   const found: string[] = [];
   for (const pid of await fs.readdir('/proc')) {
@@ -33,7 +33,7 @@ async function statusOf(url: string): Promise<number> {
 }
 
 describe.skipIf(!available)('the real OpenStack services of the tests', () => {
-  it('stop without a trace, and a restarted service keeps its place and its data', async () => {
+  it('stop without leftovers, and a restarted service keeps its port and its data', async () => {
     const cloud = await startOpenStack();
     try {
       expect((await processesIn(cloud.directory)).length).toBeGreaterThanOrEqual(4);
@@ -48,7 +48,7 @@ describe.skipIf(!available)('the real OpenStack services of the tests', () => {
     await expect(fs.access(cloud.directory)).rejects.toThrow();
   });
 
-  it('die with the process that started them, even if that is killed', async () => {
+  it('end with the process that started them, even if that is killed', async () => {
     const program = `
       const { startOpenStack } = await import(${JSON.stringify(`${import.meta.dirname}/../services/openstack.ts`)});
       console.log((await startOpenStack()).directory);

@@ -22,12 +22,12 @@ const isRunnable =
 const nodePort = 30_080;
 
 /**
- * One story: each test goes on where the one before it ended. The steps are those of docs/proxy.md.
- * All the time a pod on every node and a client outside open a connection every 20 ms, and keep
- * downloads open.
+ * The tests run in order: each continues from the state of the previous one. The steps are those of
+ * docs/proxy.md. All the time a pod on every node and a client outside open a connection every 20 ms, and
+ * keep downloads open.
  */
 describe.skipIf(!isRunnable).each(['nftables', 'iptables'] as const)(
-  'from kube-proxy in its %s mode to our proxy and back',
+  "from kube-proxy in its %s mode to Causeway's proxy and back",
   (mode) => {
     let cluster: RealCluster;
     let installation: Installation;
@@ -52,12 +52,12 @@ describe.skipIf(!isRunnable).each(['nftables', 'iptables'] as const)(
       return rules.match(/KUBE-[A-Z]+-?[A-Z]*|kube-proxy|causeway/g) ?? [];
     };
 
-    test('kube-proxy serves everybody', async () => {
+    test('kube-proxy serves all clients', async () => {
       await traffic.untilFlowing();
       expect(await traffic.losses()).toEqual([]);
     });
 
-    test('ours starts beside it, on every node, for all Services', async () => {
+    test("Causeway's proxy starts beside it, on every node, for all Services", async () => {
       await installation.helmWith({ proxy: proxyValues }, 'install', 'causeway', chart);
       await installation.rollOut('daemonset/causeway-proxy', 'causeway-node');
       await traffic.untilFlowing();
@@ -65,11 +65,11 @@ describe.skipIf(!isRunnable).each(['nftables', 'iptables'] as const)(
       expect(await traffic.losses()).toEqual([]);
     });
 
-    test('kube-proxy goes, with all of its rules', async () => {
+    test('kube-proxy is removed with all of its rules', async () => {
       for (const node of cluster.nodes) {
         await node.removeKubeProxy();
         expect(await namesOf(node)).not.toContain('kube-proxy');
-        // In its iptables mode it leaves one chain on purpose, which is the kubelet's, too.
+        // In its iptables mode it intentionally leaves one chain, which the kubelet shares.
         const left = (await namesOf(node)).filter((name) => name.startsWith('KUBE-'));
         expect(left.filter((name) => name !== 'KUBE-FIREWALL')).toEqual([]);
       }
@@ -77,7 +77,7 @@ describe.skipIf(!isRunnable).each(['nftables', 'iptables'] as const)(
       expect(await traffic.losses()).toEqual([]);
     });
 
-    test('kube-proxy comes back beside ours', async () => {
+    test("kube-proxy returns beside Causeway's proxy", async () => {
       for (const node of cluster.nodes) await node.startKubeProxy(mode);
       for (const node of cluster.nodes) {
         const theirs = mode === 'nftables' ? 'kube-proxy' : 'KUBE-SVC';
@@ -87,7 +87,7 @@ describe.skipIf(!isRunnable).each(['nftables', 'iptables'] as const)(
       expect(await traffic.losses()).toEqual([]);
     });
 
-    test('ours goes, with all of its rules', async () => {
+    test("Causeway's proxy is removed with all of its rules", async () => {
       await installation.helm('uninstall', 'causeway', '--wait');
       for (const node of cluster.nodes) {
         await removeOurRules(node);

@@ -23,12 +23,12 @@ interface ServiceObject {
 }
 
 const outsider = '192.0.2.100';
-/** As many wait at once. */
+/** Number of connections that wait at once. */
 const crowd = Array.from({ length: 8 }, (_, index) => index);
 
 /**
- * One story: each test goes on where the one before it ended. One pod on two nodes: some of those who wait
- * do so where there is none.
+ * The tests run in order: each continues from the state of the previous one. One pod on two nodes: some
+ * connections wait on the node without the pod.
  */
 describe.skipIf(!isRunnable)('a Deployment that is idled, on a real cluster', () => {
   let cluster: RealCluster;
@@ -82,7 +82,7 @@ describe.skipIf(!isRunnable)('a Deployment that is idled, on a real cluster', ()
     await expect.poll(fromOutside).toContain('web-');
   });
 
-  test('is woken by pods, which are seen by their own address', async () => {
+  test('is woken by pods, and sees their own address', async () => {
     await idle();
     const answers = await Promise.all(crowd.map(() => fromPod('client')));
     const seen = `seen as ${await podAddress('client')}`;
@@ -90,14 +90,14 @@ describe.skipIf(!isRunnable)('a Deployment that is idled, on a real cluster', ()
     await isAwake();
   });
 
-  test('is woken by nodes, which are seen by an address of theirs', async () => {
+  test('is woken by nodes, and sees an address of the node', async () => {
     await idle();
     const { nodes } = cluster;
     const asking = crowd.flatMap((index) => nodes[index % nodes.length] ?? []);
     const answers = await Promise.all(asking.map(fromNode));
     for (const [index, answer] of answers.entries()) {
       const { address: own = '', pods = '' } = asking[index]?.place ?? {};
-      // Towards its own pods a node has the first address of their network.
+      // Towards its own pods, a node uses the first address of their network.
       const towardsPods = pods.replace(/0\/24$/, '1');
       expect([`seen as ${own}`, `seen as ${towardsPods}`]).toContain(
         /seen as \S+/.exec(answer)?.[0],
@@ -106,14 +106,14 @@ describe.skipIf(!isRunnable)('a Deployment that is idled, on a real cluster', ()
     await isAwake();
   });
 
-  test('is woken from outside through a gateway; with policy Local the client is seen by its own address', async () => {
+  test("is woken from outside through a gateway; with policy Local it sees the client's own address", async () => {
     await idle();
     const answers = await Promise.all(crowd.map(fromOutside));
     for (const answer of answers) expect(answer).toContain(`seen as ${outsider}`);
     await isAwake();
   });
 
-  test('is woken from outside in the layer Pod, and the client is seen by its own address', async () => {
+  test("is woken from outside in the layer Pod, and sees the client's own address", async () => {
     await cluster.apply(
       webService('web', { type: 'LoadBalancer', externalTrafficPolicy: 'Cluster' }),
     );
@@ -143,9 +143,9 @@ describe.skipIf(!isRunnable)('a Deployment that is idled, on a real cluster', ()
   });
 
   /**
-   * Stands for a NetworkPolicy: what an enforcer writes on each node for ingress to pods, by the client's
-   * address. Real ones judge in user space (`queue`, which not every kernel has) or bring a network
-   * plug-in of their own.
+   * Simulates a NetworkPolicy: the rules of an enforcer on each node for ingress to pods, by the client's
+   * address. Real enforcers decide in user space (`queue`, which not every kernel has) or need their own
+   * network plug-in.
    */
   const forbid = async (client: string) => {
     const rule = `ip saddr ${client} ip daddr ${podNetwork} tcp dport 8080 reject with tcp reset`;

@@ -4,12 +4,12 @@ import { namespace, type Installation } from '../services/real-cluster/installat
 import type { RealCluster } from '../services/real-cluster/real-cluster.ts';
 
 export const ledgerUrl = `https://causeway-ipam.${namespace}.svc:8444`;
-/** What the allocator's pod made before it served for the first time. */
+/** Token that the allocator's pod created before it served for the first time. */
 const operatorToken = '/var/lib/causeway/operator.token';
 
 /**
- * What the allocator needs before it is installed: a volume on a node's disk, and a certificate. Answers
- * with the authority's.
+ * What the allocator needs before its installation: a volume on a node's disk, and a certificate. Returns the
+ * certificate of the authority.
  */
 export async function prepareLedger(
   cluster: RealCluster,
@@ -53,7 +53,7 @@ export const ledgerSettings = {
   },
 };
 
-/** The allocator of a cluster, as an operator speaks to it: in its pod. */
+/** The allocator of a cluster, used by an operator in its pod. */
 export class Ledger {
   readonly #cluster: RealCluster;
 
@@ -61,21 +61,21 @@ export class Ledger {
     this.#cluster = cluster;
   }
 
-  /** A site and a pool, once in a ledger's life. */
+  /** Creates a site and a pool, once per ledger. */
   async begin(pool: { readonly site: string; readonly addresses: string }): Promise<void> {
     const times = ['--quarantine', '1s', '--unconfirmed-quarantine', '5s', '--keep-for', '1s'];
     await this.ipam('sites', 'set', pool.site, ...times);
     await this.ipam('pools', 'set', pool.site, 'public', '--addresses', pool.addresses);
   }
 
-  /** Answers with the credential of the new cluster. */
+  /** Returns the credential of the new cluster. */
   async addCluster(site: string, name: string): Promise<string> {
     const file = `/var/lib/causeway/${name}.token`;
     await this.ipam('clusters', 'create', site, name, '--credential-file', file);
     return this.#inPod('cat', file);
   }
 
-  /** How many addresses of a site's only pool are somebody's. */
+  /** Number of addresses of a site's only pool that are reserved. */
   async held(site: string): Promise<number> {
     const [pool] = JSON.parse(await this.ipam('pools', 'list', site, '-o', 'json')) as [
       { usage: { held: number } },

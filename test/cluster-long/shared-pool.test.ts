@@ -21,13 +21,15 @@ const isRunnable =
 const names = ['red', 'blue', 'green'] as const;
 const site = 'edge';
 const servicesEach = 5;
-/** Two more than the Services and the control planes of all have: what comes next is what somebody gave back. */
+/**
+ * Two more than the Services and the control planes of all have: the next Services get released addresses.
+ */
 const poolAddresses = '198.51.100.10-198.51.100.29';
 const ledgerPort = 30_844;
-/** Of a cluster's only node on the network that all of them share. */
+/** Address of a cluster's only node on the shared network. */
 const outerAddress = (at: number) => `192.0.2.${11 + at}`;
 
-/** Who is outside reaches the ledger on a node port, at an address that is not the node's first one. */
+/** External clients reach the ledger on a node port, at an address that is not the node's first one. */
 const proxy = {
   ...proxyValues,
   config: { ...proxyValues.config, nodePortAddresses: ['192.0.2.0/24'] },
@@ -47,8 +49,8 @@ interface Member {
   readonly outer: string;
 }
 
-/** One story: each test goes on where the one before it ended. */
-describe.skipIf(!isRunnable)('three real clusters beside one another, one pool', () => {
+/** The tests run in order: each continues from the state of the previous one. */
+describe.skipIf(!isRunnable)('three real clusters with one pool', () => {
   const members: Member[] = [];
   let client: Machine;
   let ledger: Ledger;
@@ -68,7 +70,7 @@ describe.skipIf(!isRunnable)('three real clusters beside one another, one pool',
     for (const { cluster } of members.reverse()) await cluster.stop();
   });
 
-  /** What a cluster's Services show. */
+  /** Addresses in the status of a cluster's Services. */
   const shown = async ({ cluster }: Member) => {
     const { items } = await cluster.get<Services>('services', '-l', 'from=pool');
     return new Map(
@@ -83,7 +85,7 @@ describe.skipIf(!isRunnable)('three real clusters beside one another, one pool',
     return shown(member);
   };
 
-  test('the first one runs the ledger, all of them take their addresses from it', async () => {
+  test('the first cluster runs the ledger, and all clusters get their addresses from it', async () => {
     const [first] = members;
     if (first === undefined) throw new Error('there are members');
     const authority = await startLedger(first);
@@ -95,7 +97,7 @@ describe.skipIf(!isRunnable)('three real clusters beside one another, one pool',
     }
   });
 
-  test('Services get addresses that no other cluster has, and who is outside reaches each of them', async () => {
+  test('Services get addresses that no other cluster has, and an external client reaches each of them', async () => {
     await Promise.all(members.map((member) => createServices(member, 0)));
     const all: string[] = [];
     for (const member of members) {
@@ -110,7 +112,7 @@ describe.skipIf(!isRunnable)('three real clusters beside one another, one pool',
     expect(await ledger.held(site)).toBe(all.length + names.length);
   });
 
-  test('what one gives back another gets, and never while somebody has it', async () => {
+  test('an address that one cluster releases goes to another, and never while it is in use', async () => {
     const [first, second] = members;
     if (first === undefined || second === undefined) throw new Error('there are members');
     const before = (await ledger.held(site)) - servicesEach;
@@ -132,7 +134,7 @@ describe.skipIf(!isRunnable)('three real clusters beside one another, one pool',
   });
 });
 
-/** A switch that each cluster's node is plugged into, and a client that has nothing but it. */
+/** A switch for each cluster's node, and a client that is connected only to it. */
 async function joinNetworks(members: readonly Member[]): Promise<Machine> {
   const [first] = members;
   if (first === undefined) throw new Error('there are members');
@@ -140,7 +142,7 @@ async function joinNetworks(members: readonly Member[]): Promise<Machine> {
   for (const { cluster, outer } of members) {
     for (const { machine } of cluster.nodes) {
       await first.cluster.plug(machine, 'outer', `${outer}/24`);
-      // As network plug-ins do it: who is outside knows no pods.
+      // Like network plug-ins: external machines don't know pods.
       const rules =
         'add table ip outer; add chain ip outer out { type nat hook postrouting priority 110; }';
       await machine.run('nft', `${rules}; add rule ip outer out oifname outer masquerade`);
@@ -214,7 +216,7 @@ async function createServices({ name, cluster }: Member, from: number): Promise<
   );
 }
 
-/** With the announcer `plain` something outside leads to the address: here, the client's own routes. */
+/** With the announcer `plain`, an external route leads to the address: here, the client's own. */
 async function route(client: Machine, address: string, { outer }: Member): Promise<void> {
   await client.run('ip', 'route', 'replace', `${address}/32`, 'via', outer);
 }

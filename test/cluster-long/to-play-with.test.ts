@@ -18,14 +18,16 @@ const isRunnable =
 
 const root = path.join(import.meta.dirname, '..', '..');
 
-/** One story: each test goes on where the one before it ended, with nothing but what was printed. */
+/**
+ * The tests run in order: each continues from the state of the previous one, and uses only the printed text.
+ */
 describe.skipIf(!isRunnable)('npm run cluster', () => {
   let program: ChildProcess;
   let printed = '';
   let forwarding: ChildProcess | undefined;
   beforeAll(async () => {
     const words = ['scripts/launch.js', 'scripts/cluster.ts'];
-    // A process group of its own, as a terminal gives to what is typed into it.
+    // In its own process group, like a command in a terminal.
     program = spawn(process.execPath, words, { cwd: root, detached: true });
     program.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
     program.stderr?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
@@ -39,7 +41,7 @@ describe.skipIf(!isRunnable)('npm run cluster', () => {
     program?.kill();
   });
 
-  /** A word of what was printed. */
+  /** A word of the printed text. */
   const word = (pattern: RegExp) => pattern.exec(printed)?.[1] ?? '';
   const kubeconfig = () => word(/KUBECONFIG=(\S+)/);
   const kubectl = async (...words: string[]) =>
@@ -51,7 +53,7 @@ describe.skipIf(!isRunnable)('npm run cluster', () => {
     expect(deployments).toContain('causeway-controller');
   });
 
-  test('what it says to try works: somebody outside is served', async () => {
+  test('the suggested commands work: an external client is served', async () => {
     for (const [, line = ''] of printed.matchAll(/^ {2}kubectl ((?:create|expose) .*)$/gm)) {
       await kubectl(...line.split(' '));
     }
@@ -65,7 +67,7 @@ describe.skipIf(!isRunnable)('npm run cluster', () => {
     await expect.poll(() => runOrThrow(nsenter, asked).catch(String)).toContain('web-');
   });
 
-  test('the dashboard is where it says', async () => {
+  test('the dashboard is at the printed address', async () => {
     const words = word(/The dashboard: kubectl (.*)/).split(' ');
     const env = { ...process.env, KUBECONFIG: kubeconfig() };
     forwarding = spawn(await ensureProgram('kubectl'), words, { env, stdio: 'ignore' });
@@ -74,11 +76,11 @@ describe.skipIf(!isRunnable)('npm run cluster', () => {
     expect(page.status).toBe(303);
   });
 
-  test('Ctrl-C ends all of it without a trace', async () => {
+  test('Ctrl-C ends everything without leftovers', async () => {
     const directory = path.dirname(kubeconfig());
     const all = await descendantsOf(program.pid ?? 0);
     const [main] = all;
-    // A terminal tells the whole group, the launcher its child once more.
+    // A terminal signals the whole group, and the launcher signals its child again.
     process.kill(-(program.pid ?? 0), 'SIGINT');
     await once(program, 'exit');
     await expect.poll(() => runningOf(all)).toEqual([]);

@@ -8,7 +8,7 @@ import type {
   ProjectTree,
 } from '../../packages/causeway/src/discovery/project-tree.ts';
 
-/** Names as people and programs give them, and worse. */
+/** Names as people and programs give them, and unusual ones. */
 export const anyName = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 255 }),
   fc.constantFrom(

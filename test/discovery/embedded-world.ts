@@ -27,7 +27,7 @@ import { Discoverer } from '../../packages/causeway/src/discovery/discoverer.ts'
 import type { CloudSurroundings } from '../../packages/causeway/src/discovery/make-cloud.ts';
 import { discoverySettings } from '../../packages/causeway/src/discovery/settings.ts';
 
-/** An embedded cluster and an embedded cloud, with all that a discoverer needs of both. */
+/** An embedded cluster and an embedded cloud, with everything that a discoverer needs of both. */
 export async function startWorld(options: EmbeddedOptions = {}, fault?: FaultHook) {
   const directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-discovery-'));
   const kubernetes = await startEmbeddedKubernetes(fault === undefined ? {} : { fault });
@@ -74,14 +74,14 @@ export async function startWorld(options: EmbeddedOptions = {}, fault?: FaultHoo
     environment,
     kubeconfig,
     discoverer,
-    /** One cycle of one backend; throws what it failed with. */
+    /** Runs one cycle of one backend; throws its error. */
     async once(settings: TestSettings = {}, isConfirmed = false) {
       const signal = AbortSignal.timeout(300_000);
       const [result] = await discoverer(settings).once(isConfirmed, signal);
       if (result?.report === undefined) throw result?.error ?? new Error('no result');
       return result.report;
     },
-    /** Cycle after cycle, as fast as they go, until stopped; throws what ended it. */
+    /** Runs cycles without pauses until stopped; throws the error that ended them. */
     start(settings: TestSettings = {}, changes: Partial<CloudSurroundings> = {}) {
       const stop = new AbortController();
       const ended = discoverer({ intervalSeconds: 0.02, ...settings }, changes).run(
@@ -133,7 +133,7 @@ export function projectId(cloud: EmbeddedOpenStack, name: string): string {
   return project.id;
 }
 
-/** Everything but what a cluster has by itself. */
+/** Everything except the default objects of a cluster. */
 async function all<T extends KubeObject>(client: KubeClient, resource: Resource<T>): Promise<T[]> {
   const found: T[] = [];
   for await (const object of client.list(resource)) {

@@ -1,4 +1,4 @@
-/** Bytes that a test hands out when it wants to. */
+/** Bytes that a test emits when it decides to. */
 export class ByteStream implements AsyncIterable<Uint8Array> {
   #chunks: Uint8Array[] = [];
   #end: { readonly error?: Error } | undefined;
@@ -21,7 +21,7 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
     this.#wake?.();
   }
 
-  /** What was pushed before still arrives. */
+  /** Bytes pushed before still arrive. */
   fail(error: Error): void {
     this.#end ??= { error };
     this.#wake?.();

@@ -24,24 +24,24 @@ interface Place {
   readonly name: string | undefined;
 }
 
-/** What a fault answers instead of the API; undefined leaves the request alone. */
+/** Answer of a fault instead of the API's; undefined leaves the request alone. */
 export type Fault = (request: TransportRequest) => TransportResponse | Error | undefined;
 
 const pathPattern =
   /^\/(?:api|apis\/[^/]+)\/[^/]+(?:\/namespaces\/([^/]+)(?=\/))?\/([^/]+)(?:\/([^/]+))?/;
 
 /**
- * A Kubernetes API in memory, with just enough in it for the client's own tests, and every way to
- * fail that a real one has. What kubectl and controllers need is in the sandbox.
+ * A Kubernetes API in memory, with just enough for the client's own tests, and all faults of a real one. The
+ * sandbox has what kubectl and controllers need.
  */
 export class FakeKubeApi implements Transport {
   readonly objects = new Map<string, KubeObject>();
   readonly requests: TransportRequest[] = [];
   revision = 100;
   fault: Fault | undefined;
-  /** Whether an expired watch is refused with a status or with an error inside the stream. */
+  /** Whether an expired watch is rejected with a status or with an error inside the stream. */
   goneAs: 'status' | 'event' = 'status';
-  /** Servers of old refuse streamed lists; those before them take no notice of the parameter. */
+  /** Old servers reject streamed lists; even older ones ignore the parameter. */
   streamedLists: 'known' | 'refused' | 'ignored' = 'known';
   #history: HistoryEntry[] = [];
   #compacted = 0;
@@ -81,13 +81,13 @@ export class FakeKubeApi implements Transport {
     this.#record(collection, 'DELETED', { ...before, metadata });
   }
 
-  /** Forgets history: whoever asks for something older must list. */
+  /** Drops the history: requests for older versions must list again. */
   compact(): void {
     this.#compacted = this.revision;
     this.#history = [];
   }
 
-  /** As after restoring a backup: older contents, versions counted on from there. */
+  /** Like restoring a backup: older contents, with versions counted on from there. */
   restore(objects: ReadonlyMap<string, KubeObject>, revision: number): void {
     this.cutWatches();
     this.objects.clear();
@@ -106,13 +106,13 @@ export class FakeKubeApi implements Transport {
     for (const { stream } of this.#watches) stream.push(text);
   }
 
-  /** Ends every watch as a server does when its time is up. */
+  /** Ends every watch like a server after its timeout. */
   endWatches(): void {
     for (const { stream } of this.#watches) stream.end();
     this.#watches.clear();
   }
 
-  /** Breaks every connection, with a piece of an event in the pipe if wanted. */
+  /** Breaks every connection, optionally after a part of an event. */
   cutWatches(piece = ''): void {
     for (const { stream } of this.#watches) {
       if (piece !== '') stream.push(piece);
@@ -121,12 +121,12 @@ export class FakeKubeApi implements Transport {
     this.#watches.clear();
   }
 
-  /** Half-open: the clients believe to be connected, nothing reaches them any more. */
+  /** Half-open: clients believe that they are connected, but get no more data. */
   freezeWatches(): void {
     this.#watches.clear();
   }
 
-  /** Sends the last changes once more, as a confused server would. */
+  /** Sends the last changes again, like a faulty server. */
   echo(count: number): void {
     for (const { type, object } of this.#history.slice(-count)) this.say(eventLine(type, object));
   }

@@ -10,7 +10,7 @@ import type {
 } from '../../packages/causeway/src/ipam/ledger.ts';
 import { RecentBatches } from '../../packages/causeway/src/ipam/recent-batches.ts';
 
-/** A ledger in memory, for simulations: it waits for nothing. */
+/** A ledger in memory, for simulations: it never waits. */
 export class MemoryLedger implements Ledger {
   readonly #entries = new Map<string, Entry>();
   readonly #recent = new RecentBatches();

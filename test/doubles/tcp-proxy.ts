@@ -1,15 +1,15 @@
 import net from 'node:net';
 import { listen } from '../../packages/base/src/network/listen.ts';
 
-/** A stretch of network between a client and a server, with the faults that networks have. */
+/** A network connection between a client and a server, with network faults. */
 export interface TcpProxy {
   readonly port: number;
-  /** Breaks what is connected and refuses new connections. */
+  /** Breaks open connections and refuses new ones. */
   cut(): void;
-  /** Half-open: what is connected stays so, and nothing passes any more. */
+  /** Half-open: connections stay open, but pass no more data. */
   freeze(): void;
   /** New connections pass again; frozen ones stay frozen. */
-  mend(): void;
+  restore(): void;
   readonly connections: number;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
         upstream.unpipe(client).pause();
       }
     },
-    mend() {
+    restore() {
       isCut = false;
     },
     get connections() {

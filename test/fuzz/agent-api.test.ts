@@ -27,7 +27,7 @@ import { noMetrics } from '../../packages/base/src/observability/metrics.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 import { hostileJson, hostileText, nearly } from './hostile.ts';
 
-// Somebody with the agents' secret sends anything to every call.
+// A client with the agents' secret sends anything to every call.
 
 const { signal } = new AbortController();
 const secret = Buffer.from('a secret of enough bytes');
@@ -140,7 +140,7 @@ const call = fc.constantFrom(...Object.keys(valid)).chain((where) =>
   }),
 );
 
-test('whoever has the secret is done what he asks for, or refused in words, and never a fault of ours', async () => {
+test('a request with the secret succeeds or is rejected with a message, without an internal error', async () => {
   const statuses = new Map<string, Set<number>>();
   await fc.assert(
     fc.asyncProperty(call, async ({ where, type, encoding, body }) => {
@@ -160,8 +160,8 @@ test('whoever has the secret is done what he asks for, or refused in words, and 
         },
       });
       const text = await answer.body.text();
-      const told = `${where} ${type} ${encoding} ${body}: ${text}`;
-      expect(answer.statusCode, told).toBeLessThan(500);
+      const details = `${where} ${type} ${encoding} ${body}: ${text}`;
+      expect(answer.statusCode, details).toBeLessThan(500);
       expect(text).not.toMatch(/ at .*\.ts:|node_modules|a secret of enough/);
       // oxlint-disable-next-line no-control-regex
       expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);

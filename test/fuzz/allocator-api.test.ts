@@ -5,7 +5,7 @@ import { operations } from '../../packages/causeway/src/ipam/api/operations.ts';
 import { startServer, type ServerUnderTest } from '../contract/ipam/server-under-test.ts';
 import { hostileJson, hostileText, nearly } from './hostile.ts';
 
-// Somebody with an operator's credential sends anything to every call.
+// A client with an operator's credential sends anything to every call.
 
 let server: ServerUnderTest;
 const dispatcher = new Agent({ connections: 4 });
@@ -39,7 +39,7 @@ const valid = {
   sharingKey: 'k',
   as: 'moved',
 };
-/** Waiting is allowed, and would only make the test slow. */
+/** Waiting is allowed, but would make the test slow. */
 const impatient = (body: unknown) =>
   typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body, waitMs: 0 } : body;
 const segment = fc.oneof(fc.constantFrom('edge', 'blue', 'p', 'u'), hostileText);
@@ -56,7 +56,7 @@ const call = fc.record({
   body: fc.oneof(hostileJson, nearly(valid)).map(impatient),
 });
 
-test('whatever an operator sends is done, or refused in words, and never a fault of ours', async () => {
+test("an operator's request succeeds or is rejected with a message, without an internal error", async () => {
   await fc.assert(
     fc.asyncProperty(call, async ({ operation, segments, query, body }) => {
       let index = 0;

@@ -17,8 +17,8 @@ const sound = backupSchema.parse(
   JSON.parse(await fs.readFile(path.join(samples, 'backup.json'), 'utf8')),
 );
 
-describe('what is restored', () => {
-  test('of any backup can be loaded by a server, or nothing of it was written', async () => {
+describe('restored data', () => {
+  test('of any backup is loaded by a server, or nothing of it is written', async () => {
     const tries = fc.oneof(nearly(sound), hostileJson, fc.constant(sound));
     let restoredOnes = 0;
     await fc.assert(
@@ -39,7 +39,7 @@ describe('what is restored', () => {
     expect(restoredOnes).toBeGreaterThan(10);
   });
 
-  test('of a ledger is a record of ours, or named by its key', () => {
+  test('of a ledger is a valid record, or its key is named', () => {
     const entry = fc.constantFrom(...sound.entries);
     const value = fc.oneof(
       hostileText,
@@ -48,7 +48,7 @@ describe('what is restored', () => {
     fc.assert(
       fc.property(entry, value, fc.boolean(), ({ key, value: known }, other, isOther) => {
         const text = isOther ? other : JSON.stringify(known).replace(/\d/, 'x');
-        // It is of our own store, so what is wrong with it is a defect.
+        // It is from Causeway's own store, so an invalid record is a defect.
         const batch = { revision: 1, changes: [{ key, value: text, revision: 1 }] };
         attempt(() => new View().apply(batch), ['internal']);
       }),
@@ -79,7 +79,7 @@ describe('an allocator that answers anything', () => {
     nearlyText('{"items":[]}'),
   );
 
-  test('is believed as far as the call is defined, and says little', () => {
+  test('is accepted only as the call defines it, and its messages are short', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...Object.values(operations)),
@@ -96,7 +96,7 @@ describe('an allocator that answers anything', () => {
       fc.property(fc.integer({ min: 300, max: 599 }), hostileJson, hostileText, (status, x, y) => {
         for (const body of [x, { code: y, message: y.repeat(100), hint: y, reason: y }]) {
           const { code, message, hint = '' } = errorOf(status, body);
-          // That we gave up ourselves is nobody else's to say.
+          // Only the client itself reports that it gave up.
           expect(code).not.toBe('aborted');
           expect(message.length + hint.length).toBeLessThan(20_000);
           // oxlint-disable-next-line no-control-regex
@@ -106,7 +106,7 @@ describe('an allocator that answers anything', () => {
     );
   });
 
-  test('may not do so without end', async () => {
+  test('may not answer without end', async () => {
     async function* endless() {
       for (;;) yield await Promise.resolve(Buffer.alloc(1000));
     }

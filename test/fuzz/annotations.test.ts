@@ -52,7 +52,7 @@ import { tracedNode } from '../../packages/causeway/src/node-proxy/testing/trace
 import { translateService } from '../../packages/causeway/src/node-proxy/translate-service.ts';
 import { attempt, attemptAsync, hostileJson, hostileText, nearly, nearlyText } from './hostile.ts';
 
-/** Everything that a Service of ours can carry, each as it was written once. */
+/** Every annotation that a Service can carry, each with a valid value. */
 const annotations: Readonly<Record<string, string>> = {
   'causeway.dev/load-balancer': JSON.stringify({
     version: 1,
@@ -93,7 +93,7 @@ const spec: ServiceSpec = {
   loadBalancerSourceRanges: ['198.51.100.0/24'],
 };
 
-/** A Service of types that the API server let through, in which every text may be anything. */
+/** A Service with types that the API server accepts, where every text may be anything. */
 const hostileService: fc.Arbitrary<Service> = fc
   .record({
     annotations: fc.array(
@@ -146,7 +146,7 @@ const hostileSlice: fc.Arbitrary<EndpointSlice> = fc
   }));
 
 describe('a hostile Service', () => {
-  test('is read, or refused in words of ours, by every provider and by the proxy', () => {
+  test('is parsed or rejected with a message by every provider and by the proxy', () => {
     fc.assert(
       fc.property(hostileService, hostileSlice, (service, slice) => {
         expect(['none', 'record', 'unreadable']).toContain(readRecord(service).kind);
@@ -197,7 +197,7 @@ describe('a hostile Service', () => {
     );
   });
 
-  test('is a row of the dashboard and is explained, with Events that say anything', () => {
+  test('is a row of the dashboard and is explained, with Events of any text', () => {
     const event = fc
       .record({ reason: hostileText, message: hostileText, type: hostileText, at: hostileText })
       .map(({ at, ...rest }) => ({ metadata: { name: 'e' }, lastTimestamp: at, ...rest }));
@@ -214,7 +214,7 @@ describe('a hostile Service', () => {
     );
   });
 
-  test('can have nothing scaled outside of its namespace, nor by more than a scale holds', () => {
+  test("can't scale anything outside of its namespace, nor by more than a scale holds", () => {
     const valid = JSON.stringify([{ kind: 'Deployment', name: 'web', group: 'apps', replicas: 3 }]);
     const text = fc.oneof(
       hostileText,
@@ -272,7 +272,7 @@ describe('a very long text', () => {
     );
   };
 
-  test.each(texts)('in any annotation that is read is refused by all of them: %s', (_, text) => {
+  test.each(texts)('in any parsed annotation is rejected by all of them: %s', (_, text) => {
     for (const name of Object.keys(annotations)) {
       if (name.startsWith('openstack.org/kuryr-lbaas')) continue;
       const service: Service = {
@@ -291,7 +291,7 @@ describe('a very long text', () => {
     }
   });
 
-  test.each(texts)('in the spec is refused, and ends in no message as a whole: %s', (_, text) => {
+  test.each(texts)('in the spec is rejected, and is in no message as a whole: %s', (_, text) => {
     for (const changed of [{ loadBalancerSourceRanges: [text] }, { loadBalancerIP: text }]) {
       const service: Service = {
         metadata: { namespace: 'shop', name: 'web', uid: 'u1' },
@@ -304,7 +304,7 @@ describe('a very long text', () => {
     }
   });
 
-  test.each(texts)('is refused by every parser of a value: %s', (_, text) => {
+  test.each(texts)('is rejected by every parser of a value: %s', (_, text) => {
     for (const parse of [parseDuration, parseAddress, parsePrefix, parseInterface, parseProtocol]) {
       try {
         parse(text);
@@ -320,7 +320,7 @@ describe('a very long text', () => {
   });
 });
 
-describe('what others write into objects', () => {
+describe('text that others write into objects', () => {
   test('of a node that reports no activity counts as none', () => {
     const report = formatReport('x', { node: 'n1', quietSeconds: new Map([['a/b', 3]]) }, 1);
     const data = report.data?.['report.json'] ?? '';
@@ -334,7 +334,7 @@ describe('what others write into objects', () => {
     );
   });
 
-  test('of gateways is a board of gateways', () => {
+  test('of gateways is parsed as a table of gateways', () => {
     fc.assert(
       fc.property(fc.dictionary(hostileText, hostileText), hostileText, (data, name) => {
         const configMap = attempt(() =>
@@ -345,7 +345,7 @@ describe('what others write into objects', () => {
     );
   });
 
-  test('of Kuryr is its state, or is not read', () => {
+  test('of Kuryr is parsed as its state, or ignored', () => {
     fc.assert(
       fc.property(fc.oneof(hostileText, fc.json()), (text) => {
         attempt(() => readLegacyState(text));
@@ -359,7 +359,7 @@ describe('what others write into objects', () => {
 });
 
 describe('a hostile policy', () => {
-  test('lets nothing in that it does not name', () => {
+  test('allows nothing that it does not name', () => {
     const rule = fc.record({
       from: fc.array(
         fc.record({ ipBlock: fc.record({ cidr: hostileText, except: fc.array(hostileText) }) }),
@@ -374,13 +374,13 @@ describe('a hostile policy', () => {
         };
         const problems: string[] = [];
         const read = policyFrom(policy, (problem) => problems.push(problem));
-        // A rule that names only what can't be read must not become one that names nobody, which is all.
+        // A rule with only invalid peers must not become a rule without peers, which allows everything.
         for (const { from } of read.ingress) expect(from?.length).toBeGreaterThan(0);
       }),
     );
   });
 
-  test('of what leaves denies everything where it can not be read', () => {
+  test('for egress denies everything if it is invalid', () => {
     const valid = {
       metadata: { namespace: 'shop', name: 'default' },
       spec: {
@@ -406,7 +406,7 @@ describe('a hostile policy', () => {
     );
   });
 
-  test('that asks a lying DNS gets addresses, or is told that there are none', async () => {
+  test('with a lying DNS gets addresses, or learns that there are none', async () => {
     const answers = fc.array(
       fc.record({ address: hostileText, ttl: fc.oneof(fc.nat(), fc.constant(2 ** 32)) }),
       { maxLength: 5 },

@@ -77,14 +77,14 @@ const balancer = {
   loadbalancer: { id: 'b1', listeners: [] },
 };
 
-/** Every parser of an object; which of them fits which answer is chance, and must not matter. */
+/** Every parser of an object; the combination of parser and answer is random, and must not matter. */
 const parsers: readonly ((fields: Fields) => unknown)[] = [
   ...Object.values(neutron),
   ...Object.values(balancing),
 ].filter((each) => typeof each === 'function');
 
 describe("OpenStack's answers", () => {
-  test('of any shape are objects of ours, or refused', () => {
+  test('of any shape are parsed or rejected', () => {
     expect(parsers.length).toBeGreaterThan(12);
     const answers = fc.oneof(hostileJson, nearly(port), nearly(balancer));
     fc.assert(
@@ -95,7 +95,7 @@ describe("OpenStack's answers", () => {
     );
   });
 
-  test('of Keystone are a token that ends some time, or refused', () => {
+  test('of Keystone are a token with an expiry, or rejected', () => {
     const valid = {
       token: {
         expires_at: '2026-01-01T01:00:00Z',
@@ -120,7 +120,7 @@ describe("OpenStack's answers", () => {
     );
   });
 
-  test('that name addresses elsewhere lead to http and nothing else', () => {
+  test('with other addresses lead only to http', () => {
     fc.assert(
       fc.property(fc.oneof(hostileText, fc.webUrl()), hostileText, (text, id) => {
         const endpoint = attempt(() => parseEndpoint('network', text));
@@ -133,7 +133,7 @@ describe("OpenStack's answers", () => {
     );
   });
 
-  test('that arrive in pieces are the list that JSON would read, or refused', () => {
+  test('that arrive in pieces are the list that JSON would parse, or rejected', () => {
     const valid = JSON.stringify({ ports: [port, { ...port, id: 'p2' }], ports_links: [] });
     const text = fc.oneof(hostileText, nearlyText(valid), fc.constant(valid));
     fc.assert(
@@ -163,7 +163,7 @@ describe("OpenStack's answers", () => {
     }).toThrow('over');
   });
 
-  test('that refuse are told in few words, without the secrets that they repeat', () => {
+  test('with errors are reported briefly, without the secrets that they repeat', () => {
     const secret = new Secret('hunter2-in-answer');
     const body = fc.oneof(hostileText, fc.json(), nearlyText('{"error":{"message":"no"}}'));
     fc.assert(
@@ -185,7 +185,7 @@ describe("OpenStack's answers", () => {
 describe('names of load balancers', () => {
   const dnsLabel = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 
-  test('of any text become names that Kubernetes takes', () => {
+  test('of any text become valid Kubernetes names', () => {
     fc.assert(
       fc.property(hostileText, hostileText, (name, id) => {
         expect(serviceName('backend', name, id)).toMatch(dnsLabel);
@@ -198,7 +198,7 @@ describe('names of load balancers', () => {
     );
   });
 
-  test.each(['x', '\u0000', '﷽'])('of ten megabytes of %j, too', (piece) => {
+  test.each(['x', '\u0000', '﷽'])('of ten megabytes of %j become valid names, too', (piece) => {
     const name = piece.repeat(10_000_000 / Buffer.byteLength(piece));
     expect(serviceName('backend', name, 'b1')).toMatch(dnsLabel);
     expect(portName(name, 80, '')).toMatch(dnsLabel);
@@ -224,7 +224,7 @@ describe('names of load balancers', () => {
     expect(ports).toEqual([]);
   });
 
-  test('are never looked up among what every object has', () => {
+  test('are never resolved to properties of every object', () => {
     const annotations = { 'causeway.dev/listeners': '{"http":{"id":"l1"}}' };
     const service = {
       metadata: { namespace: 'a', name: 'b', annotations },
@@ -257,7 +257,7 @@ describe("the API server's streams", () => {
     );
   });
 
-  test('are the same lines wherever they are cut', () => {
+  test('give the same lines wherever they are split', () => {
     fc.assert(
       fc.property(fc.array(hostileText, { maxLength: 6 }), fc.nat({ max: 30 }), (texts, size) => {
         const bytes = Buffer.from(texts.map((text) => `${text}\n`).join(''));

@@ -22,7 +22,7 @@ const valid = {
 };
 const { signal } = new AbortController();
 
-test('what a credential plug-in prints is credentials that fit into a request, or refused without being repeated', () => {
+test('the output of a credential plug-in is valid credentials, or is rejected without being repeated', () => {
   const token = hostileText.map((text) => ({ ...valid, status: { token: text } }));
   const printed = fc.oneof(
     hostileText,
@@ -53,10 +53,10 @@ test.each([
     'const print = () => process.stdout.write("x".repeat(65536), print); print()',
   ],
   ['prints nothing', ''],
-  ['prints what is no text', 'process.stdout.write(Buffer.from([0xff, 0xfe, 0, 1]))'],
+  ['prints binary data', 'process.stdout.write(Buffer.from([0xff, 0xfe, 0, 1]))'],
   ['kills itself', 'process.kill(process.pid, "SIGKILL")'],
-  ['complains with control characters', 'console.error("\\u001b[2J"); process.exit(3)'],
-])('a credential plug-in that %s is refused', async (_name, program) => {
+  ['prints an error with control characters', 'console.error("\\u001b[2J"); process.exit(3)'],
+])('rejects a credential plug-in that %s', async (_name, program) => {
   const source = new ExecCredentialSource(
     { ...plugin, command: process.execPath, args: ['-e', program] },
     systemClock,
@@ -64,7 +64,7 @@ test.each([
   await expect(source.current(signal)).rejects.toMatchObject({ code: 'unauthorized' });
 });
 
-test('a client certificate of any text ends the request, not the process', async () => {
+test('an invalid client certificate fails the request, not the process', async () => {
   const server = http.createServer((_, response) => response.end('{}'));
   const port = await listen(server);
   const pieces = fc.oneof(

@@ -8,13 +8,13 @@ import {
 import { accounts } from '../../packages/fake-openstack/src/seed.ts';
 import { hostileJson, hostileText, nearly } from './hostile.ts';
 
-// The playground's cluster and cloud listen on the loopback address. Whoever is on the machine may send
-// anything: it is answered, and both go on.
+// The playground's cluster and cloud listen on the loopback address. Any process of the machine may send
+// anything: it is answered, and both keep running.
 
 const segment = hostileText.map((text) => encodeURIComponent(text.toWellFormed()) || '-');
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-test('the embedded Kubernetes answers any request in its own words', async () => {
+test('the embedded Kubernetes answers any request in its own form', async () => {
   const kubernetes = new InProcessKubernetes();
   const service = {
     apiVersion: 'v1',
@@ -85,7 +85,7 @@ test('the embedded Kubernetes answers any request in its own words', async () =>
   expect([...statuses]).toEqual(expect.arrayContaining([200, 400, 404, 422]));
 });
 
-/** As a client logs in. */
+/** Logs in like a client. */
 function tokenOf(cloud: InProcessOpenStack): string {
   const { user: name, password, domain, project } = accounts.demo;
   const scope = { project: { name: project, domain: { name: domain } } };
@@ -101,7 +101,7 @@ function tokenOf(cloud: InProcessOpenStack): string {
   return outcome.headers?.['x-subject-token'] ?? outcome.headers?.['X-Subject-Token'] ?? '';
 }
 
-test('the embedded OpenStack answers any request in its own words', () => {
+test('the embedded OpenStack answers any request in its own form', () => {
   const cloud = createInProcessOpenStack();
   const token = tokenOf(cloud);
   expect(token).not.toBe('');
@@ -155,7 +155,7 @@ test('the embedded OpenStack answers any request in its own words', () => {
       );
       const sent = method === 'GET' ? undefined : JSON.stringify(body);
       const outcome = send(method, `${url}?${search.toString()}`, sent);
-      // The real ones fail at some of it, too, and are played doing so; but they answer.
+      // The real services fail at some requests, too, and the fakes imitate that; but they answer.
       statuses.add(outcome === 'dropped' ? 0 : outcome.status);
     }),
     { numRuns: 600 },

@@ -49,7 +49,7 @@ const cloudsYaml = `clouds:
     region_name: one
 `;
 
-/** Aliases of aliases: a thousand characters that stand for millions. */
+/** Nested aliases: a thousand characters that expand to millions. */
 const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
   .map((name, index) => {
     const before = '*' + 'abcdefgh'[index];
@@ -67,27 +67,30 @@ describe('configuration files', () => {
     proxy: proxySettings,
   };
 
-  test.each(Object.keys(schemas))('of %s are settings, or told what is wrong', async (name) => {
-    const schema = schemas[name];
-    if (schema === undefined) throw new Error('no schema');
-    const known = settingsOf(schema).map((setting) => setting.path.join('.'));
-    const line = fc
-      .tuple(fc.oneof(fc.constantFrom(...known), hostileText), fc.oneof(hostileText, hostileJson))
-      .map(([key, value]) => {
-        const parts = key.split('.');
-        const inner = parts.reduceRight<unknown>((rest, part) => ({ [part]: rest }), value);
-        return JSON.stringify(inner);
-      });
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(hostileText, line), async (text) => {
-        await fs.writeFile(file, text);
-        await attemptAsync(() => loadConfig(schema, { file, environment: {}, flags: {} }));
-      }),
-      { numRuns: 60 },
-    );
-  });
+  test.each(Object.keys(schemas))(
+    'of %s are parsed, or the error says what is wrong',
+    async (name) => {
+      const schema = schemas[name];
+      if (schema === undefined) throw new Error('no schema');
+      const known = settingsOf(schema).map((setting) => setting.path.join('.'));
+      const line = fc
+        .tuple(fc.oneof(fc.constantFrom(...known), hostileText), fc.oneof(hostileText, hostileJson))
+        .map(([key, value]) => {
+          const parts = key.split('.');
+          const inner = parts.reduceRight<unknown>((rest, part) => ({ [part]: rest }), value);
+          return JSON.stringify(inner);
+        });
+      await fc.assert(
+        fc.asyncProperty(fc.oneof(hostileText, line), async (text) => {
+          await fs.writeFile(file, text);
+          await attemptAsync(() => loadConfig(schema, { file, environment: {}, flags: {} }));
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
 
-  test('that blow up when they are read are refused', async () => {
+  test('that expand without limit are rejected', async () => {
     await fs.writeFile(file, bomb);
     const load = loadConfig(proxySettings, { file, environment: {}, flags: {} });
     await expect(load).rejects.toMatchObject({ code: 'invalid' });
@@ -96,7 +99,7 @@ describe('configuration files', () => {
     await expect(loadKubeconfig([file])).rejects.toMatchObject({ code: 'invalid' });
   });
 
-  test('of kube-proxy become settings that are checked as ours are', () => {
+  test("of kube-proxy become settings that are validated like Causeway's own", () => {
     const valid = {
       kind: 'KubeProxyConfiguration',
       clusterCIDR: '10.244.0.0/16',
@@ -109,7 +112,7 @@ describe('configuration files', () => {
         if (typeof tree !== 'object' || tree === null || Array.isArray(tree)) return;
         const converted = attempt(() => convertKubeProxyConfiguration({ ...tree }));
         for (const warning of converted?.warnings ?? []) {
-          // Words of ours, and not a stray message of the language's.
+          // A message of Causeway, not one of JavaScript.
           expect(warning).not.toMatch(/undefined|is not a function|Cannot (?:read|convert)/);
         }
         proxySettings.safeParse(converted?.settings);
@@ -118,7 +121,7 @@ describe('configuration files', () => {
     );
   });
 
-  test('of kube-proxy may use words that JavaScript knows', () => {
+  test("of kube-proxy may use JavaScript's property names", () => {
     const { warnings } =
       convertKubeProxyConfiguration({
         kind: 'KubeProxyConfiguration',
@@ -133,7 +136,7 @@ describe('configuration files', () => {
 });
 
 describe('credentials', () => {
-  test('in clouds.yaml are read as one cloud, or refused without being repeated', () => {
+  test('in clouds.yaml are parsed as one cloud, or rejected without being repeated', () => {
     const name = fc.option(fc.oneof(fc.constant('here'), hostileText), { nil: undefined });
     fc.assert(
       fc.property(fc.oneof(hostileText, nearlyText(cloudsYaml)), name, (text, cloud) => {
@@ -152,7 +155,7 @@ describe('credentials', () => {
   });
 
   test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
-    'of the cloud %s are none',
+    "of the cloud %s don't exist",
     (name) => {
       expect(() => settingsFromCloudsYaml(cloudsYaml, undefined, name)).toThrow('has no cloud');
       const settings = { auth_url: 'https://a.example', username: 'u', password: 'p' };
@@ -160,7 +163,7 @@ describe('credentials', () => {
     },
   );
 
-  test("in a Secret of Gimbal's are read, or refused without being repeated", () => {
+  test('in a Secret of Gimbal are parsed, or rejected without being repeated', () => {
     const secret: Record<string, string> = {
       'auth-url': 'https://keystone.example/v3',
       username: 'us',
@@ -193,7 +196,7 @@ describe('credentials', () => {
     );
   });
 
-  test('in a kubeconfig are read, or refused without being repeated', async () => {
+  test('in a kubeconfig are parsed, or rejected without being repeated', async () => {
     const kubeconfig = {
       apiVersion: 'v1',
       kind: 'Config',
@@ -226,8 +229,8 @@ describe('credentials', () => {
   });
 });
 
-describe('what is imported', () => {
-  test("of EdgeXR's is one cloudlet, or told what is wrong", () => {
+describe('imported data', () => {
+  test('of EdgeXR is one cloudlet, or the error says what is wrong', () => {
     const valid = {
       cloudlet: 'munich',
       ipPool: '192.0.2.10-192.0.2.20',
@@ -254,7 +257,7 @@ describe('what is imported', () => {
     );
   });
 
-  test('as a scenario is objects, or told which document is wrong', () => {
+  test('of a scenario is objects, or the error names the invalid document', () => {
     const valid =
       'apiVersion: v1\nkind: Service\nmetadata: {name: web}\n---\nkind: LoadBalancers\nitems: [{name: x}]\n';
     expect(parseScenario(valid, 'x').loadBalancers).toHaveLength(1);
@@ -267,7 +270,7 @@ describe('what is imported', () => {
   });
 });
 
-test('networks, ranges and times of any text are what they say, or refused', () => {
+test('networks, ranges and times of any text are parsed correctly, or rejected', () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       attempt(() => parsePrefix(text));

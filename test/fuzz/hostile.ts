@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { CausewayError, type ErrorCode } from '../../packages/base/src/error/causeway-error.ts';
 
-/** Words that mean something to JavaScript, a shell, a path, a terminal or a configuration. */
+/** Words with a meaning for JavaScript, a shell, a path, a terminal or a configuration. */
 const loadedWords = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'],
   ...['..', '../../etc/passwd', '/', '//evil.example/', '.', '~', '%2e%2e%2f', '%00'],
@@ -12,7 +12,7 @@ const loadedWords = [
   ...['192.0.2.1', '2001:db8::1', '192.0.2.0/24', '::ffff:192.0.2.1', '80', 'TCP', 'true', 'null'],
 ];
 
-/** Text as somebody might write it who wishes us ill, or as a broken program does. */
+/** Text of an attacker or of a broken program. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...loadedWords),
   fc.string({ unit: 'binary', maxLength: 40 }),
@@ -33,7 +33,10 @@ const hostileScalar = fc.oneof(
   fc.constantFrom(null, -1, 0, 2 ** 31, 2 ** 53, -(2 ** 63), 1e308),
 );
 
-/** Any JSON, of keys that hurt and of the depth that is given. What has the key `__proto__` has it as its own. */
+/**
+ * Any JSON, with dangerous keys and of the given depth. An object with the key `__proto__` has it as its own
+ * property.
+ */
 export const hostileJson: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -52,7 +55,7 @@ interface Place {
   readonly key: string;
 }
 
-/** A valid document with a few of its places changed: most of what arrives is nearly right. */
+/** A valid document with a few changed places: most invalid input is nearly valid. */
 export function nearly(valid: unknown): fc.Arbitrary<unknown> {
   const change = fc.record({
     at: fc.nat(),
@@ -78,7 +81,7 @@ export function nearly(valid: unknown): fc.Arbitrary<unknown> {
   });
 }
 
-/** The text of a valid document with bytes of it changed. */
+/** The text of a valid document with changed bytes. */
 export function nearlyText(valid: string): fc.Arbitrary<string> {
   const change = fc.record({
     at: fc.nat(),
@@ -123,15 +126,15 @@ function placesOf(branch: Record<string, unknown> | unknown[]): Place[] {
   ]);
 }
 
-/** What a refusal may be; a defect of ours is `internal`, and no refusal. */
+/** Error codes of a rejection; an internal defect has the code `internal`. */
 const refusals = new Set<ErrorCode>([
   ...(['invalid', 'unsupported', 'unauthorized', 'unavailable', 'not-found'] as const),
   ...(['forbidden', 'conflict', 'exhausted', 'gone', 'timeout'] as const),
 ]);
 
 /**
- * Runs a parser on what nobody vouches for: it answers, or refuses in words of ours. Undefined where it
- * refused. Whatever it did, it left every object of the program as it was.
+ * Runs a parser on untrusted input: it returns a value, or rejects it with a message. Undefined after a
+ * rejection. It must not change any shared object of the program.
  */
 export function attempt<T>(parse: () => T, also: readonly ErrorCode[] = []): T | undefined {
   try {
@@ -168,6 +171,6 @@ const untouched = new Set(Reflect.ownKeys(Object.prototype));
 
 function expectNothingPolluted(): void {
   for (const key of Reflect.ownKeys(Object.prototype)) {
-    if (!untouched.has(key)) throw new Error(`Object.prototype has got ${String(key)}`);
+    if (!untouched.has(key)) throw new Error(`Object.prototype has the property ${String(key)}`);
   }
 }

@@ -23,7 +23,7 @@ import { startServer } from '../contract/ipam/server-under-test.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 import { hostileJson, hostileText } from './hostile.ts';
 
-/** Every server that a process of ours opens, by the words of docs/security.md. */
+/** Every server that Causeway opens, by its name in docs/security.md. */
 const names = ['agent', 'allocator', 'dashboard', 'health and metrics', 'node health'] as const;
 type Name = (typeof names)[number];
 
@@ -33,7 +33,10 @@ const stops: (() => Promise<void>)[] = [];
 const { signal } = new AbortController();
 const dispatcher = new Agent({ connections: 4, pipelining: 1 });
 
-/** Node tells which server has got a request: that is how a test comes by a server that is nobody's field. */
+/**
+ * Node publishes which server gets a request: this gives tests access to a server that is no field of any
+ * object.
+ */
 const noteServer = (message: unknown) => {
   const { server, request: received } = message as {
     server: http.Server;
@@ -124,7 +127,7 @@ function urlOf(name: Name): URL {
   return new URL(urls.get(name) ?? '');
 }
 
-/** What a server says to these bytes, until it closes or the test has seen enough. */
+/** Answer of a server to these bytes, until it closes or the test has enough. */
 function say(name: Name, bytes: Buffer | string): Promise<string> {
   const { hostname, port } = urlOf(name);
   return new Promise((resolve) => {
@@ -149,7 +152,7 @@ const paths = [
 ];
 
 describe.each(names)('the server of %s', (name) => {
-  test('has limits against whoever sends slowly or opens too much', () => {
+  test('limits slow senders and the number of connections', () => {
     const server = servers.get(name);
     expect(server?.headersTimeout).toBeGreaterThan(0);
     expect(server?.headersTimeout).toBeLessThanOrEqual(10_000);
@@ -160,7 +163,7 @@ describe.each(names)('the server of %s', (name) => {
     expect(server?.keepAliveTimeout).toBeGreaterThan(0);
   });
 
-  test('outlives bytes that are no request', async () => {
+  test('survives bytes that are no request', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -184,13 +187,13 @@ describe.each(names)('the server of %s', (name) => {
     ['a header of a megabyte', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(1_000_000)}\r\n\r\n`],
     ['an address of a megabyte', `GET /${'x'.repeat(1_000_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
     ['a hundred thousand headers', `GET / HTTP/1.1\r\n${'a: b\r\n'.repeat(100_000)}\r\n`],
-  ])('refuses %s', async (_what, text) => {
+  ])('rejects %s', async (_what, text) => {
     const said = await say(name, text);
     if (said !== '') expect(said).toMatch(/^HTTP\/1\.1 (?:4|5)\d\d /);
     expect(await isAlive(name)).toBe(true);
   });
 
-  test('refuses two lengths and a length beside chunks, by which requests are smuggled', async () => {
+  test('rejects two lengths and a length beside chunks, which are used for request smuggling', async () => {
     for (const headers of [
       'Content-Length: 4\r\nContent-Length: 5',
       'Content-Length: 4\r\nTransfer-Encoding: chunked',
@@ -201,7 +204,7 @@ describe.each(names)('the server of %s', (name) => {
     }
   });
 
-  test('tells a stranger nothing but that he is one, on whichever path', async () => {
+  test('answers an unauthenticated client only that it is unauthenticated, on every path', async () => {
     const asked = fc.record({
       method: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'PATCH', 'OPTIONS'),
       path: fc.oneof(
@@ -238,10 +241,10 @@ describe.each(names)('the server of %s', (name) => {
   });
 });
 
-test('a stranger is refused by the allocator before his body is read', async () => {
+test('the allocator rejects an unauthenticated client before it reads the body', async () => {
   const { hostname, port } = urlOf('allocator');
   const said = await new Promise<string>((resolve, reject) => {
-    // The body never comes: who waits for it never answers.
+    // The body never comes: a server that waits for it never answers.
     const head = 'POST /v1/sites/a/clusters HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n';
     const socket = net.connect(Number(port), hostname, () => {
       socket.write(`${head}Content-Type: application/json\r\nConnection: close\r\n\r\n{`);

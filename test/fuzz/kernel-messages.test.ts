@@ -37,7 +37,7 @@ const definition: SetDefinition = {
 };
 const interval: SetDefinition = { name: 'ranges', key: ['ipv4_addr'], interval: true };
 
-/** A batch as we send it ourselves: a set and its elements. */
+/** A valid batch: a set and its elements. */
 function sound(): Buffer {
   const writer = new MessageWriter(16);
   const batch = new BatchEncoder(writer, 'table', 0, 10);
@@ -50,7 +50,7 @@ function sound(): Buffer {
   return Buffer.from(writer.bytes());
 }
 
-test('netlink messages of any bytes are read within their bounds', () => {
+test('netlink messages of any bytes are parsed within their bounds', () => {
   fc.assert(
     fc.property(fc.oneof(hostileBytes, nearlyBytes(sound())), (bytes) => {
       const messages = [...readMessages(bytes)];
@@ -75,7 +75,7 @@ test('netlink messages of any bytes are read within their bounds', () => {
   );
 });
 
-/** A connection of TCP as the kernel lists it, with both directions, its state and its number. */
+/** A TCP connection as the kernel lists it, with both directions, its state and its number. */
 function tracked(): Buffer {
   const writer = new MessageWriter(16);
   writer.message(0x100, 0, 1, 2);
@@ -98,7 +98,7 @@ function tracked(): Buffer {
   return Buffer.from(writer.bytes());
 }
 
-test('connections that the kernel lists are read within their bounds, and named again as they were', () => {
+test('connections that the kernel lists are parsed within their bounds, and written unchanged', () => {
   const queries = [
     { family: 4 },
     { family: 6, protocol: 17 },
@@ -133,7 +133,7 @@ test('connections that the kernel lists are read within their bounds, and named 
   );
 });
 
-test('packets that were logged are copied within their message', () => {
+test('logged packets are copied within their message', () => {
   fc.assert(
     fc.property(fc.oneof(hostileBytes, nearlyBytes(sound())), (bytes) => {
       const messages = [bytes, Buffer.concat([header(bytes.length + 16), bytes])];
@@ -146,7 +146,7 @@ test('packets that were logged are copied within their message', () => {
   );
 });
 
-/** Of a message with a logged packet. */
+/** Header of a message with a logged packet. */
 function header(length: number): Buffer {
   const bytes = Buffer.alloc(16);
   bytes.writeUInt32LE(length, 0);
@@ -163,7 +163,7 @@ const udp6 = Buffer.from(
   'hex',
 );
 
-test('packets of any bytes are held only if they are whole, and stay as long as they were', () => {
+test('packets of any bytes are held only if they are complete, and keep their length', () => {
   fc.assert(
     fc.property(fc.oneof(hostileBytes, nearlyBytes(tcp4), nearlyBytes(udp6)), (bytes) => {
       const before = bytes.length;
@@ -191,7 +191,7 @@ test('claims of addresses on the link are addresses', () => {
   );
 });
 
-test("nft's listings of anything are rules, or refused", () => {
+test("nft's listings of anything are rules, or rejected", () => {
   const valid = {
     nftables: [
       { metainfo: { version: '1.0' } },
@@ -217,7 +217,7 @@ test("nft's listings of anything are rules, or refused", () => {
   );
 });
 
-test("ip's listings of anything are addresses, or refused", () => {
+test("ip's listings of anything are addresses, or rejected", () => {
   const link = {
     ifname: 'eth0',
     operstate: 'UP',

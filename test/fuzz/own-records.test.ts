@@ -13,7 +13,7 @@ import { attemptAsync, hostileJson, hostileText, nearlyText } from './hostile.ts
 
 const { signal } = new AbortController();
 const namespace = 'kube-system';
-/** As the API server lets them be called. */
+/** Keys that the API server accepts. */
 const keys = fc.oneof(
   fc.stringMatching(/^[-_a-zA-Z0-9][-._a-zA-Z0-9]{0,39}$/),
   fc.constantFrom('constructor', 'toString', '__proto__', 'version'),
@@ -25,8 +25,8 @@ async function clientWith(name: string, data: Record<string, string>) {
   return client;
 }
 
-describe('what the controller has written down, in the hands of whoever may edit ConfigMaps', () => {
-  test('is a book of addresses in which every line counts, or refused', async () => {
+describe("the controller's own records, after edits of ConfigMaps by other users", () => {
+  test('are reservations where every line counts, or rejected', async () => {
     const addresses = fc.ipV4().map((address) => [address, 'given'] as const);
     const lines = fc.oneof({ arbitrary: addresses, weight: 9 }, fc.tuple(keys, hostileText));
     let booksRead = 0;
@@ -44,7 +44,7 @@ describe('what the controller has written down, in the hands of whoever may edit
     expect(booksRead).toBeGreaterThan(50);
   });
 
-  test('is a list of Services that went, and what nobody can read stays in it', async () => {
+  test('are a list of deleted Services that keeps unreadable entries', async () => {
     const announced = { by: 'kube-vip', namespace: 'shop', name: 'web', wasSeen: true };
     const known = JSON.stringify({ fence: 7, withdrawn: true, announced });
     const text = fc.oneof(

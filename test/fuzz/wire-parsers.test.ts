@@ -86,7 +86,7 @@ function push(lines: readonly unknown[]): Update | undefined {
 }
 
 describe('the agent', () => {
-  test('takes of any push only what is an endpoint, and says what is wrong with the rest', () => {
+  test('accepts only the valid endpoints of any update, and says what is wrong with the rest', () => {
     const lines = fc.oneof(
       fc.array(hostileJson, { maxLength: 8 }),
       nearly(wholePush).map((value) => (Array.isArray(value) ? (value as unknown[]) : [value])),
@@ -111,19 +111,19 @@ describe('the agent', () => {
     );
   });
 
-  test('takes the sound push that the others are made from', () => {
+  test('accepts the valid update that the others are derived from', () => {
     expect(push(wholePush)).toMatchObject({ complaints: [] });
   });
 
   test.each(['\u007fendpoint', '\u009b2J', 'x'.repeat(5_000)])(
-    'complains in few printable words about a record of the kind %j',
+    'rejects a record of the kind %j with a short printable message',
     (kind) => {
       const lines = [header, { [kind]: {} }, { end: { records: 1 } }];
       expect(push(lines)?.complaints[0]?.message).toMatch(/^[\x20-\x7e]{1,400}$/);
     },
   );
 
-  test('answers any error in printable words', () => {
+  test('answers any error with printable text', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const { status, body } = errorReply(new Error(text));
@@ -133,7 +133,7 @@ describe('the agent', () => {
     );
   });
 
-  test('takes of any configuration of ch-k8s-lbaas all or nothing', () => {
+  test('accepts a configuration of ch-k8s-lbaas as a whole or not at all', () => {
     const valid = {
       ingress: [
         {
@@ -161,7 +161,7 @@ describe('the agent', () => {
               expect(tryParseAddress(address)).toBe(address);
             }
           } catch (thrown) {
-            // The API answers these in words of ours.
+            // The API answers these with its own messages.
             if (!(thrown instanceof z.ZodError)) throw thrown;
           }
         });
@@ -170,7 +170,7 @@ describe('the agent', () => {
     );
   });
 
-  test('reads of its own damaged files nothing, and names them', () => {
+  test('reads nothing from its own damaged files, and names them', () => {
     const schema = z.strictObject({ frozen: z.object({ since: z.number() }).optional() });
     fc.assert(
       fc.property(fc.oneof(hostileText, nearlyText('{"frozen":{"since":1}}')), (text) => {
@@ -184,7 +184,7 @@ describe('the agent', () => {
       fc.property(fc.array(fc.oneof(hostileText, hostileJson), { maxLength: 5 }), (lines) => {
         const reader = new StepReader();
         for (const line of lines) {
-          // Whoever reads the file says where it is damaged, whatever was thrown.
+          // The reader of the file says where it is damaged, whatever was thrown.
           try {
             expect(reader.line(typeof line === 'string' ? line : JSON.stringify(line))).toBe(
               undefined,
@@ -197,7 +197,7 @@ describe('the agent', () => {
     );
   });
 
-  test('hears from keepalived only states that there are', () => {
+  test('accepts only known states from keepalived', () => {
     fc.assert(
       fc.property(fc.oneof(hostileText, nearlyText('GROUP "gateway" MASTER')), (line) => {
         const state = parseNotification(line, 'GROUP "gateway"');
@@ -206,7 +206,7 @@ describe('the agent', () => {
     );
   });
 
-  test('takes no shared secret that is not long and base64', () => {
+  test('rejects a shared secret that is not long and base64', () => {
     fc.assert(
       fc.property(fc.oneof(hostileText, nearlyText(`${'A'.repeat(40)}\n`)), (text) => {
         for (const secret of attempt(() => parseSecrets(text)) ?? []) {
@@ -216,7 +216,7 @@ describe('the agent', () => {
     );
   });
 
-  test("believes no token that was not signed with its secret, and no other algorithm's", async () => {
+  test('rejects a token that is not signed with its secret, or has another algorithm', async () => {
     const secret = Buffer.from('a secret of enough bytes');
     const now = 1_700_000_000_000;
     const sign = (exp: number, key: Uint8Array, alg = 'HS256') =>
@@ -249,7 +249,7 @@ describe('the agent', () => {
     await fc.assert(
       fc.asyncProperty(somewhere, async (token) => {
         const claimed = await attemptAsync(() => verifyToken(token, [secret], now));
-        // Bits of the last character that no byte of the signature needs may differ.
+        // Unused bits of the signature's last character may differ.
         if (claimed !== undefined) expect(token.slice(0, -1)).toBe(good.slice(0, -1));
       }),
       { numRuns: 150 },
@@ -291,7 +291,7 @@ describe('the controller', () => {
     steps: [{ chain: 'services', rule: 'accept' }],
   };
   const nearlyAnswers = [status, acknowledgement, trace].map(nearly);
-  /** What `causeway trace` prints of it. */
+  /** The output of `causeway trace`. */
   const expectPrintable = (answer: TraceAnswer) => {
     const vrrp = 'MASTER';
     for (const line of describeTraces(
@@ -303,7 +303,7 @@ describe('the controller', () => {
     }
   };
 
-  test('takes from a gateway only what has the shape of an answer', () => {
+  test('accepts only answers of the right form from a gateway', () => {
     expect(readStatus(status)).toEqual(status);
     expect(readAcknowledgement(acknowledgement)).toEqual(acknowledgement);
     expect(readTrace(trace)).toEqual(trace);
@@ -327,7 +327,7 @@ describe('the controller', () => {
 });
 
 describe('the allocator', () => {
-  test('knows a token by its form alone', () => {
+  test('recognizes a token by its form alone', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         expect(presentToken(text)).toBe(undefined);
@@ -335,7 +335,7 @@ describe('the allocator', () => {
     );
   });
 
-  test('reads from etcd whole messages or none', () => {
+  test('reads complete messages from etcd or none', () => {
     const readers = [decodeRangeResponse, decodeTransactionResponse, decodeWatchResponse];
     // A response with a header, an entry and a flag.
     const valid = Buffer.from('0a0608011801200112090a016b18052a01760018011801', 'hex');
@@ -356,7 +356,7 @@ describe('the allocator', () => {
     );
   });
 
-  test('refuses a number that never ends, however long', () => {
+  test('rejects a number that never ends, of any length', () => {
     const endless = Buffer.concat([Buffer.alloc(1000, 0x80), Buffer.from([0x01])]);
     expect(() => [...readFields(endless)]).toThrow('malformed protobuf');
     const size = Buffer.concat([Buffer.from([0x0a]), Buffer.alloc(200, 0x80), Buffer.from([0])]);

@@ -10,11 +10,11 @@ const everyMs = 20;
 const name = 'web';
 
 /**
- * Somebody outside connects every 20 ms through a gateway, while the Service is put to sleep as soon as it
- * is awake, again and again. The connections themselves wake it. Nobody is refused and nobody is lost.
+ * A client outside connects every 20 ms through a gateway, and the Service is idled each time as soon as it
+ * is awake. The connections wake it. No connection is refused or lost.
  *
- * In the default layer, where every node can serve: where clients keep their address, one that waits on a
- * node without pods needs its retransmission, and may find the Service asleep again each time.
+ * In the default layer, every node can serve. In the layer that keeps client addresses, a connection that
+ * waits on a node without pods needs its retransmission, and may find the Service idle again each time.
  */
 describe.runIf(await isAvailable(requireNetworkTools))('a client that never stops', () => {
   let lab: GatewayLab;
@@ -24,7 +24,7 @@ describe.runIf(await isAvailable(requireNetworkTools))('a client that never stop
   });
   afterAll(() => lab?.stop());
 
-  test(`is served for ${minutes} minutes of sleeping and waking`, async () => {
+  test(`is served for ${minutes} minutes of idling and waking`, async () => {
     await lab.space.create('services', webService(name, {}));
     await lab.space.create('deployments', webDeployment(name));
     const address = await lab.addressOf(name);
@@ -37,7 +37,7 @@ describe.runIf(await isAvailable(requireNetworkTools))('a client that never stop
     let rounds = 0;
     while (!over.signal.aborted) {
       await lab.command('idle', name, '-n', 'shop');
-      // After the last connection there is nobody left to wake it.
+      // After the last connection, nothing wakes it.
       await lab.untilAwake(name).catch((error: unknown) => {
         if (!over.signal.aborted) throw error;
       });

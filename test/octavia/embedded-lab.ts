@@ -8,7 +8,7 @@ import { OctaviaLab, type LabParts } from './lab.ts';
 
 export type CloudOptions = Parameters<typeof startEmbeddedOpenStack>[0];
 
-/** The controller between an embedded cluster and an embedded cloud; all of it ends together. */
+/** The controller between an embedded cluster and an embedded cloud; all three end together. */
 interface EmbeddedLab {
   readonly cloud: EmbeddedOpenStack;
   readonly lab: OctaviaLab;
@@ -31,7 +31,7 @@ export async function openEmbeddedLab(
   };
 }
 
-/** Another cluster with a controller of its own, in a cloud that is there already. */
+/** Another cluster with its own controller, in an existing cloud. */
 export async function openClusterIn(
   { authUrl, region }: EmbeddedOpenStack,
   account: LabParts['account'] = 'demo',

@@ -20,14 +20,14 @@ export interface KuryrOptions {
   readonly name: string;
   readonly type: 'ClusterIP' | 'LoadBalancer';
   readonly subnet: string;
-  /** As Kuryr did before it had a resource of its own. */
+  /** In the form that Kuryr used before it had its own resource. */
   readonly asAnnotations?: boolean;
 }
 
 const call = { signal: never };
 const podAddress = '10.10.1.1';
 
-/** Leaves a Service, its KuryrLoadBalancer and its load balancer exactly as Kuryr leaves them. */
+/** Creates a Service, its KuryrLoadBalancer and its load balancer exactly as Kuryr leaves them. */
 export async function leaveAsKuryr(lab: OctaviaLab, options: KuryrOptions): Promise<void> {
   const { name, type, subnet } = options;
   const { client } = lab;
@@ -101,7 +101,7 @@ export async function leaveAsKuryr(lab: OctaviaLab, options: KuryrOptions): Prom
   );
 }
 
-/** One request after another, as Kuryr does it. */
+/** Sends one request after another, like Kuryr. */
 async function provision(
   lab: OctaviaLab,
   { name, type, subnet }: KuryrOptions,

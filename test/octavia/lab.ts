@@ -39,14 +39,14 @@ export interface LabParts {
   readonly kubeconfig: string;
   readonly authUrl: string;
   readonly region: string;
-  /** Whose credentials the controller has; those of `demo` if not said. */
+  /** Account of the controller; default `demo`. */
   readonly account?: 'demo' | 'admin';
   readonly cloudOptions?: Partial<CloudOptions>;
 }
 
 type Settings = z.input<typeof octaviaSettings>;
 
-/** The controller with the octavia provider between a cluster and a cloud, and eyes on both. */
+/** The controller with the octavia provider between a cluster and a cloud, with access to both. */
 export class OctaviaLab {
   readonly events: string[] = [];
   readonly client: KubeClient;
@@ -144,7 +144,7 @@ export class OctaviaLab {
     });
   }
 
-  /** What the ConfigMap with the orphans says, as `causeway orphans list` reads it. */
+  /** Content of the ConfigMap with the orphans, as `causeway orphans list` reads it. */
   async orphans() {
     const name = { namespace: 'kube-system', name: orphanRegisterName };
     const [report] = readOrphanRegister((await this.client.find(configMaps, name)) ?? {});
@@ -176,9 +176,9 @@ export class OctaviaLab {
     return (await this.service(name))?.status?.loadBalancer?.ingress?.[0]?.ip;
   }
 
-  /** Everything of the load balancers that the project has, as a tree of plain values. */
+  /** All load balancers of the project, as a tree of plain values. */
   async balancers() {
-    // Several requests are no single look: when something goes between two of them, all are made again.
+    // Several requests are not atomic: when an object is deleted between two of them, all are repeated.
     for (;;) {
       try {
         return await this.#observeBalancers();
@@ -214,7 +214,7 @@ export class OctaviaLab {
     return found;
   }
 
-  /** A subnet with the cluster's Service addresses, as Kuryr has it, behind the same router. */
+  /** A subnet with the cluster's Service addresses behind the same router, as in Kuryr. */
   async serviceSubnet(): Promise<string> {
     const call = { signal: never };
     const { networkId } = await this.neutron.subnets.get(this.privateSubnet, call);
@@ -276,7 +276,7 @@ export function newSlice(
 
 type Seen = Awaited<ReturnType<OctaviaLab['balancers']>>[number];
 
-/** What adoption must not change: all but the marks that it adds, and how far the service is with them. */
+/** What adoption must not change: everything except the marks that it adds, and the provisioning status. */
 export function essenceOf(balancer: Seen): object {
   const still = { provisioningStatus: '', operatingStatus: '' };
   return {

@@ -3,23 +3,23 @@ import { request } from 'undici';
 import { listen } from '../../packages/base/src/network/listen.ts';
 
 /**
- * - `before`: the connection is cut and the service never hears of the request
+ * - `before`: the connection is cut and the service never gets the request
  * - `after`: the service answers, and the connection is cut instead of passing the answer on
  */
 export type Fault = 'before' | 'after';
 
 export interface FaultProxy {
   readonly url: string;
-  /** The next request of this method meets the fault, or one after so many others; later ones pass. */
+  /** Applies the fault to the next request of this method, or after a number of others; later ones pass. */
   arm(method: string, fault: Fault, onStruck?: () => void, others?: number): void;
-  /** Whether the armed fault has struck. */
+  /** Whether the armed fault has occurred. */
   hasStruck(): boolean;
   /** How many requests of this method have reached the service since the proxy was armed. */
   passed(method: string): number;
   close(): Promise<void>;
 }
 
-/** Stands between a client and a service and cuts connections when told to. */
+/** Proxy between a client and a service that cuts connections on request. */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   let armed: { method: string; fault: Fault; onStruck: () => void; others: number } | undefined;
   let reached: string[] = [];

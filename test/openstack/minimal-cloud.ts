@@ -12,7 +12,7 @@ import {
 
 export const password = 'correct horse';
 
-/** A configuration for a server that answers for Keystone and every other service on one address. */
+/** A configuration for a server that serves Keystone and every other service on one address. */
 export function configFor(url: string, change: Partial<CloudConfig> = {}): CloudConfig {
   return {
     name: 'test',
@@ -57,7 +57,7 @@ export interface MinimalCloud extends AsyncDisposable {
 
 const quickRetries = { attempts: 3, backoff: { baseMs: 1, maxMs: 5, jitter: 0 } };
 
-/** A cloud that logs everyone in; everything else is the test's. */
+/** A cloud that accepts every login; the test provides all other answers. */
 export async function startMinimalCloud(
   answer: (request: Received) => Answer | Promise<Answer>,
   options: Partial<CloudOptions> & {

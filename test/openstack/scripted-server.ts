@@ -11,7 +11,7 @@ export interface Received {
   readonly query: URLSearchParams;
   readonly headers: http.IncomingHttpHeaders;
   readonly body: unknown;
-  /** The client's port, which tells connections apart. */
+  /** Port of the client, which distinguishes connections. */
   readonly connection: number | undefined;
 }
 
@@ -20,11 +20,11 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON unless it is a string. */
   readonly body?: unknown;
-  /** Instead of an answer the connection is cut. */
+  /** Cuts the connection instead of answering. */
   readonly cut?: boolean;
-  /** The answer begins and then the connection is cut. */
+  /** Cuts the connection after the answer has begun. */
   readonly breakOff?: boolean;
-  /** Held back until the client gives up. */
+  /** Held until the client gives up. */
   readonly hang?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface ScriptedServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** An HTTP server on a free port whose answers a test writes. */
+/** An HTTP server on a free port with answers from the test. */
 export async function startScriptedServer(
   answer: (request: Received) => Answer | Promise<Answer>,
   tls?: https.ServerOptions,

@@ -7,8 +7,8 @@ import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 const repository = path.join(import.meta.dirname, '..', '..');
 const isRoot = process.getuid?.() === 0;
 
-/** What `npm run cluster` is; the launcher before it only passes signals on. */
-describe.skipIf(!isRoot)('a real cluster to play with, where it cannot be had', () => {
+/** The program behind `npm run cluster`; the launcher before it only forwards signals. */
+describe.skipIf(!isRoot)('a real cluster to try out, on an unsupported machine', () => {
   let clone = '';
   beforeAll(async () => {
     clone = await scratchDirectory('clone');
@@ -16,7 +16,7 @@ describe.skipIf(!isRoot)('a real cluster to play with, where it cannot be had', 
   });
   afterAll(() => removeDirectory(clone));
 
-  /** On a machine that is otherwise; the clone may be where nobody may look, and is shown elsewhere. */
+  /** On a changed machine; the clone may be in a private directory, so it is mounted elsewhere. */
   const startOn = (change: string, ...words: string[]) => {
     const script = `mount --bind "$0" "$1" && ${change} && cd "$1" && shift && exec "$@"`;
     const node = process.execPath.replace(repository, clone);
@@ -24,7 +24,7 @@ describe.skipIf(!isRoot)('a real cluster to play with, where it cannot be had', 
     return runProgram('unshare', ['--mount', 'sh', '-c', script, repository, clone, ...command]);
   };
 
-  test('somebody who is not root is told so, in a line', async () => {
+  test('a user without root gets a one-line error', async () => {
     const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
     const { code, stdout, stderr } = await startOn('true', ...nobody);
     expect({ code, stdout, stderr }).toEqual({
@@ -34,7 +34,7 @@ describe.skipIf(!isRoot)('a real cluster to play with, where it cannot be had', 
     });
   });
 
-  test('without control groups of version 1 it says what it needs, in a line, before it builds anything', async () => {
+  test('without control groups of version 1 it names the requirement in one line, before it builds anything', async () => {
     const { code, stdout, stderr } = await startOn('mount -t tmpfs tmpfs /sys/fs/cgroup');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^causeway: the real cluster needs control groups of version 1.*\n$/);

@@ -7,7 +7,7 @@ import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 const launcher = path.join(import.meta.dirname, '..', '..', 'bin', 'causeway.js');
 const causeway = (...args: string[]) => runProgram(process.execPath, [launcher, ...args]);
 
-test('--version and --help answer with code 0', async () => {
+test('--version and --help end with code 0', async () => {
   expect(await causeway('--version')).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
@@ -18,7 +18,7 @@ test('--version and --help answer with code 0', async () => {
   expect(help.stdout).toContain('completion');
 });
 
-test('npx in a clone warns of nothing, whichever Node is there to start it', async () => {
+test('npx in a clone prints no warning, with any Node that starts it', async () => {
   const root = path.dirname(path.dirname(launcher));
   const { code, stdout, stderr } = await runProgram('npx', ['causeway', '--version'], {
     cwd: root,
@@ -33,18 +33,18 @@ test('an unknown command is a usage error with the nearest known one', async () 
   expect(result.stderr).toContain('Did you mean completion?');
 });
 
-test('every command says after a mistake where its own help is', async () => {
+test('every command names its own help after a usage error', async () => {
   const result = await causeway('gateways', 'fence', '--wrong');
   expect(result.code).toBe(2);
   expect(result.stderr).toContain('(see causeway gateways fence --help)');
 });
 
-test('output that is not a terminal has no colours', async () => {
+test('output that is not a terminal has no colors', async () => {
   const result = await causeway('--help');
   expect(result.stdout).not.toContain('\u001B[');
 });
 
-test('a mistake in the settings is told with its place and what was probably meant', async () => {
+test('an error in the settings names its place and the probable fix', async () => {
   const directory = await scratchDirectory('settings');
   const file = path.join(directory, 'controller.yaml');
   await fs.writeFile(file, 'gateway:\n  enabled: true\n  adresses: [192.0.2.0/24]\n');

@@ -11,7 +11,7 @@ import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 
 const hasShells = await isAvailable(() => ensureDebianPackages(['zsh', 'fish']));
 
-/** What is typed, and what the shell offers for its last word. */
+/** The typed line, and the shell's completions of its last word. */
 const lines: readonly (readonly [string, readonly string[]])[] = [
   ['causeway comp', ['completion']],
   ['causeway completion z', ['zsh']],
@@ -76,7 +76,8 @@ describe.skipIf(!hasKubectl)('as a plug-in of a real kubectl', () => {
     expect(await kubectl('causeway', '--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  // All the others are a table beside packages/causeway/src/cli/completion/kubectl-completion.ts: each takes seconds here.
+  // All the others are a table beside packages/causeway/src/cli/completion/kubectl-completion.ts: each takes
+  // seconds here.
   test.each(lines.filter(([line]) => line.startsWith('causeway ipam clu')))(
     'kubectl, after %j',
     async (line, expected) => {
@@ -95,7 +96,7 @@ describe.skipIf(!hasShells)('with the other shells', () => {
     expect(words(found).map((word) => word.split('\t')[0])).toEqual(expected);
   });
 
-  // A new user's shell, in which nothing was set up before. A key completes the line and runs it.
+  // A new user's shell without any setup. A key completes the line and runs it.
   test.each(lines.filter(([, offered]) => offered.length > 0))(
     'zsh, after %j',
     async (line, [only]) => {

@@ -30,7 +30,7 @@ const environment = (changes: Record<string, string> = {}) => ({
   ...changes,
 });
 
-/** Runs `causeway discover …` as an operator would. */
+/** Runs `causeway discover …` like an operator. */
 function discover(args: string, changes: Record<string, string> = {}) {
   const env = environment(changes);
   return runProgram(process.execPath, [main, 'discover', ...args.split(' ')], { env });
@@ -41,7 +41,7 @@ const names = async (backend: string) =>
     .map(({ metadata }) => metadata?.name)
     .filter((name) => name?.startsWith(`${backend}-`));
 
-test('from the first look to the last Service', async () => {
+test('from the first check to the last Service', async () => {
   const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
   const name = `demo/east-web-${id}`;
   const dry = await discover('--backend-name east --dry-run');
@@ -71,7 +71,7 @@ test('from the first look to the last Service', async () => {
   expect(await world.services()).toEqual([]);
 });
 
-test('what is wrong is told in words and by the exit code', async () => {
+test('errors are reported by message and exit code', async () => {
   const wrong = await discover('--backend-name east', { OS_PASSWORD: 'wrong' });
   expect(wrong).toMatchObject({ code: 4 });
   expect(wrong.stderr).toContain('Keystone refuses the credentials');
@@ -92,7 +92,7 @@ test('what is wrong is told in words and by the exit code', async () => {
   expect(template.stderr).toContain('has neither {project} nor {projectId}');
 });
 
-test('what a removed backend left can be purged', async () => {
+test('the objects of a removed backend can be purged', async () => {
   const { id } = world.addLoadBalancer('demo', 'web', '10.10.0.5');
   await world.once({ backendName: 'old' });
   const listed = await discover('purge old');
@@ -102,7 +102,7 @@ test('what a removed backend left can be purged', async () => {
   world.removeLoadBalancer(id);
 });
 
-test('runs until it is told to stop: leads, is ready, is measured', async () => {
+test('runs until it is stopped: leads, is ready, has metrics', async () => {
   world.addLoadBalancer('demo', 'web', '10.10.0.5');
   const port = await freePort();
   const args = `discover --backend-name east --interval-seconds 1 --observe-port ${port}`;

@@ -15,7 +15,7 @@ const group = (name: string) => Array.from({ length: 25 }, (_, index) => `${name
 const oldNames = group('old');
 const newNames = group('new');
 
-test('a gateway that was stopped while 25 Services were replaced, and the controller killed, serves the new ones alone', async () => {
+test('a gateway that was stopped while 25 Services were replaced and the controller was killed serves only the new ones', async () => {
   const agents = [await processes.startAgent('g1'), await processes.startAgent('g2')] as const;
   const [stopped, running] = agents;
   const controller = await processes.startController(agents);
@@ -24,7 +24,7 @@ test('a gateway that was stopped while 25 Services were replaced, and the contro
   await untilServes(stopped, before);
 
   stopped.child.kill('SIGSTOP');
-  // An update waits in the socket of the stopped agent, without any removal, so none gets there early.
+  // An update without removals waits in the socket of the stopped agent, so no removal arrives early.
   await processes.create(['extra']);
   const [extra = ''] = await processes.addressesOf(['extra']);
   await untilServes(running, [...before, extra].sort());

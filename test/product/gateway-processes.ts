@@ -27,7 +27,7 @@ export interface AgentProcess {
   readonly agent: HttpAgentClient;
 }
 
-/** A controller and agents as processes of their own, with an embedded Kubernetes API and kernels in memory. */
+/** A controller and agents as their own processes, with an embedded Kubernetes API and kernels in memory. */
 export class GatewayProcesses {
   readonly client: KubeClient;
   readonly #directory: string;
@@ -107,7 +107,7 @@ export class GatewayProcesses {
     }
   }
 
-  /** The addresses of these Services, once all of them are served by their own word. */
+  /** The addresses of these Services, once the status of all of them says that they are served. */
   async addressesOf(names: readonly string[]): Promise<string[]> {
     return waitFor(`${names.length} Services to be served`, async () => {
       const found: Service[] = [];

@@ -57,7 +57,7 @@ const gateways = (command: string, ...args: string[]) =>
     { env: { ...process.env, OS_CLIENT_CONFIG_FILE: path.join(directory, 'clouds.yaml') } },
   );
 
-test('a fence is asked for, shown and taken back; a name that nobody has is refused', async () => {
+test('a fence is requested, shown and removed; an unknown name is rejected', async () => {
   const unknown = await gateways('fence', 'gw7', '--reason', 'no power');
   expect(unknown.stderr).toContain('no gateway has the name "gw7"');
   expect(unknown.stderr).toContain('The gateways are gw1, gw2.');
@@ -66,7 +66,7 @@ test('a fence is asked for, shown and taken back; a name that nobody has is refu
   expect((await gateways('unfence', 'gw2')).stdout).toContain('as soon as it has confirmed');
 });
 
-test('the preflight says in words what is wrong with the ports of the gateways', async () => {
+test("the preflight reports problems of the gateways' ports", async () => {
   const { code, stdout } = await gateways('check');
   expect(code).toBe(1);
   expect(stdout).toMatch(/gw1 +NO +its Neutron port is not named/);

@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 const env = () => ({ KUBECONFIG: cluster.server.kubeconfig });
-/** Runs `causeway …` as an operator would. */
+/** Runs `causeway …` like an operator. */
 const causeway = (...words: string[]) =>
   runProgram(process.execPath, [main, ...words, '-n', 'shop'], { env: env() });
 const replicas = async () => {
@@ -56,7 +56,7 @@ const replicas = async () => {
   return all.map((deployment) => deployment?.spec['replicas']);
 };
 
-test('puts Services to sleep by name, by labels, by a file or all of them, and only says so when asked to', async () => {
+test('idles Services by name, by labels, by a file or all of them, and only prints them in a dry run', async () => {
   const dry = await causeway('idle', '--all', '--dry-run');
   expect(dry).toMatchObject({ code: 0 });
   expect(dry.stdout.trim().split('\n').sort()).toEqual(
@@ -91,7 +91,7 @@ test('puts Services to sleep by name, by labels, by a file or all of them, and o
   }
 });
 
-test('wakes them, and says what can’t be found', async () => {
+test('wakes them, and reports missing ones', async () => {
   let isAwake = false;
   const woken = causeway('wake', '--all').finally(() => (isAwake = true));
   await space.runPodsUntil('them to be awake', () => Promise.resolve(isAwake));
@@ -103,7 +103,7 @@ test('wakes them, and says what can’t be found', async () => {
   expect(unknown.stderr).toContain('nobody');
 });
 
-test('says who else loses pods, whether it can sleep or not, and that nobody was chosen', async () => {
+test('reports other Services that lose pods, whether they can be idled, and an empty selection', async () => {
   const { metadata: _, ...headless } = webService('web');
   const metadata = { name: 'members' };
   const spec = { ...headless.spec, clusterIP: 'None' };

@@ -19,7 +19,7 @@ let directory = '';
 let server: IpamServer;
 const file = (name: string) => path.join(directory, name);
 
-/** Runs `causeway ipam …` as a user would. */
+/** Runs `causeway ipam …` like a user. */
 async function ipam(args: string, token = 'operator.token') {
   const env = { CAUSEWAY_SERVER: server?.url ?? '', CAUSEWAY_TOKEN_FILE: file(token) };
   return runProgram(process.execPath, [main, 'ipam', ...args.split(' ')], { env, cwd: directory });
@@ -37,7 +37,7 @@ afterAll(async () => {
   await removeDirectory(directory);
 });
 
-test('the first operator is made once, with the settings of the server', async () => {
+test('the first operator is created once, with the settings of the server', async () => {
   const config = file('server.yaml');
   await fs.writeFile(config, `ledger: sqlite:${file('once.db')}\nlisten: { port: 8444 }\n`);
   const init = `init --once --config ${config}`;
@@ -76,7 +76,7 @@ describe('the command line', () => {
     expect(again.stdout).toContain(address);
   });
 
-  test('says what went wrong, with an exit code that means it', async () => {
+  test('reports errors with a specific exit code', async () => {
     expect(await ipam('pools list edge', 'blue.token')).toMatchObject({ code: 4 });
     expect(await ipam('pools list nowhere')).toMatchObject({ code: 5 });
     const overlap = await ipam('pools set edge more --addresses 192.0.2.8-192.0.2.99');
@@ -88,7 +88,7 @@ describe('the command line', () => {
     expect(await ipam('serve --listen-host 0.0.0.0')).toMatchObject({ code: 3 });
   });
 
-  test('backs up, and restores into a ledger that gives out nothing fresh', async () => {
+  test('backs up, and restores into a ledger that assigns no new addresses', async () => {
     expect(await ipam('backup backup.json')).toMatchObject({ code: 0 });
     const ledger = `sqlite:${file('restored.db')}`;
     const restored = await ipam(`restore backup.json --ledger ${ledger}`);

@@ -40,7 +40,7 @@ async function refused(): Promise<Set<string | undefined>> {
   return names;
 }
 
-test("a tenant's largest Services cost the leader no lease and other Services nothing", async () => {
+test("a tenant's largest Services don't cost the leader its lease and don't affect other Services", async () => {
   const agent = await processes.startAgent('g1');
   await processes.startController([agent], { electsLeader: true });
   await processes.create(['before']);

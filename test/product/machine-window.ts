@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { FreshMachine, MachineUser } from '../services/fresh-machine.ts';
 import { HopelessError, waitFor } from '../services/wait-for.ts';
 
-/** A window of a terminal, in which one line runs. */
+/** A terminal window that runs one line. */
 export class MachineWindow {
   readonly closed: Promise<number | null>;
   readonly #child: ChildProcessWithoutNullStreams;
@@ -20,7 +20,7 @@ export class MachineWindow {
     this.closed = new Promise((resolve) => this.#child.once('exit', resolve));
   }
 
-  /** What can be read in it, without colours. */
+  /** Its text, without colors. */
   get text(): string {
     return stripVTControlCharacters(this.#text).replaceAll('\r\n', '\n');
   }

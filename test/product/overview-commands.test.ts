@@ -33,7 +33,7 @@ afterAll(async () => {
 const causeway = (...words: string[]) =>
   runProgram(process.execPath, [launcher, ...words], { env: { KUBECONFIG: kubeconfig } });
 
-test('services lists those that somebody outside may want, and all of them on request', async () => {
+test('services lists those with external traffic, and all of them on request', async () => {
   const { stdout } = await causeway('services');
   expect(stdout).toContain('default/web');
   expect(stdout).toContain('unclaimed');
@@ -43,7 +43,7 @@ test('services lists those that somebody outside may want, and all of them on re
   expect(rows.map(({ key }) => key)).toEqual(['default/kubernetes', 'default/web']);
 });
 
-test('explain says why there is no address and what to do', async () => {
+test('explain names the reason for a missing address and the remedy', async () => {
   const { code, stdout } = await causeway('explain', 'web');
   expect(code).toBe(0);
   expect(stdout).toContain('Nobody serves default/web');
@@ -53,14 +53,14 @@ test('explain says why there is no address and what to do', async () => {
   expect(missing.stderr).toContain('the Service other/none does not exist');
 });
 
-test('status ends with 1 while something is wrong, and says what', async () => {
+test('status ends with 1 while there is a problem, and names it', async () => {
   const { code, stdout } = await causeway('status');
   expect(code).toBe(1);
   expect(stdout).toContain('none has run here');
   expect(stdout).toContain('default/web: It has no loadBalancerClass');
 });
 
-test('doctor looks at the machine and at the way to the cluster', async () => {
+test('doctor checks the machine and the connection to the cluster', async () => {
   const { stdout } = await causeway('doctor');
   expect(stdout).toMatch(/kernel +\d+\.\d+/);
   expect(stdout).toMatch(/may list services +2/);
@@ -68,7 +68,7 @@ test('doctor looks at the machine and at the way to the cluster', async () => {
   expect(lost.stdout).toMatch(/- may list services/);
 });
 
-test('config validate names every mistake', async () => {
+test('config validate names every error', async () => {
   const file = path.join(directory, 'controller.yaml');
   await fs.writeFile(file, 'workers: 4\n');
   const good = await causeway('config', 'validate', file, '--for', 'controller');

@@ -12,7 +12,7 @@ let causeway = '';
 
 beforeAll(async () => {
   directory = await scratchDirectory('package');
-  // Compiled from a copy, so that the clone stays as it is.
+  // Compiled from a copy, so that the clone stays unchanged.
   const copy = path.join(directory, 'clone');
   const words = ['README.md', 'CHANGELOG.md', 'LICENSE', 'sbom.cdx.json'];
   for (const name of ['packages', 'scripts', 'bin', ...words]) {
@@ -30,13 +30,13 @@ beforeAll(async () => {
   await runOrThrow(process.execPath, [path.join(copy, 'scripts', 'build.ts')], {
     cwd: copy,
   });
-  const packed = await runOrThrow('npm', ['pack', '--silent', '--pack-destination', directory], {
+  const output = await runOrThrow('npm', ['pack', '--silent', '--pack-destination', directory], {
     cwd: copy,
   });
   const user = path.join(directory, 'user');
   fs.mkdirSync(user);
   fs.writeFileSync(path.join(user, 'package.json'), '{}');
-  const file = path.join(directory, packed.trim().split('\n').at(-1) ?? '');
+  const file = path.join(directory, output.trim().split('\n').at(-1) ?? '');
   await runOrThrow('npm', ['install', '--silent', '--ignore-scripts', file], {
     cwd: user,
   });
@@ -77,7 +77,7 @@ test('the package runs compiled, without sources and tests', async () => {
   ).toContain('"/main.js"');
 });
 
-test('its playground comes up', async () => {
+test('its playground starts', async () => {
   const file = path.join(directory, 'ready.json');
   const child = spawn(causeway, ['playground', '--datapath', 'memory', '--ready-file', file]);
   const exited = new Promise((resolve) => child.once('exit', resolve));

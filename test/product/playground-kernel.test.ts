@@ -26,7 +26,7 @@ const prepare = async () => {
 };
 const shop = ['--scenario', path.join(repository, 'examples/scenarios/shop.yaml')];
 
-describe.runIf(await isAvailable(prepare))('a playground in which packets flow', () => {
+describe.runIf(await isAvailable(prepare))('a playground with real packets', () => {
   let directory = '';
   let kubectl = '';
   let playground: RunningPlayground;
@@ -50,7 +50,7 @@ describe.runIf(await isAvailable(prepare))('a playground in which packets flow',
     return stdout.split('\n').filter((line) => line.startsWith(`cwplay${mainPid}-`));
   };
 
-  test('sweeps after a killed one, serves, survives a gateway, wakes, discovers, leaves nothing', async () => {
+  test('cleans up after a killed one, serves, survives a gateway, wakes, discovers, leaves nothing', async () => {
     await start([]);
     const killed = playground;
     process.kill(killed.mainPid, 'SIGKILL');
@@ -62,7 +62,7 @@ describe.runIf(await isAvailable(prepare))('a playground in which packets flow',
     const { ready } = playground;
     const ask = kubectlFor(kubectl, playground);
     const address = await addressOf(ask, 'shop', 'web');
-    // Straight from the client: the pod sees its own address.
+    // Directly from the client: the pod sees its own address.
     expect(await fetchFrom(playground, ready.client, address)).toMatch(
       /^web-\S+ saw 198\.51\.100\.10:\d+\n$/,
     );
@@ -106,7 +106,7 @@ describe.runIf(await isAvailable(prepare))('a playground in which packets flow',
     };
     const dead = await pids();
     for (const pid of dead) {
-      // One may end by itself because another did.
+      // One may end because another did.
       if (isAlive(pid)) process.kill(pid, 'SIGKILL');
     }
     await playground.run(before.exec, 'ip', 'link', 'set', 'ext', 'up');
@@ -133,7 +133,7 @@ describe.runIf(await isAvailable(prepare))('a playground in which packets flow',
     expect(fs.existsSync(path.dirname(ready.kubeconfig))).toBe(false);
   });
 
-  test('needs no root: one without any rights has it all, and nothing is left, not even after a kill', async () => {
+  test('needs no root: an unprivileged user can use all of it, and nothing is left, even after a kill', async () => {
     await start([], true);
     const first = playground;
     process.kill(first.mainPid, 'SIGKILL');

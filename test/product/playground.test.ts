@@ -17,7 +17,7 @@ import {
 } from './running-playground.ts';
 import { listen } from '../../packages/base/src/network/listen.ts';
 
-// Whole playgrounds come up here, also on a machine that has a lot of other things to do.
+// Whole playgrounds start here, also on a busy machine.
 vi.setConfig({ testTimeout: 400_000 });
 const hasKubectl = await isAvailable(() => ensureProgram('kubectl'));
 
@@ -48,66 +48,69 @@ const start = async (stale?: string): Promise<RunningPlayground> => {
   return playground;
 };
 
-test.skipIf(!hasKubectl)('all of it runs in memory, and Ctrl-C leaves nothing behind', async () => {
-  // A ready file of an earlier run is not taken for this one.
-  const running = await start('{"kubeconfig":"/stale"}');
-  const { ready } = running;
-  expect(ready).toMatchObject({
-    datapath: 'memory',
-    client: { netns: null, exec: [] },
-    gateways: [
-      { name: 'gateway-a', netns: null, exec: [], agent: expect.stringMatching(/^http:/) },
-      { name: 'gateway-b', netns: null, exec: [], agent: expect.stringMatching(/^http:/) },
-    ],
-    nodes: [{ name: 'node-1' }, { name: 'node-2' }],
-  });
-  const ask = kubectlFor(kubectl, running);
-  const image = '--image=example.com/web';
-  await ask('create', 'deployment', 'web', image, '--port=8080', '--replicas=2');
-  const expose = ['--type=LoadBalancer', '--port=80', '--target-port=8080'];
-  await ask('expose', 'deployment', 'web', ...expose);
-  await ask('rollout', 'status', 'deployment/web', '--timeout=300s');
-  expect(await ask('get', 'pods', '--no-headers')).toMatch(/^(web-\S+ +1\/1 +Running .*\n){2}$/);
-  // From the embedded cloud's floating addresses, once the gateways have taken it over.
-  const address = await addressOf(ask, 'default', 'web');
-  expect(address).toMatch(/^203\.0\.113\.\d+$/);
-  expect(fs.readFileSync(ready.openstack.clouds, 'utf8')).toContain('demo');
-  expect((await fetch(ready.dashboard.url, { redirect: 'manual' })).status).toBe(303);
-  const env = { KUBECONFIG: ready.kubeconfig };
-  const tool = (...words: string[]) => runOrThrow(process.execPath, [launcher, ...words], { env });
-  const settings = ['--config', path.join(path.dirname(ready.kubeconfig), 'controller.yaml')];
-  // The gateways know the fixed address behind the floating one.
-  // Both come to serve its pods, one after the other.
-  await waitFor('both gateways to lead to its pods', async () => {
-    const traced = await tool('trace', '198.51.100.10', `${address}:80`, ...settings);
-    expect(traced).toContain(
-      `${address}:80/TCP is the load balancer address of Service default/web.`,
+test.skipIf(!hasKubectl)(
+  'runs completely in memory, and Ctrl-C leaves nothing behind',
+  async () => {
+    // A ready file of an earlier run is not taken for this one.
+    const running = await start('{"kubeconfig":"/stale"}');
+    const { ready } = running;
+    expect(ready).toMatchObject({
+      datapath: 'memory',
+      client: { netns: null, exec: [] },
+      gateways: [
+        { name: 'gateway-a', netns: null, exec: [], agent: expect.stringMatching(/^http:/) },
+        { name: 'gateway-b', netns: null, exec: [], agent: expect.stringMatching(/^http:/) },
+      ],
+      nodes: [{ name: 'node-1' }, { name: 'node-2' }],
+    });
+    const ask = kubectlFor(kubectl, running);
+    const image = '--image=example.com/web';
+    await ask('create', 'deployment', 'web', image, '--port=8080', '--replicas=2');
+    const expose = ['--type=LoadBalancer', '--port=80', '--target-port=8080'];
+    await ask('expose', 'deployment', 'web', ...expose);
+    await ask('rollout', 'status', 'deployment/web', '--timeout=300s');
+    expect(await ask('get', 'pods', '--no-headers')).toMatch(/^(web-\S+ +1\/1 +Running .*\n){2}$/);
+    // From the embedded cloud's floating IPs, once the gateways serve it.
+    const address = await addressOf(ask, 'default', 'web');
+    expect(address).toMatch(/^203\.0\.113\.\d+$/);
+    expect(fs.readFileSync(ready.openstack.clouds, 'utf8')).toContain('demo');
+    expect((await fetch(ready.dashboard.url, { redirect: 'manual' })).status).toBe(303);
+    const env = { KUBECONFIG: ready.kubeconfig };
+    const tool = (...words: string[]) =>
+      runOrThrow(process.execPath, [launcher, ...words], { env });
+    const settings = ['--config', path.join(path.dirname(ready.kubeconfig), 'controller.yaml')];
+    // The gateways use the fixed address behind the floating one. Both serve its pods, one after the other.
+    await waitFor('both gateways to lead to its pods', async () => {
+      const traced = await tool('trace', '198.51.100.10', `${address}:80`, ...settings);
+      expect(traced).toContain(
+        `${address}:80/TCP is the load balancer address of Service default/web.`,
+      );
+      expect(traced).toMatch(
+        /gateway-[ab] \(holds the address\): 10\.10\.\S+:80\/TCP goes to 10\.244\.\S+:8080 \(web-\S+\)/,
+      );
+      expect(traced).toMatch(/gateway-[ab] \(stands by\): the same\.\n$/);
+      return true;
+    });
+    const short = await tool('trace', '198.51.100.10', `${address}:80`);
+    expect(short).toContain("No gateway was asked: name the controller's settings with --config.");
+    await waitFor('gateway-b to be shown', async () =>
+      /gateway-b +yes .*\d{5,} +yes +1 /.test(await tool('gateways', ...settings)),
     );
-    expect(traced).toMatch(
-      /gateway-[ab] \(holds the address\): 10\.10\.\S+:80\/TCP goes to 10\.244\.\S+:8080 \(web-\S+\)/,
-    );
-    expect(traced).toMatch(/gateway-[ab] \(stands by\): the same\.\n$/);
-    return true;
-  });
-  const short = await tool('trace', '198.51.100.10', `${address}:80`);
-  expect(short).toContain("No gateway was asked: name the controller's settings with --config.");
-  await waitFor('gateway-b to be shown', async () =>
-    /gateway-b +yes .*\d{5,} +yes +1 /.test(await tool('gateways', ...settings)),
-  );
-  const inside = await ask('get', 'service', 'web', '-o', 'jsonpath={.spec.clusterIP}');
-  const onNode = await tool('trace', '10.244.2.9', `${inside}:80`, ...settings);
-  expect(onNode).toMatch(/On node-2, .* may go to 10\.244\.\S+:8080, which sees the client/);
-  expect(onNode).toMatch(/ {4}services +.*vmap @services4/);
-  expect(onNode).not.toContain('fd00:');
-  const ipam = ['--server', ready.ipam.url, '--token-file', ready.ipam.tokenFile];
-  expect(await tool('pools', ...ipam)).toMatch(/playground\/first +·+ 0 % .* 192\.0\.2\.0\/24/);
-  running.kill('SIGINT');
-  expect(await running.exited).toBe(0);
-  await untilGone(running);
-  expect(fs.readdirSync(directory)).toEqual([]);
-});
+    const inside = await ask('get', 'service', 'web', '-o', 'jsonpath={.spec.clusterIP}');
+    const onNode = await tool('trace', '10.244.2.9', `${inside}:80`, ...settings);
+    expect(onNode).toMatch(/On node-2, .* may go to 10\.244\.\S+:8080, which sees the client/);
+    expect(onNode).toMatch(/ {4}services +.*vmap @services4/);
+    expect(onNode).not.toContain('fd00:');
+    const ipam = ['--server', ready.ipam.url, '--token-file', ready.ipam.tokenFile];
+    expect(await tool('pools', ...ipam)).toMatch(/playground\/first +·+ 0 % .* 192\.0\.2\.0\/24/);
+    running.kill('SIGINT');
+    expect(await running.exited).toBe(0);
+    await untilGone(running);
+    expect(fs.readdirSync(directory)).toEqual([]);
+  },
+);
 
-test('a killed one is swept by the next; when only the launcher is killed it stops by itself', async () => {
+test('the next run cleans up after a killed one; it stops when only the launcher is killed', async () => {
   const first = await start();
   const left = path.dirname(first.ready.kubeconfig);
   process.kill(first.mainPid, 'SIGKILL');
@@ -124,7 +127,7 @@ test('a killed one is swept by the next; when only the launcher is killed it sto
   await untilGone(second);
 });
 
-test('a controller that ends, as one does that has lost its lease, is started again', async () => {
+test('a controller that ends, for example after it lost its lease, is restarted', async () => {
   const running = await start();
   const controller = async () => {
     const children = await runOrThrow('ps', ['-o', 'pid=,args=', '--ppid', `${running.mainPid}`]);
@@ -146,13 +149,13 @@ test('a controller that ends, as one does that has lost its lease, is started ag
 const playgroundWith = (...args: string[]) =>
   runProgram(process.execPath, [launcher, 'playground', '--datapath', 'memory', ...args]);
 
-test('a ready file that cannot be written ends it at once, with the reason', async () => {
+test("a ready file that can't be written ends it at once, with the reason", async () => {
   const result = await playgroundWith('--ready-file', path.join(directory, 'none', 'ready.json'));
   expect(result.code).toBe(3);
   expect(result.stderr).toContain("can't be written (ENOENT)");
 });
 
-test('a port that is taken is told in words', async () => {
+test('a port in use is reported', async () => {
   const server = net.createServer();
   const port = await listen(server);
   const result = await playgroundWith('--port', String(port));

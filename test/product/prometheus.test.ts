@@ -12,7 +12,7 @@ import { runProgram } from '../services/run-program.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 
 describe.skipIf(!(await isAvailable(() => ensureDebianPackages(['prometheus']))))(
-  'alerts and dashboard, as Prometheus sees them',
+  'alerts and dashboard in Prometheus',
   () => {
     let directory = '';
     const file = (name: string) => path.join(directory, name);
@@ -26,18 +26,18 @@ describe.skipIf(!(await isAvailable(() => ensureDebianPackages(['prometheus'])))
     const rules = alertGroups.map(({ name }) => `${name}.rules.yaml`);
     const promtool = (...words: string[]) => runProgram('promtool', words, { cwd: directory });
 
-    test('the rules are right', async () => {
+    test('the rules are valid', async () => {
       const checked = await promtool('check', 'rules', ...rules);
       expect(checked.code, checked.stdout + checked.stderr).toBe(0);
     });
 
-    test('each alert fires where its example says so', async () => {
+    test('each alert fires according to its example', async () => {
       await fs.writeFile(file('tests.yaml'), alertTests(rules));
       const tested = await promtool('test', 'rules', 'tests.yaml');
       expect(tested.code, tested.stdout + tested.stderr).toBe(0);
     });
 
-    test('the dashboard asks what Prometheus understands', async () => {
+    test("the dashboard's queries are valid for Prometheus", async () => {
       const expressions = allMetrics.flatMap(expressionsOf);
       const recorded = expressions.map(({ expr }, index) => ({
         record: `expression:${index}`,

@@ -15,7 +15,7 @@ const available = await isAvailable(async () => {
   await ensureProgram('kubectl');
 });
 
-/** The lines of the first example below a heading of the README, without what they say about themselves. */
+/** The lines of the first example below a heading of the README, without comments. */
 function example(heading: string): string[] {
   const pattern = new RegExp(`^## ${heading}$[^]*?^\`\`\`sh$([^]*?)^\`\`\`$`, 'm');
   const [, block = ''] = pattern.exec(readme) ?? [];
@@ -23,15 +23,15 @@ function example(heading: string): string[] {
   return lines.filter(Boolean);
 }
 
-/** What the README says that the pinned Node needs. */
+/** The library that the pinned Node needs, according to the README. */
 const library = /needs `(\w+)`/.exec(readme)?.[1] ?? '';
-/** The one command of the README that gets what packets need. */
+/** The command in the README that installs what packets need. */
 const install = /`(apt-get install [^`]+)`/.exec(readme)?.[1] ?? '';
 const [start = '', all = ''] = example('Try it');
 const place = '/home/somebody/causeway';
 
-/** One after the other on one machine: first with what everybody has, then with what packets need. */
-describe.runIf(available)("the README's quick start on a machine that was just installed", () => {
+/** One after the other on one machine: first with the common programs, then with those that packets need. */
+describe.runIf(available)("the README's quick start on a fresh machine", () => {
   let machine: FreshMachine;
   let window: MachineWindow;
 
@@ -42,12 +42,12 @@ describe.runIf(available)("the README's quick start on a machine that was just i
   });
   afterAll(() => machine.close());
 
-  /** What git would have cloned, had everything been committed. */
+  /** What git would clone if everything was committed. */
   const clone = async () => {
     const archive = machine.file('tmp/clone.tar');
     const list = 'git ls-files -z --cached --others --exclude-standard --deduplicate';
-    const pack = `${list} | tar --null --files-from=- --ignore-failed-read --create --file=${archive}`;
-    await runOrThrow('bash', ['-c', pack], { cwd: repository });
+    const command = `${list} | tar --null --files-from=- --ignore-failed-read --create --file=${archive}`;
+    await runOrThrow('bash', ['-c', command], { cwd: repository });
     await machine.run(`mkdir ${place} && tar -xf /tmp/clone.tar -C ${place}`, 'somebody');
     await machine.run('rm /tmp/clone.tar');
   };
@@ -55,7 +55,7 @@ describe.runIf(available)("the README's quick start on a machine that was just i
     window = new MachineWindow(machine, `cd ${place} && ${start}`, user);
     return tourOf(await window.until('Ctrl-C stops it'));
   };
-  /** Types the tour line by line into a second window, and answers with what each line printed. */
+  /** Types the tour line by line into a second window, and returns the output of each line. */
   const walk = async (tour: readonly string[], user: MachineUser) => {
     const marked = tour.map((line) => `${line}\necho "$?@@"`);
     const text = await machine.run(
@@ -92,7 +92,7 @@ describe.runIf(available)("the README's quick start on a machine that was just i
     expect(example('Try it')).toHaveLength(2);
   });
 
-  test('with nothing but git, curl and Node: everything runs, and says what packets need', async () => {
+  test('with only git, curl and Node: everything runs, and names what packets need', async () => {
     const { code, stderr } = await machine.attempt(`cd ${place} && ${start}`, 'somebody');
     expect([code, stderr]).toEqual([1, expect.stringContaining(`apt-get install ${library}.`)]);
     await machine.run(`apt-get -q update && apt-get install -y -q ${library}`);
@@ -106,7 +106,7 @@ describe.runIf(available)("the README's quick start on a machine that was just i
     expect(answerTo('kubectl get deployment web')).toMatch(/^web +0\/0/m);
     await expectDiscovered(tour.at(-1) ?? '', tour, 'somebody');
     await expectNothingLeft();
-    // All of them would take the better part of an hour.
+    // All of them would take almost an hour.
     expect(await machine.run(`cd ${place} && ${all} -- packages/base/src`, 'somebody')).toMatch(
       /\d+ passed, 0 failed\n$/,
     );

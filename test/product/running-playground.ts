@@ -9,28 +9,28 @@ export const repository = path.join(import.meta.dirname, '..', '..');
 export const launcher = path.join(repository, 'bin', 'causeway.js');
 
 const nobody = 65534;
-/** The words that make a command one of somebody who may do nothing in particular. */
+/** Words that run a command as an unprivileged user. */
 const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'] as const;
 
 export interface PlaygroundStart {
-  /** A directory of the test's own. */
+  /** A directory of the test. */
   readonly directory: string;
   readonly words?: readonly string[];
-  /** What stands in the ready file already. */
+  /** Previous content of the ready file. */
   readonly stale?: string;
-  /** Not root, but a user without any rights. */
+  /** An unprivileged user instead of root. */
   readonly isUnprivileged?: boolean;
 }
 
-/** A playground that is up, as a user has it. */
+/** A running playground, as a user has it. */
 export interface RunningPlayground {
   readonly ready: ReadyFile;
   readonly exited: Promise<number | null>;
-  /** The process that does the work; the ones before it only pass signals on. */
+  /** The process that does the work; the ones before it only forward signals. */
   readonly mainPid: number;
-  /** To the process that the user has started. */
+  /** Signals the process that the user has started. */
   kill(signal: NodeJS.Signals): void;
-  /** Runs a command on one of its machines, as the user who started it. */
+  /** Runs a command on one of its machines, as the user that started it. */
   run(exec: readonly string[], ...command: string[]): Promise<ProgramResult>;
 }
 
@@ -66,7 +66,7 @@ export async function startPlayground(start: PlaygroundStart): Promise<RunningPl
   };
 }
 
-/** The clone may be where nobody may look: it is shown to them in another place. */
+/** The clone may be in a private directory, so it is mounted elsewhere. */
 function unprivileged(directory: string, args: readonly string[]): string[] {
   const clone = path.join(directory, 'clone');
   fs.mkdirSync(clone, { recursive: true });
@@ -78,14 +78,14 @@ function unprivileged(directory: string, args: readonly string[]): string[] {
 
 /** Waits until no process of a playground runs any more. */
 export async function untilGone(playground: RunningPlayground): Promise<void> {
-  await waitFor('its processes to be gone', async () => {
+  await waitFor('its processes to end', async () => {
     const left = await processesOf(playground);
     if (left.length > 0) throw new Error(left.join('\n'));
     return true;
   });
 }
 
-/** Processes that still run of a playground, by the mark that all of them carry. */
+/** Running processes of a playground, by the mark that all of them carry. */
 async function processesOf({ ready }: RunningPlayground): Promise<string[]> {
   const mark = `CAUSEWAY_PLAYGROUND=${path.dirname(ready.kubeconfig)}`;
   const found: string[] = [];
@@ -98,13 +98,13 @@ async function processesOf({ ready }: RunningPlayground): Promise<string[]> {
   return found;
 }
 
-/** Asks its Kubernetes API. */
+/** Calls its Kubernetes API. */
 export function kubectlFor(kubectl: string, { ready }: RunningPlayground) {
   return (...args: string[]) =>
     runOrThrow(kubectl, args, { env: { KUBECONFIG: ready.kubeconfig } });
 }
 
-/** The address that a Service has got from outside, once it has one. */
+/** The external address of a Service, once it has one. */
 export function addressOf(
   ask: ReturnType<typeof kubectlFor>,
   namespace: string,
@@ -118,7 +118,7 @@ export function addressOf(
   });
 }
 
-/** What a machine gets from an address, once it gets anything. */
+/** What a machine gets from an address, once there is an answer. */
 export function fetchFrom(
   playground: RunningPlayground,
   { exec }: Pick<Machine, 'exec'>,

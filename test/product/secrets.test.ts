@@ -12,8 +12,8 @@ import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 import { waitFor } from '../services/wait-for.ts';
 import { startPlayground, type RunningPlayground } from './running-playground.ts';
 
-// Every part runs as a process of its own, tells as much as it ever does, meets refusals, and is then
-// searched for every secret that any of them was given.
+// Every component runs as its own process with full logging and gets rejections; then the test searches its
+// output for every secret that any of them has.
 
 const { signal } = new AbortController();
 let directory = '';
@@ -41,7 +41,7 @@ afterAll(async () => {
 
 const read = (name: string) => fs.readFileSync(path.join(home, name), 'utf8');
 
-/** Every secret that a part of it has, by where it was taken from. */
+/** Every secret of any component, by its origin. */
 function givenSecrets(): Map<string, string> {
   const secrets = new Map<string, string>();
   const add = (from: string, value: string) => {
@@ -55,7 +55,7 @@ function givenSecrets(): Map<string, string> {
   const operator = read('ipam/token').trim();
   add("the operator's token", operator);
   add("the secret part of the operator's token", operator.split('_').slice(2).join('_'));
-  // The embedded cloud's password is a word that stands everywhere; its clients keep passwords in `Secret`s.
+  // The embedded cloud's password is a common word; its clients keep passwords in `Secret`s.
   interface Config {
     readonly users: readonly { readonly user: Record<string, string> }[];
   }
@@ -64,7 +64,7 @@ function givenSecrets(): Map<string, string> {
       if (!/token|key/.test(key)) continue;
       add(`${key} of the kubeconfig`, value);
       if (key === 'client-key-data') {
-        // A line of it is enough to know it by, however it is wrapped.
+        // One line is enough to recognize it, with any wrapping.
         const lines = Buffer.from(value, 'base64').toString().split('\n');
         add('a line of the key of the kubeconfig', lines[1] ?? '');
       }
@@ -73,7 +73,7 @@ function givenSecrets(): Map<string, string> {
   return secrets;
 }
 
-/** What passwords look like in the address of a request, or in JSON. */
+/** Forms of a password in the URL of a request, or in JSON. */
 function spellings(secret: string): string[] {
   return [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')];
 }
@@ -126,7 +126,7 @@ async function metricsPages(): Promise<Map<string, string>> {
   return pages;
 }
 
-/** Everything that a page of the dashboard is told first. */
+/** The initial data of a dashboard page. */
 async function dashboardRows(): Promise<string> {
   const given = new AbortController();
   const answer = await fetch(new URL('/api/rows', playground.ready.dashboard.url), {
@@ -175,18 +175,18 @@ test('no secret is in logs, metrics, Events, other objects or the dashboard', as
   expect(outputs.get('controller.log')).toContain('debug');
   const secrets = givenSecrets();
   expect(secrets.size).toBeGreaterThan(5);
-  const told: string[] = [];
+  const found: string[] = [];
   for (const [where, text] of outputs) {
     for (const [from, secret] of secrets) {
       if (spellings(secret).some((spelling) => text.includes(spelling))) {
-        told.push(`${where} has ${from}`);
+        found.push(`${where} has ${from}`);
       }
     }
   }
-  expect(told).toEqual([]);
+  expect(found).toEqual([]);
 });
 
-test('files with secrets are their owner’s alone', () => {
+test('files with secrets are readable only by their owner', () => {
   const names = ['agents-secret', 'dashboard-token', 'ipam/token', 'clouds.yaml', 'kubeconfig'];
   for (const name of names) {
     expect([name, fs.statSync(path.join(home, name)).mode & 0o077]).toEqual([name, 0]);

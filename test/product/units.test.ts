@@ -7,7 +7,7 @@ import { runProgram } from '../services/run-program.ts';
 const units = path.join(import.meta.dirname, '..', '..', 'deploy', 'systemd');
 
 describe.skipIf(!(await isAvailable(() => ensureDebianPackages(['systemd']))))('the units', () => {
-  /** What docs/installation.md says, in tenths. */
+  /** The figures of docs/installation.md, in tenths. */
   test.each([
     ['causeway-agent.service', 30],
     ['causeway-keepalived.service', 30],

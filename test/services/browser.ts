@@ -2,12 +2,12 @@ import { chromium, type Browser } from 'playwright-core';
 import { ensureDebianPackages } from './debian-packages.ts';
 import { patienceMs } from './wait-for.ts';
 
-/** Makes sure that a real browser is here. Throws MissingError otherwise. */
+/** Makes sure that a real browser is available. Throws MissingError otherwise. */
 export async function prepareBrowser(): Promise<void> {
   await ensureDebianPackages(['chromium']);
 }
 
-/** A real Chromium without a window. It asks nobody on the network for anything. */
+/** A real headless Chromium. It sends no background requests to the network. */
 export async function startBrowser(): Promise<Browser> {
   await prepareBrowser();
   return chromium.launch({

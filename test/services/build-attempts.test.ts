@@ -17,7 +17,7 @@ afterEach(async () => {
   await fs.rm(directory, { recursive: true });
 });
 
-/** A compiler that notes each attempt, and then does what the lines say. */
+/** A compiler that records each attempt, and then runs the lines. */
 async function fakeCompiler(...lines: readonly string[]) {
   const compiler = path.join(directory, 'compiler');
   const script = ['#!/bin/sh', 'echo attempt >> attempts', ...lines].join('\n');

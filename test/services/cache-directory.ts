@@ -1,7 +1,7 @@
 import os from 'node:os';
 import path from 'node:path';
 
-/** What is expensive to build is kept outside the tree, for all clones of this user. */
+/** Expensive builds are kept outside the tree, for all clones of this user. */
 export function cacheDirectory(...names: string[]): string {
   const base =
     process.env['CAUSEWAY_CACHE'] ??

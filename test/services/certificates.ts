@@ -41,7 +41,7 @@ export async function issueCertificate(
   );
   await runOrThrow('openssl', [
     ...['x509', '-req', '-in', file('csr'), '-CA', authority.certificate, '-CAkey', authority.key],
-    // Not counted in a file beside the authority: several are issued at the same time.
+    // Not counted in a file beside the authority, because several are issued at the same time.
     ...['-set_serial', `0x${randomBytes(15).toString('hex')}`],
     ...['-days', '2', '-extfile', file('ext'), '-out', file('crt')],
   ]);

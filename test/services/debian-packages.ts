@@ -3,7 +3,7 @@ import { cacheDirectory } from './cache-directory.ts';
 import { MissingError } from './missing.ts';
 import { runProgram } from './run-program.ts';
 
-/** Makes sure that Debian packages are installed; installs what is missing where this user may. */
+/** Makes sure that Debian packages are installed; installs missing ones if this user may. */
 export async function ensureDebianPackages(names: readonly string[]): Promise<void> {
   const missing = await missingPackages(names);
   if (missing.length === 0) return;
@@ -32,7 +32,7 @@ async function missingPackages(names: readonly string[]): Promise<string[]> {
     ...names,
   ]).catch(() => {
     throw new MissingError(
-      `these Debian packages are needed and dpkg is not here: ${names.join(' ')}`,
+      `these Debian packages are needed and dpkg is missing: ${names.join(' ')}`,
     );
   });
   const installed = new Set(

@@ -12,25 +12,25 @@ export interface EtcdClusterOptions {
   readonly members: 1 | 3;
   /** With certificates of a test authority on both sides. */
   readonly tls?: boolean;
-  /** Wait for the disk, as in production. Benchmarks do; most tests have no need to. */
+  /** Wait for the disk, as in production. Benchmarks do; most tests don't need it. */
   readonly fsync?: boolean;
-  /** Where the first member serves, instead of on a free port. */
+  /** Port of the first member, instead of a free port. */
   readonly clientPort?: number;
 }
 
 export interface EtcdCluster {
   readonly endpoints: readonly string[];
-  /** PEM texts for a client, where TLS is on. */
+  /** PEM texts for a client, if TLS is on. */
   readonly tls: { ca: string; certificate: string; key: string } | undefined;
-  /** Signals a member: SIGKILL ends it, SIGSTOP and SIGCONT hold it. */
+  /** Signals a member: SIGKILL ends it, SIGSTOP and SIGCONT pause it. */
   signal(member: number, signal: NodeJS.Signals): void;
-  /** Starts a member again that was killed, and waits until it is healthy. */
+  /** Restarts a killed member, and waits until it is healthy. */
   restart(member: number): Promise<void>;
   leader(): Promise<number>;
   moveLeader(to: number): Promise<void>;
   /** Discards the history up to now. */
   compact(): Promise<void>;
-  /** Calls the JSON gateway of a member, for what the tests alone need. */
+  /** Calls the JSON gateway of a member, for requests that only tests need. */
   call(member: number, path: string, body: object): Promise<Record<string, unknown>>;
   stop(): Promise<void>;
 }
@@ -186,7 +186,7 @@ class RunningCluster implements EtcdCluster {
 async function makeCertificates(directory: string) {
   const authority = await makeAuthority(directory);
   const server = await issueCertificate(directory, authority, 'etcd', '/CN=etcd', 'IP:127.0.0.1');
-  // Without a common name: etcd would take it for a user's.
+  // Without a common name: etcd would take it for a user name.
   const client = await issueCertificate(directory, authority, 'client', '/O=causeway-test');
   const read = (file: string) => fs.readFile(file, 'utf8');
   return {

@@ -8,11 +8,11 @@ import { HopelessError, waitFor } from './wait-for.ts';
 export interface EtcdServer {
   readonly url: string;
   readonly process: ServiceProcess;
-  /** Discards the history, so that a watch from an old revision finds it expired. */
+  /** Discards the history, so that a watch from an old revision is expired. */
   compact(): Promise<void>;
 }
 
-/** One etcd without fsync, for a kube-apiserver to stand on. */
+/** One etcd without fsync, for a kube-apiserver. */
 export async function startEtcdServer(directory: string): Promise<EtcdServer> {
   const program = await ensureProgram('etcd');
   const [clientPort, peerPort] = await freePorts(2);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAlive } from './scratch.ts';
 
-/** Runs the work while holding a lock file. A lock whose holder has died is taken over. */
+/** Runs the work while holding a lock file. The lock of an ended process is taken over. */
 export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
   await fs.mkdir(path.dirname(file), { recursive: true });
   while (!(await tryLock(file))) await delay(200);

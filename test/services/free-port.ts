@@ -2,15 +2,15 @@ import net from 'node:net';
 import { listen } from '../../packages/base/src/network/listen.ts';
 
 /**
- * Below the range from which the kernel takes the ports of outgoing connections: a service may need ten
- * seconds to get to its port, and by then one of thousands of connections could have it.
+ * Below the range of ports for outgoing connections: a service may need ten seconds until it listens, and by
+ * then one of thousands of connections could have the port.
  */
 const first = 12_000;
 const last = 29_999;
 
 /**
- * Ports that nothing listens on, and that no other test on this machine is given for as long as this
- * process lives: a service may get to its port late.
+ * Ports without a listener, which no other test on this machine gets while this process runs: a service may
+ * listen late.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
@@ -22,7 +22,7 @@ export async function freePorts(count: number): Promise<number[]> {
 }
 
 async function claim(port: number): Promise<boolean> {
-  // A name that the kernel lets one process have, and takes back when the process ends.
+  // A name that the kernel gives to one process, and frees when the process ends.
   const name = await tryToListen({ path: `\0causeway-test-port-${port}` });
   if (name === undefined) return false;
   const server = await tryToListen({ port, host: '127.0.0.1' });

@@ -13,18 +13,17 @@ import { startServiceProcess, type ServiceProcess } from './service-process.ts';
 import { unpackDebianPackages } from './unpacked-packages.ts';
 import { HopelessError, waitFor } from './wait-for.ts';
 
-/** The oldest Node that we say we start with, and the npm that came with it. */
+/** The oldest supported Node to start with, and its npm. */
 const node = { version: '20.19.0', npm: '10.8.2' };
 const packages = ['ca-certificates', 'curl', 'git'];
 const authorities = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Who sits before it. */
+/** User of the machine. */
 export type MachineUser = 'root' | 'somebody';
 
 /**
- * A machine that was installed a minute ago: a small Debian with git, curl and Node, which knows nothing of
- * this one but its network, its name servers and where its packages come from. Whatever is done to it goes
- * when it does.
+ * A freshly installed machine: a small Debian with git, curl and Node, which shares only the network, the
+ * name servers and the package sources of this one. All changes are removed with it.
  */
 export class FreshMachine {
   readonly #directory: string;
@@ -39,7 +38,7 @@ export class FreshMachine {
     this.#registry = registry;
   }
 
-  /** Gets what machines are made of: minutes the first time. */
+  /** Gets the parts of a machine: takes minutes the first time. */
   static async prepare(): Promise<string> {
     if (process.getuid?.() !== 0) throw new MissingError('a fresh machine needs root');
     await ensureDebianPackages(['mount', 'util-linux']);
@@ -86,19 +85,19 @@ export class FreshMachine {
     await removeDirectory(this.#directory);
   }
 
-  /** Where a file of it lies as this machine sees it. */
+  /** Path of its file on this machine. */
   file(name: string): string {
     return path.join('/proc', String(this.#pid), 'root', name);
   }
 
-  /** Puts a program where everybody on it finds it. */
+  /** Puts a program into the path of all its users. */
   async install(program: string): Promise<void> {
     const target = this.file(path.join('usr/local/bin', path.basename(program)));
     await fs.copyFile(program, target);
     await fs.chmod(target, 0o755);
   }
 
-  /** The words that run a line as somebody types it who has just logged in. */
+  /** The words that run a line like in a login shell. */
   typed(line: string, user: MachineUser = 'root'): [program: string, ...args: string[]] {
     const home = user === 'root' ? '/root' : `/home/${user}`;
     const variables = [
@@ -125,7 +124,7 @@ export class FreshMachine {
     return stdout;
   }
 
-  /** What runs on it, apart from what keeps it up. */
+  /** Its processes, without those that keep it running. */
   async processes(): Promise<string[]> {
     const found: string[] = [];
     for (const pid of await descendantsOf(this.#pid)) {
@@ -137,8 +136,8 @@ export class FreshMachine {
 }
 
 /**
- * A root of its own, not only a changed one: from inside of that no user namespace can be made. The first
- * process buries orphans.
+ * A root of its own, not only a changed one: otherwise no user namespace can be created inside. The first
+ * process reaps orphans.
  */
 const boot = `
   root=$1/root
@@ -157,7 +156,7 @@ const boot = `
   echo up
   while :; do sleep 1000 & wait $!; done`;
 
-/** As a tarball of nodejs.org has it: node and npm below one prefix. */
+/** Like a tarball of nodejs.org: node and npm below one prefix. */
 async function addNode(target: string): Promise<void> {
   const prefix = path.join(target, 'usr/local');
   await unpackPackage(`node-linux-${process.arch}@${node.version}`, `${target}.node`);

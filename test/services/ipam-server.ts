@@ -19,11 +19,11 @@ export interface IpamServer {
   readonly url: string;
   readonly port: number;
   process: ServiceProcess;
-  /** Starts it again on the same port after it was killed. */
+  /** Restarts it on the same port after it was killed. */
   restart(): Promise<void>;
 }
 
-/** The allocator's server as its users run it: a process of its own. */
+/** The allocator's server as its own process. */
 export async function startIpamServer(
   directory: string,
   name: string,

@@ -1,12 +1,9 @@
 import type { ServiceProcess } from './service-process.ts';
 
-/** How long systemd waits, by the controller's unit. */
+/** Restart delay in the controller's unit. */
 const pauseMs = 1_000;
 
-/**
- * A process as its unit keeps it: one that ends by itself, as a controller does that could not renew its
- * lease in time, is started again.
- */
+/** A process under a simulated systemd unit: it is restarted when it ends, for example after a lost lease. */
 export class KeptProcess {
   readonly #start: () => ServiceProcess;
   #process: ServiceProcess;
@@ -18,13 +15,13 @@ export class KeptProcess {
     this.#process = this.#keep();
   }
 
-  /** Ends it properly, for good. */
+  /** Ends it gracefully and permanently. */
   async stop(): Promise<void> {
     this.#giveUp();
     await this.#process.stop();
   }
 
-  /** Ends it without a word, for good. */
+  /** Kills it permanently. */
   async kill(): Promise<void> {
     this.#giveUp();
     this.#process.kill('SIGKILL');

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../packages/fake-kubernetes/src/object.ts';
 
-/** The built-in kinds whose schemas the embedded API carries. */
+/** The built-in kinds with schemas in the embedded API. */
 export const builtInKinds: Readonly<Record<string, readonly string[]>> = {
   v1: [
     'ConfigMap',
@@ -63,7 +63,7 @@ export function schemasOf(
 const isKind = (schema: JsonObject | undefined) =>
   schema?.['x-kubernetes-group-version-kind'] !== undefined;
 
-/** Descriptions are text, not facts; under `properties` a description is a field of that name. */
+/** Descriptions are text without meaning here; under `properties` a description is a field of that name. */
 export function withoutDescriptions(schema: unknown, isProperties = false): unknown {
   if (Array.isArray(schema)) return schema.map((item) => withoutDescriptions(item));
   if (!isObject(schema)) return schema;

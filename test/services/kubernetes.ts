@@ -16,7 +16,7 @@ import { HopelessError, waitFor } from './wait-for.ts';
 export interface KubernetesOptions {
   /** Runs the real kube-controller-manager too: endpoint slices, garbage collection, deployments. */
   readonly controllerManager?: boolean;
-  /** Of its controllers only these: `endpointslice-controller`. */
+  /** Only these controllers: `endpointslice-controller`. */
   readonly controllers?: readonly string[];
   /** Further flags for kube-apiserver. */
   readonly flags?: readonly string[];
@@ -41,7 +41,7 @@ export interface RealKubernetes {
 
 const token = 'administrator-of-the-test-cluster';
 
-/** Makes sure that everything a real kube-apiserver needs is here. Throws MissingError otherwise. */
+/** Makes sure that everything for a real kube-apiserver is available. Throws MissingError otherwise. */
 export async function prepareKubernetes(options: KubernetesOptions = {}): Promise<void> {
   await ensureDebianPackages(['openssl']);
   await ensureProgram('etcd');

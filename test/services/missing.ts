@@ -1,4 +1,4 @@
-/** Something that a test needs and that this machine does not have: one line that says what and how to get it. */
+/** A missing requirement of a test: one line with its name and how to get it. */
 export class MissingError extends Error {
   constructor(message: string) {
     super(message);
@@ -6,7 +6,7 @@ export class MissingError extends Error {
   }
 }
 
-/** For a program that a user starts: who lacks something is told in one line what it is, and nothing more. */
+/** For a program that a user starts: a missing requirement ends it with one line. */
 export async function orEnd<T>(prepare: () => Promise<T>): Promise<T> {
   try {
     return await prepare();
@@ -18,8 +18,8 @@ export async function orEnd<T>(prepare: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Answers whether tests on a real service can run. Under CI a missing one is a failure; elsewhere
- * the tests are skipped, and the line says why.
+ * Returns whether tests on a real service can run. Under CI a missing one is a failure; elsewhere the tests
+ * are skipped, with the reason.
  */
 export async function isAvailable(prepare: () => Promise<unknown>): Promise<boolean> {
   try {

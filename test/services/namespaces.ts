@@ -4,9 +4,8 @@ import fs from 'node:fs/promises';
 import { runProgram } from '../../packages/base/src/process/run-program.ts';
 
 /**
- * Small networks for tests: namespaces joined by bridges that live in a namespace of their own, so
- * that nothing appears in the machine's. Names carry the process id; what a killed run left behind is
- * swept by the next one.
+ * Small networks for tests: namespaces joined by bridges in their own namespace, so that nothing appears in
+ * the machine's. Names carry the process ID; the next run removes the leftovers of a killed one.
  */
 export class TestNetwork {
   readonly #prefix: string;
@@ -22,7 +21,7 @@ export class TestNetwork {
     return new TestNetwork(`cw-${process.pid}-${randomBytes(3).toString('hex')}`);
   }
 
-  /** A host of its own, with loopback up. */
+  /** A new host, with loopback up. */
   async host(name: string): Promise<Host> {
     const namespace = `${this.#prefix}-${name}`;
     await ip('netns', 'add', namespace);
@@ -32,7 +31,7 @@ export class TestNetwork {
     return host;
   }
 
-  /** A network segment that hosts can be joined to. */
+  /** A network segment for hosts. */
   async segment(name: string): Promise<void> {
     const switchHost = await this.#switch();
     await switchHost.ip('link', 'add', name, 'type', 'bridge');
@@ -97,7 +96,7 @@ export class Host {
     return runProgram('nsenter', [`--net=${this.path}`, program, ...args], { input });
   }
 
-  /** Rules of somebody else's, in the language of nft. */
+  /** Foreign rules, in the language of nft. */
   async loadRules(text: string): Promise<void> {
     const result = await this.attempt('nft', ['-f', '-'], text);
     if (result.code !== 0) throw new Error(`nft: ${result.stderr}`);
@@ -111,7 +110,7 @@ export class Host {
     await this.run('sysctl', '-qw', `${name}=${value}`);
   }
 
-  /** Starts a program that runs until the host is stopped, or dies with this process. */
+  /** Starts a program that runs until the host is stopped, or ends with this process. */
   start(program: string, ...args: string[]): ChildProcess {
     const child = spawn(
       'setpriv',
@@ -136,7 +135,7 @@ export class Host {
   }
 }
 
-/** Whether tests that need root and network namespaces can run here; says so once if not. */
+/** Whether tests that need root and network namespaces can run here; prints the reason once if not. */
 export function canUseNamespaces(): boolean {
   if (process.getuid?.() === 0) return true;
   if (process.env['CI'] === 'true') throw new Error('network namespaces need root');
@@ -149,7 +148,7 @@ async function ip(...args: string[]): Promise<void> {
   if (result.code !== 0) throw new Error(`ip ${args.join(' ')}: ${result.stderr}`);
 }
 
-/** Removes namespaces whose process is gone. */
+/** Removes namespaces of ended processes. */
 async function sweep(): Promise<void> {
   const names = await fs.readdir('/run/netns').catch(() => []);
   for (const name of names) {

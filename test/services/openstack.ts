@@ -27,7 +27,7 @@ import { processesIn, type ServiceProcess } from './service-process.ts';
 export type OpenStackOptions = Partial<CloudSettings>;
 
 export interface RealOpenStack {
-  /** Keystone's, with `/v3`. */
+  /** Keystone's URL, with `/v3`. */
   readonly authUrl: string;
   readonly networkUrl: string;
   readonly loadBalancerUrl: string;
@@ -38,16 +38,16 @@ export interface RealOpenStack {
   readonly cloudsYaml: string;
   /** Path of a shell file that sets OS_* for the account `demo`. */
   readonly openrc: string;
-  /** Makes a monitored member fail its checks, or pass them again. Written `address:port`. */
+  /** Makes a monitored member fail its checks, or pass them again. Format `address:port`. */
   setMemberDown(member: string, isDown?: boolean): Promise<void>;
   /** While broken, new load balancers end in ERROR. */
   setComputeBroken(isBroken: boolean): Promise<void>;
   stopService(name: ServiceName): Promise<void>;
-  /** The service takes requests and does nothing, until what is answered is called. */
+  /** The service accepts requests and does nothing, until the returned function is called. */
   suspend(name: ServiceName): Promise<() => void>;
-  /** Ends the service with the signal and starts it again in the same place. */
+  /** Ends the service with the signal and starts it again on the same port. */
   restart(name: ServiceName, signal?: NodeJS.Signals): Promise<void>;
-  /** Ends everything at once and removes its files. */
+  /** Kills everything and removes its files. */
   stop(): Promise<void>;
 }
 
@@ -63,8 +63,8 @@ const packages = [
 ];
 
 /**
- * Makes sure that everything a real cloud needs is here. Throws MissingError otherwise. Answers with
- * the archive that a cloud starts from.
+ * Makes sure that everything for a real cloud is available. Throws MissingError otherwise. Returns the
+ * archive that a cloud starts from.
  */
 export async function prepareOpenStack(): Promise<string> {
   await ensureDebianPackages(packages);
@@ -78,14 +78,14 @@ export async function startOpenStack(options: OpenStackOptions = {}): Promise<Re
   const layout = await layoutIn(await scratchDirectory('openstack'));
   const running = new Map<ServiceName, ServiceProcess>();
   const end = async (services: readonly ServiceProcess[], signal: NodeJS.Signals) => {
-    // Neutron has children of its own, which take a moment to notice that it is gone.
+    // Neutron has child processes, which take a moment to notice that it has ended.
     const orphans = (await Promise.all(services.map(({ pid }) => descendantsOf(pid)))).flat();
     for (const service of services) service.kill(signal);
     await Promise.all(services.map(({ exited }) => exited));
     await endOrphans(orphans);
   };
   const stop = async () => {
-    // Those among it that were still starting when another one failed.
+    // Services that were still starting when another one failed.
     await end(processesIn(layout.directory), 'SIGKILL');
     await removeDirectory(layout.directory);
   };
@@ -139,7 +139,7 @@ async function layoutIn(directory: string): Promise<Layout> {
   };
 }
 
-/** Neutron loads its plugins at the first request; that must not be the first test's. */
+/** Neutron loads its plugins at the first request; the first test must not wait for that. */
 async function warmUp(layout: Layout): Promise<void> {
   const answer = await request(`${layout.networkUrl}/v2.0/networks`);
   await answer.body.dump();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { MissingError } from './missing.ts';
 import { prepareInOrder, type Step } from './prepare-in-order.ts';
 
-/** Steps that note that they ran, and fail so many times. */
+/** Steps that record their runs, and fail this many times. */
 function stepsFor(done: string[]) {
   const failures = new Map<string, number>();
   return (name: string, timesFailing = 0): Step => ({
@@ -24,7 +24,7 @@ test('a step that fails once is repeated, and is not missing', async () => {
   expect(done).toEqual(['apiserver', 'etcd', 'apiserver']);
 });
 
-test('a step that a later group gets done is not missing', async () => {
+test('a step that a later group completes is not missing', async () => {
   const step = stepsFor([]);
   const apiserver = step('apiserver', 2);
   const groups = [

@@ -14,7 +14,7 @@ export interface Group {
 interface Preparing {
   /** For each group, resolves when its steps have succeeded or failed. */
   readonly ready: ReadonlyMap<string, Promise<void>>;
-  /** One line for each step that failed in the end. */
+  /** One line for each step that failed finally. */
   readonly missing: Promise<string[]>;
 }
 

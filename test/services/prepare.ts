@@ -15,8 +15,8 @@ const parts: Readonly<Record<Part, () => Promise<unknown>>> = {
 };
 
 /**
- * Gets the programs and parts of suites before their first test, so that no test's time limit pays
- * for a compiler. The suites that run first are prepared first.
+ * Gets the programs and parts of suites before their first test, so that no test's time limit includes a
+ * compiler. The suites that run first are prepared first.
  */
 export class Preparation {
   /** One line for each thing that this machine can't get. */
@@ -34,7 +34,7 @@ export class Preparation {
     });
   }
 
-  /** Resolves when the suite can start: everything that it needs is there, or can't be had. */
+  /** Resolves when the suite can start: everything that it needs is available, or failed. */
   async ready(suite: Suite): Promise<void> {
     await this.#ready.get(suite.name);
   }

@@ -12,12 +12,12 @@ const etcdVersion = '3.6.16';
 const helmVersion = '4.3.1';
 
 interface ProgramSource {
-  /** The folder below `binaries/` whose go.mod and go.sum pin what is built. */
+  /** The directory below `binaries/` with the go.mod and go.sum that pin the build. */
   readonly module: string;
   readonly version: string;
   readonly package: string;
   readonly ldflags: string;
-  /** Its tests, as one program. */
+  /** Build its tests, as one program. */
   readonly isTest?: boolean;
 }
 
@@ -36,7 +36,7 @@ const kubernetes = (name: string): ProgramSource => ({
   ldflags: kubernetesFlags,
 });
 
-/** Kubernetes' own end-to-end tests, and what they run. */
+/** Kubernetes' own end-to-end tests, and their programs. */
 const upstream = (name: string, isTest = false): ProgramSource => ({
   ...kubernetes(name),
   module: 'upstream',
@@ -76,14 +76,14 @@ const sources = {
   },
   'metallb-controller': metallb('controller'),
   'metallb-speaker': metallb('speaker'),
-  /** With the plugins that we chose. */
+  /** With a selection of plugins. */
   coredns: {
     module: 'coredns',
     version: '1.15.0',
     package: 'causeway.dev/test/coredns',
     ldflags: '',
   },
-  /** What runs in containers of the tests. */
+  /** Program in the tests' containers. */
   workload: {
     module: 'workload',
     version: 'own',
@@ -96,7 +96,7 @@ const sources = {
     package: 'helm.sh/helm/v4/cmd/helm',
     ldflags: `-X helm.sh/helm/v4/internal/version.version=v${helmVersion}`,
   },
-  /** A linearizability checker with our model in it. */
+  /** A linearizability checker with the model of the allocator. */
   porcupine: {
     module: 'porcupine',
     version: '1.3.1',
@@ -108,8 +108,8 @@ const sources = {
 export type ProgramName = keyof typeof sources;
 
 /**
- * The path of a program that the tests run for real: from KUBEBUILDER_ASSETS, from the cache, or
- * built once from its pinned Go module.
+ * The path of a real program for tests: from KUBEBUILDER_ASSETS, from the cache, or built once from its
+ * pinned Go module.
  */
 export async function ensureProgram(name: ProgramName): Promise<string> {
   const assets = process.env['KUBEBUILDER_ASSETS'];
@@ -125,7 +125,7 @@ export async function ensureProgram(name: ProgramName): Promise<string> {
   return built;
 }
 
-/** What is written here is built anew whenever it changes: its sources are part of its version. */
+/** The tests' own programs are rebuilt when they change: their sources are part of their version. */
 async function versionOf({ module, package: main, version }: ProgramSource): Promise<string> {
   if (!main.startsWith('causeway.dev/')) return version;
   const folder = path.join(import.meta.dirname, 'binaries', module);
@@ -152,7 +152,7 @@ async function build(name: string, source: ProgramSource, target: string): Promi
   try {
     await runBuild({
       name,
-      // Tests that run at the same time go first.
+      // Tests that run at the same time have priority.
       compiler: 'nice',
       args: [
         ...['-n', '10', 'go'],
@@ -172,7 +172,7 @@ async function build(name: string, source: ProgramSource, target: string): Promi
   await fs.rename(unfinished, target);
 }
 
-/** Where the sources are that a program is built from, as they were published. */
+/** The directory of a program's published sources. */
 export async function sourceDirectory(name: ProgramName): Promise<string> {
   const { module, package: main }: ProgramSource = sources[name];
   const { code, stdout, stderr } = await runProgram(
@@ -188,7 +188,7 @@ export async function sourceDirectory(name: ProgramName): Promise<string> {
   return directory;
 }
 
-/** The compiler's cache is ten times the size of what it makes; it goes when all is built, by everybody. */
+/** The compiler's cache is ten times the size of its output; it is deleted when all builds are done. */
 export async function dropBuildCache(): Promise<void> {
   await withFileLock(cacheDirectory('build.lock'), () =>
     fs.rm(cacheDirectory('go-build'), { recursive: true, force: true }),

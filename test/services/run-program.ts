@@ -16,7 +16,7 @@ export interface ProgramOptions {
   readonly timeoutMs?: number;
 }
 
-/** Runs a program to its end. A code other than 0 is an answer, not an error. */
+/** Runs a program to its end. A code other than 0 is a result, not an error. */
 export function runProgram(
   program: string,
   args: readonly string[],
@@ -47,7 +47,7 @@ export function runProgram(
   });
 }
 
-/** Runs a program that must succeed, and answers with what it printed. */
+/** Runs a program that must succeed, and returns its output. */
 export async function runOrThrow(
   program: string,
   args: readonly string[],

@@ -5,10 +5,7 @@ import path from 'node:path';
 const prefix = 'causeway-test-';
 let swept: Promise<void> | undefined;
 
-/**
- * A directory that belongs to this process. What processes that were killed left behind is removed
- * the first time one is asked for.
- */
+/** A directory of this process. The first call removes leftovers of killed processes. */
 export async function scratchDirectory(name: string): Promise<string> {
   swept ??= sweepStaleScratch();
   await swept;
@@ -23,7 +20,7 @@ async function sweepStaleScratch(): Promise<void> {
   for (const entry of await fs.readdir(os.tmpdir())) {
     const owner = new RegExp(`^${prefix}(\\d+)-`).exec(entry)?.[1];
     if (owner === undefined || isAlive(Number(owner))) continue;
-    // What can't be removed (something is mounted in it) is no reason for other tests to fail.
+    // A directory that can't be removed (because of a mount) must not fail other tests.
     await removeDirectory(path.join(os.tmpdir(), entry)).catch(() => {});
   }
 }

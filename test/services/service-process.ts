@@ -6,7 +6,7 @@ export interface ServiceProcess {
   readonly exited: Promise<void>;
   isRunning(): boolean;
   kill(signal: NodeJS.Signals): void;
-  /** SIGTERM, then SIGKILL for one that won't go. Answers when it is gone. */
+  /** SIGTERM, then SIGKILL after the grace time. Resolves when it has ended. */
   stop(graceMs?: number): Promise<void>;
 }
 
@@ -18,14 +18,14 @@ export interface ServiceProcessOptions {
 
 const started = new Map<ServiceProcess, string>();
 
-/** Those of this process whose logs are in the directory, and that have not ended. */
+/** Running processes of this process with logs in the directory. */
 export function processesIn(directory: string): ServiceProcess[] {
   return [...started]
     .filter(([service, log]) => log.startsWith(`${directory}/`) && service.isRunning())
     .map(([service]) => service);
 }
 
-/** Starts a program that the kernel kills when this process dies, however it dies. */
+/** Starts a program that the kernel kills when this process ends, however it ends. */
 export function startServiceProcess(
   program: string,
   args: readonly string[],

@@ -1,20 +1,20 @@
 import net from 'node:net';
 import { listen } from '../../packages/base/src/network/listen.ts';
 
-/** A port, or a socket in the file system. */
+/** A port, or a Unix socket. */
 export type ForwarderEnd =
   | { readonly host: string; readonly port: number }
   | { readonly path: string };
 
 export interface Forwarder {
-  /** Where it listens, if that is a port. */
+  /** Its port, if it listens on one. */
   readonly port: number;
   close(): Promise<void>;
 }
 
 /**
- * Connections to one end come out at the other. The file system is the same in all network
- * namespaces: two doors, a socket there between them, lead from one into another.
+ * Forwards connections from one end to the other. The file system is the same in all network namespaces: two
+ * forwarders with a Unix socket between them lead from one namespace into another.
  */
 export async function openForwarder(from: ForwarderEnd, to: ForwarderEnd): Promise<Forwarder> {
   const open = new Set<net.Socket>();

@@ -3,14 +3,14 @@ import { listen } from '../../packages/base/src/network/listen.ts';
 
 export interface TcpProxy {
   readonly port: number;
-  /** From now on nothing comes back: requests arrive, answers don't. */
+  /** From now on requests arrive, answers don't. */
   mute(): void;
-  /** Cuts every connection that is open, in the middle of whatever it carries. */
+  /** Cuts every open connection, in the middle of its data. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** A way to a port of this machine that can be cut. */
+/** A proxy for a port of this machine that can be cut. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const open = new Set<net.Socket>();
   let muted = false;

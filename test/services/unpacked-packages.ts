@@ -7,8 +7,8 @@ import { MissingError } from './missing.ts';
 import { runOrThrow, runProgram } from './run-program.ts';
 
 /**
- * Where the files of Debian packages lie that are not installed: nothing of theirs is started, and the
- * machine stays as it is. Their dependencies are not followed.
+ * Directory with the files of Debian packages that are not installed: none of their services start, and the
+ * machine stays unchanged. Dependencies are not included.
  */
 export async function unpackDebianPackages(names: readonly string[]): Promise<string> {
   const key = createHash('sha256').update(names.join()).digest('hex').slice(0, 12);
@@ -35,7 +35,7 @@ async function download(names: readonly string[], directory: string): Promise<vo
     runProgram('apt-get', ['download', '-q', ...names], { cwd: directory, timeoutMs: 600_000 });
   const line = `these Debian packages are needed: ${names.join(' ')}`;
   const first = await attempt().catch(() => {
-    throw new MissingError(`${line}, and apt-get is not here`);
+    throw new MissingError(`${line}, and apt-get is missing`);
   });
   if (first.code === 0) return;
   await runProgram('apt-get', ['update', '-q'], { timeoutMs: 300_000 });

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Far more than anything takes, also on a machine that has a lot of other things to do. */
+/** Far more than anything takes, even on a busy machine. */
 export const patienceMs = 400_000;
 
-/** Thrown by a condition that can't come about any more: there is nothing to wait for. */
+/** Thrown by a condition that can't become true any more. */
 export class HopelessError extends Error {}
 
 /**
- * Waits until the condition answers with something other than undefined or false, and answers with
- * that. Errors count as "not yet"; the last one is told when the time is up.
+ * Waits until the condition returns a value other than undefined or false, and returns it. Errors count as
+ * "not yet"; the timeout error contains the last one.
  */
 export async function waitFor<T>(
   what: string,
@@ -28,7 +28,7 @@ export async function waitFor<T>(
       lastError = error;
     }
     if (performance.now() > end) {
-      throw new Error(`waited ${timeoutMs} ms in vain for ${what}`, { cause: lastError });
+      throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}`, { cause: lastError });
     }
     await delay(intervalMs);
   }

@@ -8,14 +8,14 @@ import { OctaviaWorld } from './octavia/octavia-world.ts';
 import { PoolWorld } from './pool/pool-world.ts';
 import type { SimulatedWorld } from './world.ts';
 
-/** What the creation of one Service costs the controller. */
+/** Cost of the creation of one Service for the controller. */
 export interface CreationCost {
   readonly reconciles: number;
-  /** Requests that change the Service or its status, with those that the API refuses. */
+  /** Requests that change the Service or its status, including rejected ones. */
   readonly writes: number;
-  /** Writes that the API refuses because the Service changed since the controller read it. */
+  /** Writes that the API rejects because the Service changed since the controller read it. */
   readonly conflicts: number;
-  /** The reasons of the Events about the Service, in order of their names, with how often each came. */
+  /** The reasons of the Events about the Service, sorted by name, with their counts. */
   readonly events: readonly string[];
 }
 

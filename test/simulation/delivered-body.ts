@@ -1,4 +1,4 @@
-/** A body whose lines are written at once, and reach their reader when their delivery's turn comes. */
+/** A body with lines that are written at once, and delivered when the simulation decides. */
 export class DeliveredBody implements AsyncIterable<Uint8Array> {
   readonly #deliver: (run: () => void) => void;
   #sent: string[] = [];
@@ -13,7 +13,7 @@ export class DeliveredBody implements AsyncIterable<Uint8Array> {
     this.#deliver = deliver;
   }
 
-  /** Called when the reader wants no more. */
+  /** Called when the reader stops. */
   onStop(stop: () => void): void {
     this.#stop = stop;
   }
@@ -28,7 +28,7 @@ export class DeliveredBody implements AsyncIterable<Uint8Array> {
     this.#schedule();
   }
 
-  /** The connection is cut: the reader hears of it at once. */
+  /** The connection is cut: the reader gets the error at once. */
   fail(error: Error): void {
     this.#end ??= { error };
     this.#stop?.();
@@ -52,7 +52,7 @@ export class DeliveredBody implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** All that was written by then arrives together, in its order. */
+  /** Everything written by then arrives together, in order. */
   #schedule(): void {
     if (this.#isOnItsWay) return;
     this.#isOnItsWay = true;

@@ -12,12 +12,12 @@ import { untilAborted } from '../../packages/base/src/time/until-aborted.ts';
 
 const never = new Promise<never>(() => {});
 
-/** What of a request gets lost on the way: then nobody answers. */
+/** The part of a request that gets lost: then no answer comes. */
 export type Loss = 'request' | 'answer' | undefined;
 
 /**
- * From a process of a simulation to an embedded API: every request is an outside call of the process,
- * and what a watch has to tell arrives when the seed says so.
+ * From a process of a simulation to an embedded API: every request is an outside call of the process, and
+ * watch events arrive when the seed decides.
  */
 export class SimulatedKubernetesTransport implements Transport {
   readonly #kubernetes: InProcessKubernetes;
@@ -58,7 +58,7 @@ export class SimulatedKubernetesTransport implements Transport {
     request: TransportRequest,
     signal: AbortSignal,
   ): Promise<TransportResponse> {
-    const body = new DeliveredBody((run) => this.#process.deliver(`${label} tells`, run));
+    const body = new DeliveredBody((run) => this.#process.deliver(`${label} events`, run));
     const opening = this.#process.call(label, () => {
       if (signal.aborted) throw abortedBy(signal);
       const watch = this.#kubernetes.watch(request, body);
@@ -75,7 +75,7 @@ export class SimulatedKubernetesTransport implements Transport {
   }
 }
 
-/** `PATCH services/status default/web`: what it does to what, and to which. */
+/** `PATCH services/status default/web`: verb, resource and object. */
 export function describeRequest({ method, path, isLong }: TransportRequest): string {
   const resource = parseResourcePath(new URL(path, 'https://localhost').pathname);
   if (resource === undefined) return `${method} ${path}`;

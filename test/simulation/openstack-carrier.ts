@@ -35,7 +35,7 @@ export class SimulatedOpenStackCarrier implements RequestCarrier {
 
 const identifier = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/;
 
-/** `PUT network ports/ID/tags`: which of many is not said, so that the same call has the same label. */
+/** `PUT network ports/ID/tags`: without the ID, so that the same call has the same label. */
 function describeRequest({ method, url }: HttpRequest): string {
   const { hostname, pathname } = new URL(url);
   const [service] = hostname.split('.');

@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { seededRandom } from '../../packages/base/src/simulation/random.ts';
 
 /**
- * The embedded services draw ids, and much goes by their order. From a seed they are the same in every run;
- * what is imported from `node:crypto` by its name changes with the module.
+ * The embedded services draw random IDs, and much depends on their order. From a seed they are the same in
+ * every run; named imports from `node:crypto` change with the module.
  */
 async function withIdsFrom(seed: number, work: () => Promise<void>): Promise<void> {
   const { randomUUID } = crypto;
@@ -22,7 +22,7 @@ async function withIdsFrom(seed: number, work: () => Promise<void>): Promise<voi
   }
 }
 
-/** One seed of a search, or as many as it is asked for. */
+/** One seed of a search, or the requested number of seeds. */
 function seedsOf(count: number): number[] {
   const one = process.env['CAUSEWAY_SEED'];
   if (one !== undefined) return [Number(one)];
@@ -31,22 +31,22 @@ function seedsOf(count: number): number[] {
 }
 
 /**
- * Runs random schedules, each from a seed of its own: the same in every run, so that what fails does so
- * again. `CAUSEWAY_SCHEDULES=100000` looks further, `CAUSEWAY_SEED=17` plays one of them.
+ * Runs random schedules, each from its own seed: the same in every run, so that a failure repeats.
+ * `CAUSEWAY_SCHEDULES=100000` runs more, `CAUSEWAY_SEED=17` runs one of them.
  */
 export async function searchSchedules(
   name: string,
   count: number,
-  play: (seed: number) => Promise<void>,
+  run: (seed: number) => Promise<void>,
 ): Promise<void> {
   const seeds = seedsOf(count);
   for (const seed of seeds) {
     try {
-      await withIdsFrom(seed, () => play(seed));
+      await withIdsFrom(seed, () => run(seed));
     } catch (cause) {
       const again = `CAUSEWAY_SEED=${seed} npm test -- test/simulation/${name}`;
       const said = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`seed ${seed}: ${said}\nto play it again: ${again}`, { cause });
+      throw new Error(`seed ${seed}: ${said}\nto run it again: ${again}`, { cause });
     }
   }
   process.stdout.write(`${name}: ${seeds.length} schedules\n`);

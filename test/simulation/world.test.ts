@@ -44,7 +44,7 @@ test('a reflector follows the cluster, also when the server ends its watch', asy
   await world.simulation.runUntil(() => store.get('default/web') === undefined);
 });
 
-test('a process that was killed sees nothing more, its successor sees all', async () => {
+test('a killed process gets no more events, its successor gets all', async () => {
   const world = new SimulatedWorld(2);
   const first = world.simulation.process('first');
   const before = follow(world, first);
@@ -57,7 +57,7 @@ test('a process that was killed sees nothing more, its successor sees all', asyn
   expect(after.get('default/web')).toBeDefined();
 });
 
-test('a call is cut off before or after it takes place', async () => {
+test('a call is interrupted before or after it takes effect', async () => {
   for (const moment of ['before', 'after'] as const) {
     const world = new SimulatedWorld(3);
     const process = world.simulation.process('writer');

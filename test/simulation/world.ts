@@ -19,25 +19,25 @@ import { SimulatedKubernetesTransport, type Loss } from './kubernetes-transport.
 import { SimulatedOpenStackCarrier } from './openstack-carrier.ts';
 
 export interface WorldOptions {
-  /** By how much time may move although something is under way; see Simulation. */
+  /** How far time may advance while work is in progress; see Simulation. */
   readonly hasteMs?: number;
   readonly openstack?: Omit<EmbeddedOptions, 'clock'>;
-  /** Counts what controllers do, and their requests to Kubernetes. */
+  /** Counts the controllers' work, and their requests to Kubernetes. */
   readonly metrics?: Metrics;
 }
 
 /**
- * A cluster and a cloud inside a simulation. Processes are made, killed and made anew; the two stay.
- * Time is the simulation's, and every request to either is an outside call of who sends it.
+ * A cluster and a cloud inside a simulation. Processes are started, killed and restarted; the two stay. Time
+ * is the simulation's, and every request to either is an outside call of its sender.
  */
 export class SimulatedWorld {
   readonly simulation: Simulation;
   readonly kubernetes: InProcessKubernetes;
   readonly openstack: InProcessOpenStack;
-  /** Someone with kubectl: never killed, and part of the same order of events. */
+  /** A user with kubectl: never killed, and part of the same order of events. */
   readonly user: KubeClient;
   readonly metrics: Metrics;
-  /** What gets lost of the requests that are sent from now on, by their labels; not of the user's. */
+  /** The lost parts of future requests, by their labels; the user's are never lost. */
   lossOf: (label: string) => Loss = () => undefined;
 
   constructor(seed: number, options: WorldOptions = {}) {
@@ -83,7 +83,7 @@ export class SimulatedWorld {
     });
   }
 
-  /** Runs the simulation until the work is done; for what a test itself asks of the cluster or the cloud. */
+  /** Runs the simulation until the work is done; for a test's own requests to the cluster or the cloud. */
   async complete<T>(work: Promise<T>): Promise<T> {
     let isDone = false;
     const end = () => (isDone = true);
@@ -93,8 +93,8 @@ export class SimulatedWorld {
   }
 
   /**
-   * Runs until nothing is unsettled. `always` names what must never be and is asked after each step; a
-   * failure comes with the seed, what is unsettled, and the last steps.
+   * Runs until nothing is unsettled. `always` returns violations and is checked after each step; a failure
+   * contains the seed, the unsettled objects and the last steps.
    */
   protected async runUntilSettled(
     unsettled: () => readonly string[],

@@ -88,7 +88,7 @@ const second: Change = {
   kept: new Map(),
 };
 
-/** What an agent finds in its directories when it starts. */
+/** State that an agent finds in its directories when it starts. */
 export const agentState: SampleKind = {
   name: 'agent-state',
 
@@ -110,7 +110,7 @@ export const agentState: SampleKind = {
   async read(directory) {
     await renameLegacyFiles(directory);
     const { store, stored } = await StateStore.open(directory);
-    // It goes on from there: what it reads, it can also write anew.
+    // It continues from there: it can write again what it reads.
     await store.compact(stored.holder.current, stored.undo);
     await store.close();
     const again = await StateStore.open(directory);
@@ -127,7 +127,9 @@ export const agentState: SampleKind = {
   },
 };
 
-/** What a controller sends to an agent of the next version, and an agent gets from the one before. */
+/**
+ * What a controller sends to an agent of the next version, and what an agent gets from the previous version.
+ */
 export const agentPush: SampleKind = {
   name: 'agent-push',
 

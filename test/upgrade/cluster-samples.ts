@@ -146,7 +146,7 @@ const origin = {
   loadBalancer: { id: 'b1', name: 'Über/uns' },
 };
 
-/** Objects of the cluster beside Services: what controllers tell themselves over a restart. */
+/** Objects of the cluster beside Services: state that controllers keep over a restart. */
 export const clusterObjects: SampleKind = {
   name: 'cluster-objects',
 
@@ -265,7 +265,7 @@ async function all(client: KubeClient, resource: typeof configMaps | typeof leas
   return found;
 }
 
-/** As somebody else's cluster has it, who restored it. */
+/** As in another cluster, after a restore. */
 function withoutIdentity<T extends ConfigMap | Lease>(object: T): T {
   const { namespace: place, name, labels, annotations } = object.metadata ?? {};
   const metadata = { namespace: place, name, labels, annotations };
@@ -273,8 +273,8 @@ function withoutIdentity<T extends ConfigMap | Lease>(object: T): T {
 }
 
 /**
- * Names by which the next version finds what this one made. Whoever changes one has to look under the
- * one before as well.
+ * Names by which the next version finds the objects of this one. After a change, the code must also search
+ * for the previous name.
  */
 export const names: SampleKind = {
   name: 'names',
@@ -288,7 +288,7 @@ export const names: SampleKind = {
           controller: controllerSettings.parse({ clusterId: 'x' }).leaderElection,
           discovery: leaseName(discovery),
         },
-        configMaps: { boardName: gatewayConfigMapName, addressBookName },
+        configMaps: { gatewayConfigMapName, addressBookName },
         finalizers: [cleanupFinalizer, octavia.serviceFinalizer, octavia.klbFinalizer],
         annotations: { recordAnnotation, holdingAnnotation, ...idlingNames() },
         table: proxySettings.parse({}).nftables.table,

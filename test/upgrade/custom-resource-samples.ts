@@ -28,7 +28,7 @@ const { signal } = new AbortController();
 const definitions = [kuryrLoadBalancerDefinition, egressNetworkPolicyDefinition];
 const project = { project_id: 'project' };
 
-/** Everything that one can hold. */
+/** With every field set. */
 const balancer: KuryrLoadBalancer = {
   metadata: { namespace: 'shop', name: 'web', finalizers: [klbFinalizer] },
   spec: {
@@ -138,7 +138,7 @@ interface Written {
   readonly policy: EgressNetworkPolicy;
 }
 
-/** Objects of our own kinds, with the definitions by which the API server took them. */
+/** Objects of Causeway's own kinds, with the definitions under which the API server accepted them. */
 export const customResources: SampleKind = {
   name: 'custom-resources',
 
@@ -148,13 +148,13 @@ export const customResources: SampleKind = {
       `${JSON.stringify({ definitions, balancer, policy } satisfies Written, undefined, 2)}\n`,
     ),
 
-  /** The definitions of today replace those of then: everything stays, and can be written. */
+  /** Current definitions replace the old ones: all objects stay, and can be written. */
   async read(directory) {
     const written = JSON.parse(await fs.readFile(file(directory), 'utf8')) as Written;
     const client = memoryKubeClient();
     const install = async (wanted: readonly CustomResourceDefinition[]) => {
       const options = { signal, fieldManager: 'test', force: true };
-      // As kubectl and Helm do it: ours leaves definitions alone that have all it needs.
+      // Like kubectl and Helm: Causeway itself leaves sufficient definitions alone.
       for (const each of wanted) await client.apply(customResourceDefinitions, each, options);
       await installCustomResources(client, wanted, { clock: systemClock, ...options });
     };
@@ -178,7 +178,7 @@ export const customResources: SampleKind = {
       return client.get(resource, at, { signal });
     };
     const klb = await touched(kuryrLoadBalancers, 'web');
-    // A status is checked by itself.
+    // A status is validated separately.
     await client.patchMerge(
       kuryrLoadBalancers,
       where,

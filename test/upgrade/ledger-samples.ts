@@ -22,7 +22,7 @@ import { plain, sampleTime, type SampleKind } from './sample-kind.ts';
 const { signal } = new AbortController();
 const database = 'ipam.db';
 
-/** A ledger that was in use: a site, pools, clusters, what is held, what rests, who waits. */
+/** A ledger that was in use: a site, pools, clusters, reservations, quarantines and queued requests. */
 async function useLedger(file: string): Promise<{ entries: readonly Entry[]; tokens: string[] }> {
   const ledger = await SqliteLedger.open(file);
   const operator = await createOperator(ledger, 'sample', sampleTime, signal);
@@ -92,7 +92,7 @@ export const sqliteLedger: SampleKind = {
     const ledger = await SqliteLedger.open(path.join(directory, database));
     try {
       const meaning = await meaningOf(ledger, await readTokens(directory));
-      // Somebody goes on with it.
+      // The ledger stays in use.
       const writes = [{ key: 'state/later/x', value: '{}' }];
       const { applied } = await ledger.commit({ conditions: [], writes }, signal);
       return { meaning, applied };
@@ -102,7 +102,7 @@ export const sqliteLedger: SampleKind = {
   },
 };
 
-/** In etcd the same records stand under the same keys; a backup has them, too. */
+/** In etcd the same records are under the same keys; a backup has them, too. */
 export const etcdLedger: SampleKind = {
   name: 'ledger-etcd',
 

@@ -1,6 +1,6 @@
 /**
- * One form of state that a release leaves behind. `write` makes a sample with the code that writes it in
- * production, `read` says what the code of today takes it for, as plain JSON.
+ * One form of state that a release leaves behind. `write` makes a sample with the production code that writes
+ * it; `read` returns how the current code reads it, as plain JSON.
  */
 export interface SampleKind {
   readonly name: string;
@@ -9,13 +9,13 @@ export interface SampleKind {
   readonly read: (directory: string) => Promise<unknown>;
 }
 
-/** What stands beside each sample: what it meant to the release that wrote it. */
+/** File beside each sample: its meaning to the release that wrote it. */
 export const meaningFile = 'meaning.json';
 
 /** A time that every sample uses, so that writing one again changes little. */
 export const sampleTime = Date.parse('2026-01-01T00:00:00Z');
 
-/** Maps and sets as JSON has them, undefined left out. */
+/** Maps and sets as JSON, without undefined values. */
 export function plain(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_key, each: unknown) => {

@@ -22,22 +22,25 @@ const main = path.join(
   'cli',
   'main.ts',
 );
-/** The router between the nodes' network and the outer one, which is the control plane. */
+/** The router between the nodes' network and the external one, which is the control plane. */
 const router = '192.0.2.1';
-/** What the client asks nodes and pods from directly: their answers come back by the router. */
+/**
+ * Address from which the client connects to nodes and pods directly: their answers come back through the
+ * router.
+ */
 const directAddress = '192.0.2.200';
 
-/** Who serves LoadBalancers. */
+/** Implementation of LoadBalancers. */
 export interface LoadBalancer {
-  /** Adds somebody outside, where the suite runs, and answers them. */
+  /** Adds a client machine outside, where the suite runs, and returns it. */
   readonly start: (cluster: RealCluster) => Promise<Machine>;
-  /** Tests of what it does not promise. */
+  /** Tests of features that it does not support. */
   readonly leavesOut?: RegExp;
-  /** How many tests at once, where it can't be as many as one likes. */
+  /** Number of parallel tests, if limited. */
   readonly processes?: number;
 }
 
-/** The tests' own, in which nothing but a proxy can be at fault. */
+/** The tests' own; only a proxy can fail with it. */
 const routed: LoadBalancer = {
   async start(cluster) {
     const client = await addClient(cluster);
@@ -47,7 +50,7 @@ const routed: LoadBalancer = {
   },
 };
 
-/** Two gateways, which the nodes' default route leads to. */
+/** Two gateways; the nodes' default route leads to them. */
 const gateway: LoadBalancer = {
   async start(cluster) {
     const { client, gateways } = await Gateways.start(cluster);
@@ -76,10 +79,10 @@ const gateway: LoadBalancer = {
 
 /** The first node's own address. Nothing is reserved, so there is no ledger. */
 const poolNode: LoadBalancer = {
-  // One node takes everything: with the policy Local, pods elsewhere get nothing.
+  // One node gets all traffic: with the policy Local, pods on other nodes get nothing.
   leavesOut:
     /target (all )?nodes with endpoints|work for type=LoadBalancer|Local traffic|Policy=Local/,
-  // All have the same address, and most of them the same port.
+  // All Services have the same address, and most of them the same port.
   processes: 1,
   async start(cluster) {
     const client = await addClient(cluster);
@@ -97,7 +100,7 @@ export const loadBalancers: Readonly<Record<string, LoadBalancer>> = {
   'pool-node': poolNode,
 };
 
-/** Outside the nodes' network: a client within it counts as masqueraded to some tests. */
+/** Outside the nodes' network: some tests take a client within it for masqueraded. */
 async function addClient(cluster: RealCluster): Promise<Machine> {
   await cluster.addSwitch('outside');
   await openRouter(cluster);
@@ -112,7 +115,7 @@ async function openRouter({ controlPlane }: RealCluster): Promise<void> {
   await controlPlane.run('sysctl', '-qw', 'net.ipv4.fib_multipath_hash_policy=1');
 }
 
-/** It ends with the cluster. */
+/** The controller ends with the cluster. */
 async function startController(cluster: RealCluster, settings: object): Promise<void> {
   const config = path.join(cluster.files.root, 'controller.yaml');
   const common = {

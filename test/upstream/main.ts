@@ -1,4 +1,4 @@
-// Kubernetes' own end-to-end tests for networking on the real cluster, with our proxy on nodes where
+// Kubernetes' own end-to-end tests for networking on the real cluster, with Causeway's proxy on nodes where
 // kube-proxy never ran. The last line is "N of N passed"; the table is written to --output.
 //
 //   npm run test:upstream                              the tests of baseline.txt
@@ -76,14 +76,14 @@ try {
   await cluster.stop();
 }
 const outcomes = readReport(await fs.readFile(path.join(output, 'report.json'), 'utf8'));
-process.exit(await tell(outcomes));
+process.exit(await report(outcomes));
 
 async function breakOff(): Promise<never> {
   await cluster.stop();
   process.exit(130);
 }
 
-/** Three zones: some tests look where traffic goes, and want six nodes for it. */
+/** Three zones: some tests check where traffic goes, and need six nodes. */
 async function nameZones(): Promise<void> {
   for (const { name, place } of cluster.nodes) {
     const zone = `topology.kubernetes.io/zone=z${((place.number - 1) % 3) + 1}`;
@@ -110,7 +110,7 @@ async function runSuite(client: Machine): Promise<void> {
   await suite.exited;
 }
 
-async function tell(found: readonly TestOutcome[]): Promise<number> {
+async function report(found: readonly TestOutcome[]): Promise<number> {
   const byName = new Map(found.map((outcome) => [outcome.name, outcome]));
   const lines = chosen.map((name) => {
     const { state = 'not run', seconds = 0, message = '' } = byName.get(name) ?? {};

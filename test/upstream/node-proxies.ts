@@ -15,7 +15,7 @@ const main = path.join(
   'main.ts',
 );
 
-/** Our proxy in kube-proxy's place on every node. */
+/** Causeway's proxy in place of kube-proxy on every node. */
 export async function startNodeProxies(cluster: RealCluster): Promise<void> {
   await Promise.all(
     cluster.nodes.map(async ({ name, machine }) => {

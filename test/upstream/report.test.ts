@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { focusOf, readReport } from './report.ts';
 
 describe('the report of upstream tests', () => {
-  test('names tests in full, and leaves out those that were not chosen', () => {
+  test('names tests in full, and leaves out tests that were not selected', () => {
     const spec = (LeafNodeText: string, State: string, Message?: string) => ({
       LeafNodeType: 'It',
       LeafNodeText,
@@ -26,7 +26,7 @@ describe('the report of upstream tests', () => {
     ]);
   });
 
-  test('a focus matches a name with brackets, and no longer one', () => {
+  test('a focus matches a name with brackets, and not a longer one', () => {
     const pattern = new RegExp(focusOf(['[sig-network] a (b)']));
     expect(pattern.test('[sig-network] a (b)')).toBe(true);
     expect(pattern.test('[sig-network] a (b) c')).toBe(false);

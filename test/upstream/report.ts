@@ -1,4 +1,4 @@
-/** What ginkgo's report says of each test that was chosen. */
+/** Result of each selected test in ginkgo's report. */
 export interface TestOutcome {
   readonly name: string;
   readonly state: 'passed' | 'failed' | 'skipped';

@@ -13,7 +13,7 @@ const packages = [
   ...['iptables', 'iputils-ping', 'netcat-openbsd', 'nftables', 'nginx-light', 'procps', 'wget'],
 ];
 
-/** How the images start that the tests for networking ask for. */
+/** How to start the images that the network tests use. */
 const starts: Readonly<Record<string, Omit<ImageContent, 'name'>>> = {
   'e2e-test-images/agnhost': { entrypoint: ['/agnhost'], command: ['pause'] },
   pause: { entrypoint: ['/workload'] },
@@ -25,8 +25,8 @@ const starts: Readonly<Record<string, Omit<ImageContent, 'name'>>> = {
 };
 
 /**
- * The archive with the images of the suite, under the names that it asks for: one Debian with
- * everything, in place of the small systems that upstream uses.
+ * The archive with the images of the suite, under the names that it requests: one Debian with everything,
+ * instead of the small systems of upstream.
  */
 export async function ensureSuiteImages(): Promise<string> {
   const archive = cacheDirectory('images', 'upstream-1.36.3-1.tar');
@@ -65,7 +65,7 @@ async function addPrograms(root: string): Promise<void> {
     inRoot('etc/group'),
     `${user}:x:1000:\ngroup-defined-in-image:x:50000:${user}\n`,
   );
-  // As busybox's in the upstream image: with retries, each check that nothing answers takes minutes.
+  // Like busybox in the upstream image: with retries, each check that nothing answers takes minutes.
   await fs.writeFile(inRoot('etc/wgetrc'), 'tries = 1\n');
   await fs.rm(inRoot('etc/nginx/sites-enabled/default'), { force: true });
   await fs.writeFile(
@@ -74,7 +74,7 @@ async function addPrograms(root: string): Promise<void> {
   );
 }
 
-/** Names and versions as the suite itself says them. */
+/** Names and versions according to the suite itself. */
 async function imagesOfSuite(): Promise<ImageContent[]> {
   const { stdout } = await runProgram(await ensureProgram('e2e.test'), ['--list-images']);
   const names = new Set(stdout.split('\n').map((line) => line.trim()));

@@ -1,5 +1,6 @@
-// Somebody who connects to every Service again and again. Usage: attempt-client.ts EVERY-MS LIMIT-MS. Reads one line for each change of
-// whom to knock at, a JSON list of { key, host, port }; prints one line for each answer or failure.
+// A client that connects to every Service again and again. Usage: attempt-client.ts EVERY-MS LIMIT-MS. Reads
+// one line for each change of the targets, a JSON list of { key, host, port }; prints one line for each
+// answer or failure.
 
 import net from 'node:net';
 import { createInterface } from 'node:readline';
@@ -14,7 +15,7 @@ createInterface({ input: process.stdin })
   .on('close', () => process.exit(0));
 
 for (;;) {
-  // Side by side: one that does not answer keeps nobody else waiting.
+  // In parallel: a target that does not answer delays no other.
   for (const target of targets) void probeTcp(target);
   await delay(everyMs);
 }
@@ -25,8 +26,8 @@ async function probeTcp(target: Target): Promise<void> {
     (said) => ({ said }),
     (error: unknown) => ({ error: error instanceof Error ? error.message : String(error) }),
   );
-  const probeTcp: Attempt = { key: target.key, beganAt, tookMs: Date.now() - beganAt, ...outcome };
-  process.stdout.write(`${JSON.stringify(probeTcp)}\n`);
+  const attempt: Attempt = { key: target.key, beganAt, tookMs: Date.now() - beganAt, ...outcome };
+  process.stdout.write(`${JSON.stringify(attempt)}\n`);
 }
 
 function connect({ host, port }: Target): Promise<string> {
@@ -36,6 +37,6 @@ function connect({ host, port }: Target): Promise<string> {
     socket.setTimeout(limitMs, () => socket.destroy(new Error('no answer')));
     socket.on('data', (chunk) => (said += chunk.toString()));
     socket.on('error', reject);
-    socket.on('close', () => (said === '' ? reject(new Error('nothing said')) : resolve(said)));
+    socket.on('close', () => (said === '' ? reject(new Error('no data')) : resolve(said)));
   });
 }

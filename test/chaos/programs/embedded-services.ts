@@ -1,5 +1,5 @@
-// The embedded Kubernetes and OpenStack in a process of their own. Prints where they are, then obeys the
-// commands on its standard input, one a line, and answers each with a line.
+// The embedded Kubernetes and OpenStack in their own process. Prints their addresses, then runs the commands
+// on its standard input, one per line, and answers each with a line.
 
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { startEmbeddedOpenStack } from '../../../packages/fake-openstack/src/clo
 
 const kubernetes = await startEmbeddedKubernetes();
 const openstack = await startEmbeddedOpenStack({
-  // Clients need a new one every now and then.
+  // Clients need a new token now and then.
   tokenLifetimeMs: 60_000,
   provisioningDelayMs: 500,
 });
@@ -16,7 +16,7 @@ let resumeCloud: (() => void) | undefined;
 
 const commands: Record<string, () => unknown> = {
   'restart kubernetes': () => kubernetes.restart(),
-  'forget history': () => kubernetes.expireHistory(),
+  'drop history': () => kubernetes.expireHistory(),
   'revoke tokens': () => openstack.keystone.tokens.revokeAll(),
   'suspend cloud': () => {
     const milliseconds = 3_000;

@@ -1,5 +1,5 @@
-// Loaded before a program of ours (`node --import`): its wall clock is wrong by as many milliseconds as the
-// file CHAOS_CLOCK says. What only goes forward (performance.now) stays as it is, as on a machine whose
+// Loaded before a Causeway program (`node --import`): its wall clock is wrong by the number of milliseconds
+// in the file CHAOS_CLOCK. The monotonic clock (performance.now) stays as it is, as on a machine where the
 // clock is set.
 
 import fs from 'node:fs';

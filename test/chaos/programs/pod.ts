@@ -1,5 +1,5 @@
-// A pod that serves several Services, one on each port: says its name and the port to whoever connects.
-// Run as: node pod.ts NAME FIRST-PORT COUNT
+// A pod that serves several Services, one on each port: sends its name and the port to every client. Run as:
+// node pod.ts NAME FIRST-PORT COUNT
 
 import net from 'node:net';
 import { listen } from '../../../packages/base/src/network/listen.ts';

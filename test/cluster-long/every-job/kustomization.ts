@@ -6,7 +6,7 @@ import type { EverySetting } from './settings.ts';
 
 const deploy = path.join(import.meta.dirname, '..', '..', '..', 'deploy', 'kustomize');
 
-/** An overlay of a user's own, with ours as its bases, as docs/installation.md has it. Answers with its folder. */
+/** A user's overlay with Causeway's as its bases, as in docs/installation.md. Returns its directory. */
 export async function writeOverlay(directory: string, settings: EverySetting): Promise<string> {
   await fs.mkdir(directory, { recursive: true });
   const ours = (...names: string[]) =>

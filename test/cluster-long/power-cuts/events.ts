@@ -3,7 +3,7 @@ import type { Gateway } from '../../services/real-cluster/gateways.ts';
 import type { OutageFigures } from './outage-figures.ts';
 import type { PowerCutStage } from './stage.ts';
 
-/** The gateway that has the address is cut off, until the other one has it. */
+/** Cuts the power of the active gateway, until the other one is active. */
 export async function cutMaster(
   stage: PowerCutStage,
 ): Promise<{ gateway: Gateway; figures: OutageFigures }> {
@@ -22,7 +22,7 @@ export function bringBack(stage: PowerCutStage, gateway: Gateway): Promise<Outag
   });
 }
 
-/** Of the gateway that has the address. */
+/** Restarts the agent of the active gateway. */
 export async function restartAgent(stage: PowerCutStage): Promise<OutageFigures> {
   const master = await stage.master();
   return stage.notice(async () => {
@@ -31,7 +31,7 @@ export async function restartAgent(stage: PowerCutStage): Promise<OutageFigures>
   });
 }
 
-/** The node of the controller that leads is cut off, until Kubernetes has noticed. */
+/** Cuts the power of the leading controller's node, until Kubernetes has noticed. */
 export async function cutLeadingNode(
   stage: PowerCutStage,
 ): Promise<{ node: ClusterNode; figures: OutageFigures }> {

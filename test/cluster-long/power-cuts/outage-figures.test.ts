@@ -9,7 +9,7 @@ const answer = (at: number, until: number, node?: string): Line => ({
   failure: node === undefined ? 'ABORT_ERR' : undefined,
 });
 
-test('silence is from the last answer before the event to the first after it', () => {
+test('the outage is from the last answer before the event to the first after it', () => {
   const lines: Line[] = [
     answer(0, 10, 'n1'),
     answer(500, 510, 'n1'),
@@ -23,13 +23,13 @@ test('silence is from the last answer before the event to the first after it', (
   expect(figures.failures).toEqual(['ABORT_ERR at 100', 'ABORT_ERR at 150']);
 });
 
-test('what was before the event does not count', () => {
+test('ignores everything before the event', () => {
   const lines: Line[] = [answer(0, 10, 'n1'), answer(20, 30), answer(5_000, 5_010, 'n1')];
   const figures = outageFigures([...lines, answer(5_050, 5_060, 'n1')], 5_020);
   expect(figures).toMatchObject({ outageMs: 50, failed: 0, lastFailureMs: 0 });
 });
 
-test('downloads are as in the last report', () => {
+test('takes downloads from the last report', () => {
   const report = (moving: number, still: number): Line => ({
     kind: 'downloads',
     at: 0,
@@ -39,6 +39,6 @@ test('downloads are as in the last report', () => {
   expect(downloads).toEqual({ of: 10, alive: 9, lostFrom: ['n1'] });
 });
 
-test('a line that is not whole yet is left out', () => {
+test('ignores an incomplete line', () => {
   expect(readLines('{"kind":"answer","at":1,"until":2}\n{"kind":"answ')).toHaveLength(1);
 });

@@ -1,14 +1,14 @@
-/** A new connection: when it began and ended, and who answered, if anybody did. */
+/** A new connection: its begin, its end and the pod that answered, if any. */
 export interface Answer {
   readonly kind: 'answer';
   readonly at: number;
   readonly until: number;
   readonly node?: string | undefined;
-  /** What became of it, if nobody answered. */
+  /** How it failed, if it did. */
   readonly failure?: string | undefined;
 }
 
-/** How downloads fare, by the node that they come from. */
+/** State of the downloads, by the node that they come from. */
 export interface DownloadReport {
   readonly kind: 'downloads';
   readonly at: number;
@@ -19,24 +19,24 @@ export interface DownloadReport {
 
 export type Line = Answer | DownloadReport;
 
-/** What somebody outside noticed of an event. */
+/** Effect of an event on an external client. */
 export interface OutageFigures {
   /** The longest time in which no connection was answered. */
   readonly outageMs: number;
   readonly failed: number;
-  /** How they failed, each with when it began after the event: `ECONNREFUSED at 120`. */
+  /** Failures, each with its begin after the event: `ECONNREFUSED at 120`. */
   readonly failures: readonly string[];
-  /** How long after the event the last connection began that failed; 0 if none did. */
+  /** Begin of the last failed connection after the event; 0 if none failed. */
   readonly lastFailureMs: number;
   readonly downloads: {
     readonly of: number;
     readonly alive: number;
-    /** The nodes whose downloads do not go on. */
+    /** Nodes with stopped downloads. */
     readonly lostFrom: readonly string[];
   };
 }
 
-/** Of an event at a time. The lines are in the order in which connections ended. */
+/** Figures of an event at this time. The lines are in the order in which connections ended. */
 export function outageFigures(lines: readonly Line[], eventAt: number): OutageFigures {
   const answers = lines.filter((line) => line.kind === 'answer');
   let outageMs = 0;
@@ -63,7 +63,7 @@ export function outageFigures(lines: readonly Line[], eventAt: number): OutageFi
   };
 }
 
-/** Lines as they were printed; the last one may not be whole yet. */
+/** Printed lines; the last one may be incomplete. */
 export function readLines(text: string): Line[] {
   return text.split('\n').flatMap((line) => {
     try {

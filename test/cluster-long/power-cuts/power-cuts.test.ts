@@ -15,66 +15,69 @@ const isRunnable =
   (await isAvailable(ensureProductImage)) &&
   (await isAvailable(() => ensureProgram('helm')));
 
-/** The agents' setting, as it is if nobody says otherwise. */
+/** The agents' default setting. */
 const probeMs = 500;
-/** Nobody is silent for as long as this, and no new connection fails later than that. */
+/** Every outage is shorter than this, and no new connection fails later. */
 const mostAdverts = 6;
 const mostProbes = 4;
 
-/** One story: each test goes on where the one before it ended, and in the end everything is as before. */
+/**
+ * The tests run in order: each continues from the state of the previous one, and at the end everything is as
+ * before.
+ */
 describe.skipIf(!isRunnable)('power cuts', () => {
   let stage: PowerCutStage;
   let cutOff: Gateway;
-  const told: string[] = [];
+  const report: string[] = [];
   beforeAll(async () => {
     stage = await PowerCutStage.start();
   });
   afterAll(async () => {
-    process.stdout.write(`${told.join('\n')}\n`);
+    process.stdout.write(`${report.join('\n')}\n`);
     await stage?.stop();
   });
 
-  function tell(what: string, figures: OutageFigures) {
+  function addFigures(what: string, figures: OutageFigures) {
     const { outageMs, failed, failures, lastFailureMs, downloads } = figures;
-    const outage = `silent for ${outageMs} ms (${(outageMs / advertMs).toFixed(1)} adverts)`;
+    const outage = `outage of ${outageMs} ms (${(outageMs / advertMs).toFixed(1)} adverts)`;
     const last = `the last ${lastFailureMs} ms (${(lastFailureMs / probeMs).toFixed(1)} probes) after`;
     const lost = failed === 0 ? 'no connection failed' : `${failed} connections failed, ${last}`;
-    told.push(
+    report.push(
       `${what}: ${outage}; ${lost}; ${downloads.alive} of ${downloads.of} downloads go on`,
       ...failures.map((failure) => `  ${failure} ms`),
     );
   }
 
-  test('the gateway that has the address is cut off: the other one takes over, and all downloads go on', async () => {
+  test('when the active gateway loses power, the other one takes over, and all downloads continue', async () => {
     const { gateway, figures } = await cutMaster(stage);
     cutOff = gateway;
-    tell('gateway cut off', figures);
+    addFigures('gateway cut off', figures);
     expect(figures.downloads).toMatchObject({ alive: figures.downloads.of, lostFrom: [] });
     expect(figures.outageMs).toBeLessThan(mostAdverts * advertMs);
     expect(figures.lastFailureMs).toBeLessThanOrEqual(mostProbes * probeMs);
   });
 
-  test('it is back: the other one keeps the address, nothing fails and nothing breaks', async () => {
+  test('when it is back, the other one stays active, nothing fails and nothing breaks', async () => {
     const master = await stage.master();
     const figures = await bringBack(stage, cutOff);
-    tell('gateway back', figures);
+    addFigures('gateway back', figures);
     expect(figures).toMatchObject({ failed: 0, downloads: { lostFrom: [] } });
     expect((await stage.master()).name).toBe(master.name);
   });
 
-  test('its agent is started again: nobody notices', async () => {
+  test('a restart of its agent has no effect on traffic', async () => {
     const figures = await restartAgent(stage);
-    tell('agent restarted', figures);
+    addFigures('agent restarted', figures);
     expect(figures).toMatchObject({ failed: 0, downloads: { lostFrom: [] } });
   });
 
-  test('a node is cut off, the leading controller on it: only downloads from its pod are lost', async () => {
+  test("when the leading controller's node loses power, only downloads from its pod are lost", async () => {
     const { node, figures } = await cutLeadingNode(stage);
-    tell('node cut off', figures);
+    addFigures('node cut off', figures);
     expect(figures.downloads.lostFrom).toEqual([node.name]);
     expect(figures.lastFailureMs).toBeLessThanOrEqual(mostProbes * probeMs);
     const back = await bringNodeBack(stage, node);
-    tell('node back', back);
+    addFigures('node back', back);
     expect(back.downloads.lostFrom).toEqual([]);
   });
 
@@ -82,7 +85,7 @@ describe.skipIf(!isRunnable)('power cuts', () => {
     ['etcd', ['etcd']],
     ['the control plane', []],
   ] as const)(
-    '%s is cut off and comes back: nothing fails and nothing breaks',
+    '%s loses power and recovers: nothing fails and nothing breaks',
     async (what, programs) => {
       const figures = await stage.notice(async () => {
         await stage.cluster.control.cutPower(...programs);
@@ -90,7 +93,7 @@ describe.skipIf(!isRunnable)('power cuts', () => {
         await stage.cluster.control.boot();
         await stage.asBefore();
       });
-      tell(`${what} cut off and back`, figures);
+      addFigures(`${what} cut off and back`, figures);
       expect(figures).toMatchObject({ failed: 0, downloads: { lostFrom: [] } });
     },
   );
@@ -109,6 +112,6 @@ describe.skipIf(!isRunnable)('power cuts', () => {
       ...gateways.gateways.map((gateway) => gateway.boot()),
     ]);
     await stage.asBefore();
-    told.push(`everything cut off: as before ${Math.round((Date.now() - at) / 1000)} s later`);
+    report.push(`everything cut off: as before ${Math.round((Date.now() - at) / 1000)} s later`);
   });
 });

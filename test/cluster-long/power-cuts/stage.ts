@@ -14,7 +14,7 @@ import type { OutageFigures } from './outage-figures.ts';
 import { Traffic } from './traffic.ts';
 
 const namespace = 'causeway-system';
-/** How many downloads are under way when something is cut off. */
+/** Number of running downloads at a power cut. */
 const downloads = 100;
 
 interface ServiceObject {
@@ -37,8 +37,8 @@ interface SliceList {
 }
 
 /**
- * A cluster with Causeway on it, by its chart, and a Service on two gateways with a pod on each node.
- * Gateways lead to pods: who leads to nodes depends on what those know of other nodes.
+ * A cluster with Causeway from its chart, and a Service on two gateways with a pod on each node. Gateways
+ * send to pods: sending to nodes would depend on what each node knows of the other nodes.
  */
 export class PowerCutStage {
   readonly cluster: RealCluster;
@@ -72,7 +72,7 @@ export class PowerCutStage {
     return this.cluster.stop();
   }
 
-  /** What somebody outside notices of an event, which is over when `act` ends. */
+  /** Effect of an event on an external client; the event is over when `act` ends. */
   async notice(act: () => Promise<void>, without: readonly string[] = []): Promise<OutageFigures> {
     const url = `http://${this.#address}/`;
     const traffic = await Traffic.start(this.cluster, this.gateways.client, url, downloads);
@@ -87,12 +87,12 @@ export class PowerCutStage {
     }
   }
 
-  /** The gateway that has the addresses. */
+  /** The active gateway. */
   master(): Promise<Gateway> {
     return waitFor('one of the gateways to be master', () => this.gateways.master());
   }
 
-  /** The node of the controller that leads. */
+  /** The node of the leading controller. */
   async leadingNode(): Promise<ClusterNode> {
     const lease = await this.cluster.get<{ spec: { holderIdentity: string } }>(
       ...['lease/causeway-controller', '-n', namespace],
@@ -100,25 +100,25 @@ export class PowerCutStage {
     const { items } = await this.cluster.get<PodList>(...['pods', '-n', namespace]);
     const pod = items.find(({ metadata }) => lease.spec.holderIdentity.includes(metadata.name));
     const node = this.cluster.nodes.find(({ name }) => name === pod?.spec.nodeName);
-    if (node === undefined) throw new Error(`nobody is ${lease.spec.holderIdentity}`);
+    if (node === undefined) throw new Error(`no node has ${lease.spec.holderIdentity}`);
     return node;
   }
 
-  /** Until the controller has given up: its lease ends while there is nobody to renew it with. */
+  /** Waits until the controller has ended: its lease expires while it can't be renewed. */
   async controllerHasGone(): Promise<void> {
-    await waitFor('the gateways to be led by nobody', async () => {
+    await waitFor('the gateways to have no leading controller', async () => {
       const led = await Promise.all(this.gateways.gateways.map((gateway) => gateway.isLed()));
       return !led.includes(true);
     });
   }
 
-  /** Boots a node as it was, its default route among it. */
+  /** Boots a node with its previous state, including its default route. */
   async boot(node: ClusterNode): Promise<void> {
     await node.boot();
     await this.gateways.lead(node.machine);
   }
 
-  /** Until Kubernetes counts pods of the Service on just these nodes as ready. */
+  /** Waits until Kubernetes counts pods of the Service on exactly these nodes as ready. */
   async readyOn(nodes: readonly string[]): Promise<void> {
     const words = ['endpointslices', '-l', 'kubernetes.io/service-name=web'];
     const wanted = nodes.toSorted().join();
@@ -136,8 +136,8 @@ export class PowerCutStage {
   }
 
   /**
-   * The Service has its address and is answered by every pod, one gateway is master and both have what the
-   * controller wants last, and a Service that is new is served.
+   * Waits until the Service has its address, every pod answers, one gateway is active, both have the last
+   * desired state, and a new Service is served.
    */
   async asBefore(): Promise<void> {
     await this.readyOn(this.cluster.nodes.map(({ name }) => name));
@@ -157,7 +157,7 @@ export class PowerCutStage {
     await waitFor('a new Service to be served', async () =>
       (await this.gateways.ask(`http://${probe}:81/`))?.includes('web-'),
     );
-    await waitFor('both gateways to have what is wanted', () => this.#isCurrent());
+    await waitFor('both gateways to have the desired state', () => this.#isCurrent());
     await this.cluster.kubectl('delete', 'service', 'probe', '--timeout=300s');
   }
 

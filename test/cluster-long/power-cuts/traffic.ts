@@ -14,11 +14,11 @@ import {
 } from './outage-figures.ts';
 
 const program = path.join(import.meta.dirname, 'programs', 'outside-client.ts');
-/** A connection that began before something has ended this long after it. */
+/** A connection that began before an event has ended this long after it. */
 const patienceMs = 2_000;
 let count = 0;
 
-/** Somebody outside who connects again and again, with downloads under way. */
+/** An external client that connects continually, with running downloads. */
 export class Traffic {
   readonly #process: ServiceProcess;
   readonly #log: string;
@@ -28,7 +28,7 @@ export class Traffic {
     this.#log = log;
   }
 
-  /** Answers when all downloads flow. */
+  /** Returns when all downloads flow. */
   static async start(
     cluster: RealCluster,
     client: Machine,
@@ -46,7 +46,7 @@ export class Traffic {
     return traffic;
   }
 
-  /** Until a connection is answered that began now. */
+  /** Waits until a connection that begins now is answered. */
   async answered(): Promise<void> {
     const now = Date.now();
     await waitFor('an answer', async () =>
@@ -57,8 +57,8 @@ export class Traffic {
   }
 
   /**
-   * What was noticed of an event: when everything that began by now has ended, and each download either
-   * is broken or goes on, those from nodes without power aside.
+   * Effect of an event: when everything that began by now has ended, and each download is either broken or
+   * continues, except those from nodes without power.
    */
   async figures(eventAt: number, without: readonly string[] = []): Promise<OutageFigures> {
     const now = Date.now();
@@ -70,7 +70,7 @@ export class Traffic {
     return outageFigures(lines, eventAt);
   }
 
-  /** How many downloads come from a node. */
+  /** Number of downloads from a node. */
   async from(node: string): Promise<number> {
     const counts = lastReport(await this.#lines())?.nodes[node];
     return counts === undefined ? 0 : counts.moving + counts.broken + counts.still;

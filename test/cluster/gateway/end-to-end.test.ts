@@ -25,10 +25,10 @@ const service = (name: string, port: number) => ({
   },
 });
 
-/** One story, in both families: each test goes on where the one before it ended. */
+/** The tests run in order, in both families: each continues from the state of the previous one. */
 describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
   let lab: Lab;
-  /** A floating IP, and an address of IPv6 that the gateways have themselves. */
+  /** A floating IP, and an IPv6 address that the gateways announce directly. */
   let addresses: readonly string[] = [];
   beforeAll(async () => {
     lab = await Lab.start();
@@ -44,7 +44,7 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
     for (const address of addresses) expect(await lab.world.curl(address, port)).toBeUndefined();
   }
 
-  test('a Service that kubectl creates gets addresses, and curl reaches its pod', async () => {
+  test('gives addresses to a Service that kubectl creates, and curl reaches its pod', async () => {
     await lab.runPod('p1');
     await lab.apply(service('web', 80));
     addresses = await lab.addressesOf('web');
@@ -56,19 +56,19 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
     await answers(['p1'], 80);
   });
 
-  test('it is scaled: both pods answer', async () => {
+  test('after scaling, both pods answer', async () => {
     await lab.runPod('p2');
     await answers(['p1', 'p2'], 80);
   });
 
-  test('its port is changed: the new one answers, the old one does not, the addresses stay', async () => {
+  test('after a port change, only the new port answers, and the addresses stay', async () => {
     await lab.apply(service('web', 8080));
     await answers(['p1', 'p2'], 8080);
     await isUnhealthy(80);
     expect(await lab.addressesOf('web')).toEqual(addresses);
   });
 
-  test('the gateway that serves it loses its power: the other one takes over, and it comes back', async () => {
+  test('when the active gateway loses power, the other one takes over, and the first one recovers', async () => {
     const struck = await waitFor('one master', () => lab.topology.master());
     await lab.topology.cutPower(struck);
     await answers(['p1', 'p2'], 8080);
@@ -77,8 +77,8 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
     await answers(['p1', 'p2'], 8080);
   });
 
-  test('the controller is killed in the middle of a new Service: the next one finishes it', async () => {
-    // The port that web has: it needs addresses of its own, for which Neutron is not to be had now.
+  test('when the controller is killed while it creates a Service, the next one finishes it', async () => {
+    // The port of web is taken, so this needs a new address, while Neutron does not answer.
     const resumeNeutron = await lab.suspendNeutron();
     await lab.apply(service('mail', 8080));
     await waitFor(
@@ -98,15 +98,15 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
     expect(await lab.addressesOf('web')).toEqual(addresses);
   });
 
-  test('a gateway that hangs is fenced: nobody hears it under an address that is given back', async () => {
-    const nobodyIsFenced = async () => (await lab.obeyPorts()).length === 0;
-    await waitFor('both gateways to be let through', nobodyIsFenced);
+  test('fences a hung gateway, so that it does not answer for a released address', async () => {
+    const noGatewayIsFenced = async () => (await lab.obeyPorts()).length === 0;
+    await waitFor('both gateways to be unfenced', noGatewayIsFenced);
     const [, six = ''] = await lab.addressesOf('mail');
     const struck = await waitFor('one master', () => lab.topology.master());
     const thaw = await lab.topology.network.freeze(struck);
     await lab.kubectl('delete', 'service', 'mail', '--wait=false');
     const isFenced = async () => (await lab.obeyPorts()).includes(struck);
-    // Its kernel has the address, and would go on with it.
+    // Its kernel has the address, and would keep using it.
     expect(await lab.topology.network.ip(struck, '-6 address show dev ext')).toContain(six);
     expect(await lab.world.isHeard(six)).toBe(true);
     await waitFor('it to be fenced', isFenced);
@@ -115,7 +115,7 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
     expect(await lab.world.isHeard(six)).toBe(false);
     await answers(['p1', 'p2'], 8080);
     await thaw();
-    await waitFor('the fence to be lifted', nobodyIsFenced);
+    await waitFor('the gateway to be unfenced', noGatewayIsFenced);
     await waitFor('it to give the address back', async () => {
       const shown = await lab.topology.network.ip(struck, '-6 address show dev ext');
       return !shown.includes(six);
@@ -123,7 +123,7 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
     await answers(['p1', 'p2'], 8080);
   });
 
-  test('it is deleted, too: nothing answers, and nothing is left in Neutron', async () => {
+  test('deletes the Service: nothing answers, and nothing is left in Neutron', async () => {
     await lab.kubectl('delete', 'service', 'web', '--timeout=300s');
     await isUnhealthy(8080);
     await lab.untilNothingIsLeft();

@@ -14,11 +14,11 @@ export interface GatewayNetworks {
   /** One for each family. */
   readonly subnets: readonly [string, string];
   readonly floatingNetwork: string;
-  /** Ids of the gateways' own ports. */
+  /** IDs of the gateways' own ports. */
   readonly gatewayPorts: ReadonlyMap<GatewayName, string>;
 }
 
-/** The network in which the gateways stand, behind a router to where floating IPs come from. */
+/** The network of the gateways, behind a router to the network of floating IPs. */
 export async function makeGatewayNetworks(neutron: Neutron): Promise<GatewayNetworks> {
   const { id: networkId } = await neutron.networks.create({ name: 'gateways' }, { signal });
   const makeSubnet = (cidr: string, start: string, end: string) =>
@@ -66,7 +66,7 @@ function portName(gateway: GatewayName): string {
   return `gateway ${gateway}`;
 }
 
-/** What the gateways' ports, which are among these, let them use. */
+/** Addresses that the gateways' ports, which are among these, let them use. */
 export function allowedBy(ports: readonly Port[]): Allowed {
   const allowed = new Map<GatewayName, readonly Prefix[]>();
   for (const gateway of gateways) {

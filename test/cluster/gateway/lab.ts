@@ -45,7 +45,7 @@ export type Layer = 'NodePort' | 'ClusterIP' | 'Pod';
 
 /**
  * A real kube-apiserver with its controllers, real Keystone and Neutron, two gateways with real nft and
- * keepalived, and the controller as a process of its own.
+ * keepalived, and the controller as its own process.
  */
 export class Lab {
   readonly topology: Topology;
@@ -137,7 +137,7 @@ export class Lab {
     await Promise.all([this.#openstack.stop(), this.#kubernetes.stop()]);
   }
 
-  /** A Service as it is at this very moment. */
+  /** Current state of a Service. */
   async find(name: string): Promise<Service | undefined> {
     return this.#client?.find(services, { namespace: 'default', name });
   }
@@ -152,7 +152,7 @@ export class Lab {
     await runOrThrow(this.#kubectl, words, { input });
   }
 
-  /** Starts kube-proxy on the nodes, and leads cluster addresses from the gateways to one of them. */
+  /** Starts kube-proxy on the nodes, and routes cluster addresses from the gateways to one of them. */
   async startProxies(): Promise<void> {
     this.#proxies = await NodeProxies.start(this.topology, this.#kubernetes);
     for (const name of gateways) {
@@ -161,7 +161,7 @@ export class Lab {
     }
   }
 
-  /** Starts the controller, with gateways that lead to this layer. */
+  /** Starts the controller, with gateways that use this layer. */
   async startController(layer: Layer = 'Pod'): Promise<void> {
     const config = path.join(this.topology.directory, 'controller.yaml');
     await fs.writeFile(config, stringify(this.#settings(layer)));
@@ -174,22 +174,22 @@ export class Lab {
     );
   }
 
-  /** As on an update: it ends properly, and another one begins. */
+  /** Like an update: it ends gracefully, and another one starts. */
   async stopController(): Promise<void> {
     await this.#controller?.stop();
   }
 
-  /** Neutron takes requests and does nothing, until what is answered is called. */
+  /** Neutron accepts requests and does nothing, until the returned function is called. */
   suspendNeutron(): Promise<() => void> {
     return this.#openstack.suspend('neutron');
   }
 
-  /** Without a word, in the middle of whatever it does. */
+  /** Kills it without warning, in the middle of its work. */
   async killController(): Promise<void> {
     await this.#controller?.kill();
   }
 
-  /** What a kubelet would say of a pod that runs. */
+  /** Reports a running pod, like a kubelet. */
   async runPod(name: PodName): Promise<void> {
     await this.apply({
       apiVersion: 'v1',
@@ -207,7 +207,7 @@ export class Lab {
     await this.#report('pod', name, status);
   }
 
-  /** The address in the Service's status, once it is there and served. */
+  /** The address in the Service's status, once it is served. */
   async addressOf(service: string): Promise<string> {
     const [address = ''] = await this.addressesOf(service);
     return address;
@@ -227,18 +227,18 @@ export class Lab {
     );
   }
 
-  /** Until just these pods answer somebody far away at this address. */
-  async untilAnswers(who: readonly string[], address: string, port: number): Promise<void> {
-    await waitFor(`${who.join(' and ')} to answer on ${address}, port ${port}`, async () => {
+  /** Waits until exactly these pods answer a remote client at this address. */
+  async untilAnswers(expected: readonly string[], address: string, port: number): Promise<void> {
+    await waitFor(`${expected.join(' and ')} to answer on ${address}, port ${port}`, async () => {
       const tries = Array.from({ length: 8 }, () => this.world.curl(address, port));
-      const seen = (await Promise.all(tries)).map((each) => each ?? 'nobody');
+      const seen = (await Promise.all(tries)).map((each) => each ?? 'no pod');
       const present = [...new Set(seen)].sort();
-      if (present.join() !== who.join()) throw new Error(`seen: ${present.join()}`);
+      if (present.join() !== expected.join()) throw new Error(`seen: ${present.join()}`);
       return true;
     });
   }
 
-  /** Until the gateway's rules name all of these as destinations, and none of those. */
+  /** Waits until the gateway's rules contain all of these as destinations, and none of the others. */
   async untilLeadsTo(
     gateway: GatewayName,
     destinations: readonly string[],
@@ -252,7 +252,7 @@ export class Lab {
     });
   }
 
-  /** Until nothing is left of us in Neutron. */
+  /** Waits until nothing of Causeway is left in Neutron. */
   async untilNothingIsLeft(): Promise<void> {
     await waitFor(
       'nothing to be left in Neutron',
@@ -265,7 +265,10 @@ export class Lab {
     );
   }
 
-  /** Does what port security does by Neutron's word, once: answers whom it keeps from all but its own addresses. */
+  /**
+   * Applies port security once, according to Neutron: returns the gateways that are limited to their own
+   * addresses.
+   */
   async obeyPorts(): Promise<GatewayName[]> {
     const allowed = allowedBy(await collect(this.neutron.ports.list({}, { signal })));
     await this.#security.obey(allowed);
@@ -294,7 +297,7 @@ export class Lab {
     for (const name of nodeNames) await this.#report('node', name, nodeStatus(name));
   }
 
-  /** What a kubelet says. */
+  /** Writes a status like a kubelet. */
   async #report(kind: 'node' | 'pod', name: string, status: object): Promise<void> {
     const patch = JSON.stringify({ status });
     await this.kubectl('patch', kind, name, '--subresource=status', '--type=merge', '-p', patch);

@@ -26,11 +26,14 @@ const service = (name: string, port: number, spec: object) => ({
   },
 });
 
-/** One story: each test goes on where the one before it ended. On the nodes runs the real kube-proxy. */
+/**
+ * The tests run in order: each continues from the state of the previous one. The nodes run the real
+ * kube-proxy.
+ */
 describe.skipIf(!isRunnable)('both families in every layer, end to end', () => {
   let lab: Lab;
   let addresses: readonly string[] = [];
-  /** What gateways sent connections to in the layer before. */
+  /** Destinations of the gateways in the previous layer. */
   let former: readonly string[] = [];
   beforeAll(async () => {
     lab = await Lab.start();
@@ -40,7 +43,7 @@ describe.skipIf(!isRunnable)('both families in every layer, end to end', () => {
   });
   afterAll(() => lab?.stop());
 
-  /** What gateways send connections to. */
+  /** Destinations of the gateways. */
   async function destinations(): Promise<Readonly<Record<Layer, readonly string[]>>> {
     const { clusterIPs = [] } = (await lab.find('web'))?.spec ?? {};
     return {
@@ -51,7 +54,7 @@ describe.skipIf(!isRunnable)('both families in every layer, end to end', () => {
   }
 
   test.each(['Pod', 'ClusterIP', 'NodePort'] as const)(
-    'a Service is reached in the layer %s, and has the addresses that it had before',
+    'serves a Service in the layer %s, with the same addresses as before',
     async (layer) => {
       await lab.startController(layer);
       await lab.apply(service('web', 80, { ipFamilyPolicy: 'RequireDualStack' }));
@@ -67,7 +70,7 @@ describe.skipIf(!isRunnable)('both families in every layer, end to end', () => {
     },
   );
 
-  test('one with an address of somebody else is served once it is handed over as its Event says', async () => {
+  test('serves a Service with a foreign address after it is handed over as its Event says', async () => {
     const foreign = '192.0.2.99';
     await lab.apply(service('foreign', 82, {}));
     const status = JSON.stringify({ status: { loadBalancer: { ingress: [{ ip: foreign }] } } });
@@ -82,7 +85,7 @@ describe.skipIf(!isRunnable)('both families in every layer, end to end', () => {
     expect(await lab.addressOf('foreign')).not.toBe(foreign);
   });
 
-  test('one without node ports is sent to nodes unchanged, whose kube-proxy knows its address', async () => {
+  test('sends a Service without node ports unchanged to nodes, where kube-proxy handles its address', async () => {
     const six = { ipFamilies: ['IPv6'], ipFamilyPolicy: 'SingleStack' };
     await lab.apply(service('plain', 81, { ...six, allocateLoadBalancerNodePorts: false }));
     const address = await lab.addressOf('plain');
@@ -90,7 +93,7 @@ describe.skipIf(!isRunnable)('both families in every layer, end to end', () => {
     await lab.untilAnswers(['p1', 'p2'], address, 81);
   });
 
-  test('what is deleted answers nowhere, and nothing is left in Neutron', async () => {
+  test('a deleted Service does not answer, and nothing is left in Neutron', async () => {
     await lab.kubectl('delete', 'service', 'web', 'foreign', 'plain', '--timeout=300s');
     for (const address of addresses) expect(await lab.world.curl(address, 80)).toBeUndefined();
     await lab.untilNothingIsLeft();

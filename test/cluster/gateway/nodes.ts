@@ -11,10 +11,10 @@ import { HopelessError, waitFor } from '../../services/wait-for.ts';
 const relay = path.join(import.meta.dirname, '..', '..', 'kernel', 'proxy', 'programs', 'relay.ts');
 export const nodeNames = ['n1', 'n2'] as const;
 type NodeName = (typeof nodeNames)[number];
-/** Where pods have their addresses. */
+/** Networks of the pods. */
 const podNetworks = '10.79.0.0/16,2001:db8:79::/48';
 
-/** A node as its kubelet describes it. */
+/** A node as reported by its kubelet. */
 export function nodeObjects(): readonly object[] {
   return nodeNames.map((name) => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } }));
 }
@@ -26,7 +26,7 @@ export function nodeStatus(name: NodeName): object {
   };
 }
 
-/** The real kube-proxy on both nodes, which reaches the API through a socket in the file system. */
+/** The real kube-proxy on both nodes, which reaches the API through a Unix socket. */
 export class NodeProxies {
   readonly #topology: Topology;
   readonly #forwarder: Forwarder;
@@ -44,7 +44,7 @@ export class NodeProxies {
     for (const name of nodeNames) {
       topology.start(name, `window-${name}`, [relay, String(port), socket]);
       const log = topology.log(`window-${name}`);
-      await waitFor(`the way from ${name} to the API`, async () =>
+      await waitFor(`the forwarder from ${name} to the API`, async () =>
         (await fs.readFile(log, 'utf8')).includes('ready'),
       );
       await proxies.#startProxy(name, kubeconfig);
@@ -52,7 +52,7 @@ export class NodeProxies {
     return proxies;
   }
 
-  /** The proxies themselves end with the machines that they run on. */
+  /** The proxies end with their machines. */
   stop(): Promise<void> {
     return this.#forwarder.close();
   }

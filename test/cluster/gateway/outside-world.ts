@@ -6,8 +6,8 @@ const { signal } = new AbortController();
 const floatingNetwork = '203.0.113.0/24';
 
 /**
- * Somebody far away, and the router between them and the gateways. It translates floating to fixed
- * addresses one to one from Neutron's list, as an L3 agent would.
+ * A remote client, and the router between it and the gateways. The router translates floating to fixed
+ * addresses one to one from Neutron's list, like an L3 agent.
  */
 export class OutsideWorld {
   readonly #topology: Topology;
@@ -30,21 +30,21 @@ export class OutsideWorld {
     await network.sysctl('router', 'net.ipv4.ip_forward', 1);
     await network.sysctl('router', 'net.ipv6.conf.all.forwarding', 1);
     await network.ip('world', `route add ${floatingNetwork} via 198.51.100.1`);
-    // In IPv6 nothing is translated: the gateways' own network is reached from everywhere.
+    // In IPv6 nothing is translated: the gateways' own network is reached directly.
     await network.ip('world', '-6 route add 2001:db8:77::/64 via 2001:db8:198::1');
     const world = new OutsideWorld(topology, neutron);
     for (const name of gateways) await world.connect(name);
     return world;
   }
 
-  /** The gateway's way out; to be given again when it has lost its power. */
+  /** The gateway's default route; to be set again after a power cut. */
   async connect(gateway: GatewayName): Promise<void> {
     const { network } = this.#topology;
     await network.ip(gateway, 'route replace 198.51.100.0/24 via 10.77.0.1');
     await network.ip(gateway, '-6 route replace 2001:db8:198::/64 via 2001:db8:77::1');
   }
 
-  /** Does what the L3 agent does: asks Neutron, and translates accordingly. */
+  /** Reads floating IPs from Neutron and translates accordingly, like an L3 agent. */
   async translate(): Promise<void> {
     const pairs: string[] = [];
     for await (const floating of this.#neutron.floatingIps.list({}, { signal })) {
@@ -65,7 +65,7 @@ export class OutsideWorld {
     await this.#topology.network.run('router', ['nft', '-f', '-'], rules);
   }
 
-  /** Whether anybody beside the router answers for an address of IPv6, asked anew. */
+  /** Whether any machine beside the router answers for an IPv6 address, without cached neighbors. */
   async isHeard(address: string): Promise<boolean> {
     const { network } = this.#topology;
     await network.ip('router', '-6 neigh flush all');
@@ -74,7 +74,7 @@ export class OutsideWorld {
     return (await network.ip('router', `-6 neigh show ${address}`)).includes('lladdr');
   }
 
-  /** What curl gets from out there, undefined when it gets nothing. */
+  /** What curl gets from outside, undefined on failure. */
   async curl(address: string, port: number): Promise<string | undefined> {
     const host = address.includes(':') ? `[${address}]` : address;
     const { code, stdout } = await runProgram('ip', [

@@ -18,7 +18,7 @@ const available = await isAvailable(async () => {
 
 type Overlay = keyof typeof samples;
 const config = (overlay: Overlay) => parse(samples[overlay]) as object;
-/** The values that make the chart what the overlay is. */
+/** Values that make the chart equal to the overlay. */
 const values: Readonly<Record<Overlay, object>> = {
   gateway: { gateway: { enabled: true }, controller: { config: config('gateway') } },
   octavia: { octavia: { enabled: true }, controller: { config: config('octavia') } },
@@ -73,15 +73,18 @@ describe.skipIf(!available)('the chart', () => {
       env: env(),
     });
 
-  test.each(Object.keys(values) as Overlay[])('renders what the overlay %s is', async (overlay) => {
-    const rendered = await render(values[overlay]);
-    expect(rendered.stderr).toBe('');
-    expect(comparable(objectsOf(rendered.stdout))).toEqual(
-      comparable(await cluster.shipped(overlay)),
-    );
-  });
+  test.each(Object.keys(values) as Overlay[])(
+    'renders the same as the overlay %s',
+    async (overlay) => {
+      const rendered = await render(values[overlay]);
+      expect(rendered.stderr).toBe('');
+      expect(comparable(objectsOf(rendered.stdout))).toEqual(
+        comparable(await cluster.shipped(overlay)),
+      );
+    },
+  );
 
-  test('takes its settings from a file, as the page on installation has it', async () => {
+  test('takes its settings from a file, as in the installation page', async () => {
     const page = await fs.readFile(path.join(root, 'docs', 'installation.md'), 'utf8');
     const [, line = ''] = /^helm install ((?:.*\\\n)*.*)$/m.exec(page) ?? [];
     await fs.writeFile(cluster.file('controller.yaml'), samples.gateway);
@@ -96,13 +99,13 @@ describe.skipIf(!available)('the chart', () => {
     expect(settings).toMatchObject({ data: { 'controller.yaml': samples.gateway } });
   });
 
-  test('says in words what is missing', async () => {
+  test('names missing values', async () => {
     expect((await render({})).stderr).toContain('Enable a job, one of gateway.enabled');
     const alone = await render({ dashboard: { enabled: true }, ipam: { enabled: true } });
     expect(alone.stderr).toContain('dashboard.enabled needs a job');
   });
 
-  test('is installed with everything, changed, and goes again; definitions stay', async () => {
+  test('is installed with everything, upgraded and uninstalled; the definitions stay', async () => {
     await helm({}, 'lint', chart);
     const all = Object.assign({}, ...Object.values(values)) as object;
     const more = { ...all, gateway: { enabled: true, podLayer: true } };
@@ -134,7 +137,7 @@ interface Template extends WithAnnotations {
   spec: { containers: { env?: { name: string }[] }[] };
 }
 
-/** Objects by their names, without what is each tool's own way to the same end. */
+/** Objects by name, without differences that have the same effect. */
 function comparable(objects: readonly ShippedObject[]): Record<string, unknown> {
   const found: Record<string, unknown> = {};
   for (const object of objects) {

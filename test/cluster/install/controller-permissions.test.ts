@@ -16,7 +16,7 @@ import {
 import { startMemoryGateways, type MemoryGateways } from './memory-gateways.ts';
 
 const account = 'causeway-system:causeway-controller';
-/** An Event is patched when the same is to be said again, a lease read after a conflict. */
+/** An Event is patched when it is repeated, a lease is read after a conflict. */
 const sometimes = [
   'causeway-controller: patch /events',
   'causeway-controller: get coordination.k8s.io/leases',
@@ -49,7 +49,7 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
       await cluster.kubectl('patch', 'node', 'node-1', ...patch);
     });
     afterAll(() => cluster?.stop());
-    beforeEach(() => cluster.forgetUses());
+    beforeEach(() => cluster.resetUses());
     afterEach(async () => {
       await job?.stop();
       job = undefined;
@@ -70,7 +70,7 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
         },
         { intervalMs: 200 },
       );
-    /** Nothing was refused, and all was needed. */
+    /** Nothing was forbidden, and everything was used. */
     const judge = async (overlay: string, exceptions: readonly string[] = []) => {
       const roles = rolesIn(await cluster.shipped(overlay));
       await cluster.allUsed(account, roles, [...sometimes, ...exceptions]);
@@ -98,7 +98,7 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
       const start = (layer: string) =>
         cluster.run('gateway', settings(layer), { 'agents.secret': gateways.secret });
 
-      test('a permission that it lacks is noticed here', async () => {
+      test('detects a missing permission', async () => {
         await cluster.install('gateway');
         const everywhere = ['clusterrolebinding', 'causeway-gateway'];
         await cluster.kubectl('delete', ...everywhere);
@@ -118,7 +118,7 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
         await judge('gateway', ['causeway-gateway: get /namespaces']);
       });
 
-      test('in the layer Pod it reads pods and policies, too', async () => {
+      test('reads pods and policies in the layer Pod', async () => {
         await cluster.install('gateway');
         const folder = path.join(kustomizeFolder, 'components', 'gateway-pods');
         const file = path.join(folder, 'permissions.yaml');
@@ -149,7 +149,7 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
           },
           { 'clouds.yaml': cloud.cloudsYaml },
         );
-        // Kuryr holds the Endpoints of its Services; they are let go.
+        // Kuryr manages the Endpoints of its Services; they are released.
         await cluster.apply(balanced('web', { selector: undefined }));
         await cluster.apply({
           apiVersion: 'v1',
@@ -160,9 +160,9 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
         await addressOf('web');
         await cluster.kubectl('delete', 'service', 'web', '--timeout=300s');
         await judge('octavia', [
-          // Asked for after a conflict alone.
+          // Only read after a conflict.
           'causeway-octavia: get /services',
-          // Written where there are orphans alone.
+          // Only written if there are orphans.
           'causeway-octavia: create /configmaps',
           'causeway-octavia: patch /configmaps',
         ]);

@@ -75,7 +75,7 @@ describe.skipIf(!(await isAvailable(prepareKubernetes)))(
       const { id } = add('web', '10.10.0.5');
       await become('services', 1);
       await become(plural, 1);
-      // Somebody meddles with both: they are made right again.
+      // Both are changed from outside: discovery restores them.
       const [name = ''] = (await objects('services')).map(({ metadata }) => metadata.name);
       const [slice = ''] = (await objects(plural)).map(({ metadata }) => metadata.name);
       const right = async (kind: string, object: string) => {
@@ -98,13 +98,13 @@ describe.skipIf(!(await isAvailable(prepareKubernetes)))(
       job = undefined;
     });
 
-    test('nothing was refused, and everything that is allowed was needed', async () => {
+    test('nothing was forbidden, and every permission was used', async () => {
       const roles = rolesIn(await cluster.shipped('discovery'));
       await cluster.allUsed(account, roles, [
-        // An Event is patched when the same is to be said again.
+        // An Event is patched when it is repeated.
         'causeway-discovery: patch /events',
         'causeway-discovery: create /events',
-        // Asked for when somebody else was faster.
+        // Read when another writer was faster.
         'causeway-discovery: get coordination.k8s.io/leases',
         'causeway-discovery: get /services',
         'causeway-discovery: get /endpoints',

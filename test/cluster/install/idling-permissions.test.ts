@@ -63,7 +63,7 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
 
     const annotation = async (name: string, key: string) =>
       (await cluster.get<ServiceObject>('service', name)).metadata.annotations?.[key];
-    /** What a kubelet would say of every pod. */
+    /** Reports every pod as ready, like a kubelet. */
     const runPods = async () => {
       const { items } = await cluster.get<Objects>('pods', '-l', 'app');
       for (const [index, { metadata, status }] of items.entries()) {
@@ -91,7 +91,7 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
       return items.length;
     };
 
-    test('the dashboard shows what is there', async () => {
+    test('the dashboard shows all rows', async () => {
       await cluster.apply(service('shown', { selector: { app: 'shown' }, type: 'LoadBalancer' }));
       const headers = { authorization: `Bearer ${token}` };
       expect((await fetch(dashboard, { headers })).status).toBe(200);
@@ -104,7 +104,7 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
       expect(text).toContain('default/shown');
     });
 
-    test('Services sleep by themselves and wake when someone connects', async () => {
+    test('Services are idled automatically and woken by connections', async () => {
       await cluster.apply(
         service('mixed', { selector: { app: 'mixed' } }),
         ...['Deployment', 'ReplicaSet', 'StatefulSet', 'ReplicationController'].map((kind) =>
@@ -120,10 +120,10 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
             maxReplicas: 3,
           },
         },
-        // Nothing runs for it: whoever would is looked for among all workloads.
+        // It has no pods: its workload is searched among all workloads.
         service('empty', { selector: { app: 'empty' } }),
         workload('Deployment', 'empty', 'empty', 0),
-        // Its pods are known by its Endpoints alone.
+        // Its pods are known from its Endpoints only.
         service('manual', {}),
         {
           apiVersion: 'v1',
@@ -178,10 +178,10 @@ describe.skipIf(!(await isAvailable(() => prepareKubernetes({ controllerManager:
       );
     });
 
-    test('nothing was refused, and everything that is allowed was needed', async () => {
+    test('nothing was forbidden, and every permission was used', async () => {
       const roles = rolesIn(await cluster.shipped('dashboard'));
       await cluster.allUsed(account, roles, [
-        // When the same is to be said again, and after a conflict.
+        // When an Event is repeated, and after a conflict.
         'causeway-controller: patch /events',
         'causeway-controller: get coordination.k8s.io/leases',
       ]);

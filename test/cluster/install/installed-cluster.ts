@@ -18,7 +18,7 @@ const root = path.join(import.meta.dirname, '..', '..', '..');
 export const kustomizeFolder = path.join(root, 'deploy', 'kustomize');
 const main = path.join(root, 'packages', 'causeway', 'src', 'cli', 'main.ts');
 
-/** An object of a manifest, as far as tests look into it. */
+/** An object of a manifest, with the fields that tests read. */
 export interface ShippedObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -40,19 +40,22 @@ interface PodSpec {
 
 export interface RunningJob {
   readonly process: ServiceProcess;
-  /** Of health and metrics. */
+  /** URL of health and metrics. */
   readonly url: string;
   readonly logFile: string;
   stop(): Promise<void>;
 }
 
-/** A real kube-apiserver with its controllers, on which what ships is installed, and which notes who asks for what. */
+/**
+ * A real kube-apiserver with its controllers, where the shipped manifests are installed, and which logs the
+ * requests of each account.
+ */
 export class InstalledCluster {
   readonly kubernetes: RealKubernetes;
   readonly directory: string;
   readonly #kubectl: string;
   #runs = 0;
-  #forgotten = 0;
+  #countedFrom = 0;
 
   private constructor(kubernetes: RealKubernetes, directory: string, kubectl: string) {
     this.kubernetes = kubernetes;
@@ -98,7 +101,7 @@ export class InstalledCluster {
     return JSON.parse(await this.kubectl('get', ...words, '-o', 'json')) as T;
   }
 
-  /** What an overlay holds. */
+  /** Objects of an overlay. */
   async shipped(overlay: string): Promise<ShippedObject[]> {
     const folder = path.join(kustomizeFolder, 'overlays', overlay);
     return objectsOf(await runOrThrow(this.#kubectl, ['kustomize', folder]));
@@ -108,7 +111,7 @@ export class InstalledCluster {
     await this.kubectl('apply', '-k', path.join(kustomizeFolder, 'overlays', overlay));
   }
 
-  /** Takes all permissions away again, and what was made by who had them: the next job starts anew. */
+  /** Removes all permissions, and what was created with them: the next job starts anew. */
   async clear(): Promise<void> {
     const ours = ['-l', 'app.kubernetes.io/name=causeway'];
     await this.kubectl('delete', 'clusterroles,clusterrolebindings', ...ours);
@@ -117,7 +120,7 @@ export class InstalledCluster {
     await this.kubectl('delete', 'roles,rolebindings', ...ours, '-n', 'kube-system');
   }
 
-  /** A kubeconfig with a token of the service account and nothing else. */
+  /** A kubeconfig with only a token of the service account. */
   async kubeconfigOf(namespace: string, account: string): Promise<string> {
     const token = await this.kubectl('create', 'token', account, '-n', namespace);
     const data = Buffer.from(this.kubernetes.ca).toString('base64');
@@ -155,7 +158,10 @@ export class InstalledCluster {
     return job;
   }
 
-  /** Runs a job's command as its pod would: the shipped words and variables, its service account, these settings. */
+  /**
+   * Runs a job's command like its pod: the shipped arguments and variables, its service account, these
+   * settings.
+   */
   async launch(
     overlay: string,
     settings: object,
@@ -187,12 +193,12 @@ export class InstalledCluster {
     return { process: running, url, logFile, stop: () => running.stop(20_000) };
   }
 
-  /** What a service account (`namespace:name`) was refused since the last time that uses were forgotten. */
+  /** Requests of a service account (`namespace:name`) that were forbidden since the last reset. */
   async refused(account: string): Promise<string[]> {
     return refusedOf(await this.#uses(account));
   }
 
-  /** Waits until all that the roles allow has been asked for, but for what is needed only now and then. */
+  /** Waits until every permission of the roles has been used, except the occasional ones. */
   async allUsed(
     account: string,
     roles: readonly Role[],
@@ -210,13 +216,13 @@ export class InstalledCluster {
     );
   }
 
-  /** Forgets who asked for what so far. */
-  async forgetUses(): Promise<void> {
-    this.#forgotten = (await fs.stat(this.file('audit.log'))).size;
+  /** Resets the recorded requests. */
+  async resetUses(): Promise<void> {
+    this.#countedFrom = (await fs.stat(this.file('audit.log'))).size;
   }
 
   #uses(account: string) {
-    return usesOf(this.file('audit.log'), this.#forgotten, `system:serviceaccount:${account}`);
+    return usesOf(this.file('audit.log'), this.#countedFrom, `system:serviceaccount:${account}`);
   }
 }
 
@@ -235,7 +241,7 @@ function podOf(objects: readonly ShippedObject[]): { namespace: string; spec: Po
   return { namespace: workload?.metadata.namespace ?? '', spec: spec.template.spec };
 }
 
-/** What a kubelet would put there. */
+/** Value that a kubelet sets for the field. */
 function downward(field: string, namespace: string): string {
   switch (field) {
     case 'metadata.namespace':
@@ -246,6 +252,6 @@ function downward(field: string, namespace: string): string {
     case 'spec.nodeName':
       return 'node-1';
     default:
-      throw new Error(`nobody knows ${field} here`);
+      throw new Error(`unknown field ${field}`);
   }
 }

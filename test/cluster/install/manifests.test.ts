@@ -40,7 +40,7 @@ describe.skipIf(!(await isAvailable(prepareKubernetes)))('the manifests', () => 
     }
   });
 
-  test('pod security is on: the same pod with a privilege more is refused', async () => {
+  test('pod security is on: the same pod with one more privilege is rejected', async () => {
     const [deployment] = (await cluster.shipped('gateway')).filter(
       ({ kind }) => kind === 'Deployment',
     );
@@ -53,7 +53,7 @@ describe.skipIf(!(await isAvailable(prepareKubernetes)))('the manifests', () => 
   });
 });
 
-/** A pod as the workload's controller would make it. */
+/** A pod as the workload's controller creates it. */
 function podFrom(workload: ShippedObject, name: string) {
   const { spec, metadata } = workload as unknown as {
     metadata: { namespace: string };

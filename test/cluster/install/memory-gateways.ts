@@ -16,13 +16,13 @@ const layout = {
 };
 
 export interface MemoryGateways {
-  /** As the controller's settings name them. */
+  /** In the form of the controller's settings. */
   readonly agents: readonly { readonly name: string; readonly url: string }[];
   readonly secret: string;
   stop(): Promise<void>;
 }
 
-/** Gateways whose agents are real and whose kernels are in memory. */
+/** Gateways with real agents and kernels in memory. */
 export async function startMemoryGateways(
   directory: string,
   names: readonly string[],

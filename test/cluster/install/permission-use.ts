@@ -26,7 +26,7 @@ interface AuditEvent {
   readonly responseStatus?: { readonly code?: number };
 }
 
-/** Logs who asked for what, of service accounts alone. */
+/** Logs only requests of service accounts. */
 export const auditPolicy = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -34,7 +34,7 @@ export const auditPolicy = {
   rules: [{ level: 'Metadata', userGroups: ['system:serviceaccounts'] }, { level: 'None' }],
 };
 
-/** What a user has asked for from a place in the log on. The last line may still be being written. */
+/** Requests of a user from a position in the log on. The last line may be incomplete. */
 export async function usesOf(auditLog: string, from: number, user: string): Promise<Use[]> {
   const text = (await fs.readFile(auditLog)).subarray(from).toString();
   const lines = text.split('\n').slice(0, -1);
@@ -50,7 +50,8 @@ export async function usesOf(auditLog: string, from: number, user: string): Prom
         resource: subresource === undefined ? resource : `${resource}/${subresource}`,
         namespace,
         name,
-        // A patch that makes an object is looked at twice: the second time it says so with its answer alone.
+        // A patch that creates an object is checked twice: only the answer shows the result of the second
+        // check.
         isAllowed:
           annotations?.['authorization.k8s.io/decision'] === 'allow' &&
           responseStatus?.code !== 403,
@@ -58,7 +59,7 @@ export async function usesOf(auditLog: string, from: number, user: string): Prom
     });
 }
 
-/** What was refused, in words; each once. */
+/** Forbidden requests as text; each once. */
 export function refusedOf(uses: readonly Use[]): string[] {
   const refused = uses.filter(({ isAllowed }) => !isAllowed);
   const words = refused.map(({ verb, group, resource, namespace, name }) =>
@@ -78,7 +79,7 @@ export interface Role {
   }[];
 }
 
-/** What roles allow and nobody has asked for: `causeway-gateway: delete /services`. */
+/** Permissions of roles that were never used: `causeway-gateway: delete /services`. */
 export function unusedOf(roles: readonly Role[], uses: readonly Use[]): string[] {
   const unused: string[] = [];
   for (const { metadata, rules } of roles) {
@@ -92,7 +93,7 @@ export function unusedOf(roles: readonly Role[], uses: readonly Use[]): string[]
               (metadata.namespace === undefined || use.namespace === metadata.namespace) &&
               (resourceNames === undefined || resourceNames.includes(use.name)),
           );
-          // Servers without streamed lists are followed by list and watch, this one by watch alone.
+          // Servers without streamed lists need list and watch, this one only watch.
           const isUsed = (verb: string) =>
             here.some((use) => use.verb === verb || (verb === 'list' && use.verb === 'watch'));
           for (const verb of verbs) {

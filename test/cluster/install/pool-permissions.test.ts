@@ -27,7 +27,7 @@ interface ServiceObject {
   readonly status: { readonly loadBalancer: { readonly ingress?: readonly { ip: string }[] } };
 }
 
-/** As kubelets show what runs from their files. Before it announces anything this alone tells of it. */
+/** As kubelets show static pods. Before kube-vip announces anything, only this shows it. */
 const kubeVip = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -43,7 +43,7 @@ const kubeVip = {
   },
 };
 
-/** What MetalLB writes for each Service and node that announces it, as far as anything looks at it. */
+/** What MetalLB writes for each Service and announcing node, with the fields that Causeway reads. */
 const metalLbStatus = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -124,9 +124,9 @@ describe.skipIf(!(await isAvailable(prepareKubernetes)))(
         { 'ipam.token': token },
       );
     /** The announcers' own annotation, once the Service has an address. */
-    const told = (name: string, annotation: string) =>
+    const annotated = (name: string, annotation: string) =>
       waitFor(
-        `${name} to be told`,
+        `${name} to be annotated`,
         async () => {
           const text = (await find(name)).metadata.annotations?.[annotation];
           if (text === undefined && job !== undefined) throw new Error(logTail(job.logFile));
@@ -135,12 +135,12 @@ describe.skipIf(!(await isAvailable(prepareKubernetes)))(
         { timeoutMs: 60_000, intervalMs: 200 },
       );
 
-    test('serves Services, whoever announces them, and remembers what it promised', async () => {
+    test('serves Services with every announcer, and stores its promise', async () => {
       await cluster.install('pool');
       await cluster.apply(kubeVip);
       job = await start({});
       await cluster.apply(balanced('by-kube-vip'));
-      await told('by-kube-vip', 'kube-vip.io/loadbalancerIPs');
+      await annotated('by-kube-vip', 'kube-vip.io/loadbalancerIPs');
       await cluster.kubectl('delete', 'service', 'by-kube-vip', '--timeout=60s');
       await job.stop();
 
@@ -148,15 +148,15 @@ describe.skipIf(!(await isAvailable(prepareKubernetes)))(
       await ipam('clusters', 'set', 'edge', 'blue', '--withdraws-after', '1m');
       job = await start({ announcer: 'metallb', selfWithdrawal: true });
       await cluster.apply(balanced('by-metallb'), balanced('unheard'));
-      await told('by-metallb', 'metallb.io/loadBalancerIPs');
-      await told('unheard', 'metallb.io/loadBalancerIPs');
+      await annotated('by-metallb', 'metallb.io/loadBalancerIPs');
+      await annotated('unheard', 'metallb.io/loadBalancerIPs');
       const promise = ['lease', 'causeway-pool-contact', '-n', 'causeway-system'];
       await waitFor('the promise', () => cluster.kubectl('get', ...promise), {
         timeoutMs: 60_000,
         intervalMs: 200,
       });
       await cluster.kubectl('delete', 'service', 'by-metallb', '--timeout=60s');
-      // A Service that goes while nobody answers is written down and freed later.
+      // A Service that is deleted during an outage is recorded and released later.
       ledger.process.kill('SIGKILL');
       await ledger.process.exited;
       await cluster.kubectl('delete', 'service', 'unheard', '--timeout=90s');
@@ -173,7 +173,7 @@ describe.skipIf(!(await isAvailable(prepareKubernetes)))(
       await cluster.kubectl('delete', 'service', 'plain', '--timeout=60s');
       const roles = rolesIn(await cluster.shipped('pool'));
       await cluster.allUsed(account, roles, [
-        // When the same is to be said again, and after a conflict.
+        // When an Event is repeated, and after a conflict.
         'causeway-controller: patch /events',
         'causeway-controller: get coordination.k8s.io/leases',
       ]);

@@ -46,7 +46,7 @@ describe.skipIf(!available)('the proxy, with exactly the permissions that ship',
     spec: { clusterIP, ports: [{ port: 80 }] },
   });
 
-  test('serves Services, reports their activity, asks for pods and obeys policies', async () => {
+  test('serves Services, reports their activity, requests pods and applies policies', async () => {
     const kubeconfig = await cluster.kubeconfigOf('causeway-node', 'causeway-proxy');
     await fs.copyFile(kubeconfig, path.join(lab.directory, 'kubeconfig'));
     await lab.client.create(services, service('web', '10.96.7.1', { [idleAfterAnnotation]: '1h' }));
@@ -56,7 +56,7 @@ describe.skipIf(!available)('the proxy, with exactly the permissions that ship',
     ]);
     const asleep = { [idledAt]: '2026-01-01T00:00:00Z', [unidleTargets]: targets };
     await lab.client.create(services, service('sleeper', '10.96.7.2', asleep));
-    // A name that can't be looked up is told with an Event.
+    // A name that can't be resolved gets an Event.
     await cluster.apply({
       apiVersion: 'network.openshift.io/v1',
       kind: 'EgressNetworkPolicy',
@@ -91,11 +91,11 @@ describe.skipIf(!available)('the proxy, with exactly the permissions that ship',
     );
     const roles = rolesIn(await cluster.shipped('proxy'));
     await cluster.allUsed(account, roles, [
-      // An Event is patched when the same is to be said again.
+      // An Event is patched when it is repeated.
       'causeway-proxy: patch /events',
-      // Asked for by a patch that makes the object, which is logged as a patch.
+      // A patch that creates the object needs it, but is logged as a patch.
       'causeway-proxy: create /configmaps',
-      // OpenShift asks whether it may, before a report names the Node that it goes with.
+      // OpenShift checks this permission before a report names the Node as its owner.
       'causeway-proxy: delete /configmaps',
     ]);
     await cluster.kubectl('get', 'configmap', 'causeway-activity-node1', '-n', 'causeway-reports');

@@ -18,7 +18,7 @@ import { isAvailable } from '../../services/missing.ts';
 const available = await isAvailable(() => prepareKubernetes());
 const patienceMs = 300_000;
 
-/** As the controller of EndpointSlices writes them: a hundred in each. */
+/** Like the EndpointSlice controller: a hundred in each. */
 function slicesOf(count: number) {
   const addresses = Array.from(
     { length: count },
@@ -34,7 +34,7 @@ function slicesOf(count: number) {
   });
 }
 
-describe.skipIf(!available)('a Service with more members than an object has room for', () => {
+describe.skipIf(!available)('a Service with more members than one object can hold', () => {
   let kubernetes: RealKubernetes;
   let cloud: EmbeddedOpenStack;
   let lab: OctaviaLab;
@@ -51,7 +51,7 @@ describe.skipIf(!available)('a Service with more members than an object has room
     await Promise.all([cloud?.stop(), kubernetes?.stop()]);
   });
 
-  test('is served with all of them, and a restart writes nothing', async () => {
+  test('is served with all members, and a restart writes nothing', async () => {
     const count = 5_000;
     for (const slice of slicesOf(count)) await lab.client.create(endpointSlices, slice);
     await lab.start();

@@ -26,7 +26,7 @@ const main = path.join(
   'main.ts',
 );
 const site = 'edge';
-/** The shortest that may be agreed on. */
+/** The shortest allowed times. */
 const selfWithdrawal = { afterMs: 10_000, graceMs: 5_000 };
 const agreedMs = selfWithdrawal.afterMs + selfWithdrawal.graceMs;
 
@@ -36,7 +36,7 @@ let operator: IpamClient;
 let rival: IpamClient;
 let cluster: ClusterUnderTest;
 let controller: ServiceProcess;
-/** Once the tests are over, a controller that ends is not started again. */
+/** Once the tests are over, a controller that ends is not restarted. */
 let isOver = false;
 let supervision: Promise<void>;
 
@@ -78,7 +78,7 @@ beforeAll(async () => {
   const start = () =>
     startServiceProcess(process.execPath, args, { logFile: file('controller.log') });
   controller = start();
-  // One that lost its lease ends, which a machine that stands still can bring about as well.
+  // A controller that lost its lease ends, which a stalled machine can cause as well.
   const supervise = async () => {
     for (;;) {
       await controller.exited;
@@ -105,7 +105,7 @@ const stateOf = (address: string) => operator.call('whoHas', { params: { site, a
 const clusterRed = () => operator.call('getCluster', { params: { site, cluster: 'red' } }, never);
 const shown = async () => (await cluster.addressesOf('web')).join();
 
-/** Stops a process for longer than the cluster has promised, and the grace time on top. */
+/** Stops a process for longer than the promised time and the grace time. */
 async function stopBeyondPromise(victim: ServiceProcess): Promise<() => void> {
   const stoppedAt = performance.now();
   victim.kill('SIGSTOP');
@@ -114,10 +114,10 @@ async function stopBeyondPromise(victim: ServiceProcess): Promise<() => void> {
   return () => victim.kill('SIGCONT');
 }
 
-describe('a promise to withdraw, and processes that are stopped past it', () => {
+describe('a promise to withdraw, and processes that are stopped for longer', () => {
   let address = '';
 
-  test('a server that could not hear takes nothing; the cluster has withdrawn and goes on', async () => {
+  test('a server that was stopped reclaims nothing; the cluster has withdrawn and continues', async () => {
     await cluster.create('web');
     await waitFor('the address', async () => (await shown()) !== '');
     address = await shown();
@@ -131,7 +131,7 @@ describe('a promise to withdraw, and processes that are stopped past it', () => 
     expect(await stateOf(address)).toMatchObject({ state: 'held', cluster: 'red' });
   });
 
-  test('a controller that was stopped past it takes nothing back from who has the address now', async () => {
+  test('a controller that was stopped takes nothing back from the new owner of the address', async () => {
     await waitFor('the promise', async () => (await clusterRed()).withdrawsAfterMs === 10_000);
     const stopped = controller;
     const goOn = await stopBeyondPromise(stopped);
@@ -141,7 +141,7 @@ describe('a promise to withdraw, and processes that are stopped past it', () => 
       return state === 'held';
     });
     goOn();
-    // It finds its lease gone and ends, as one does that others may have followed.
+    // It finds its lease lost and ends, because another controller may lead.
     await stopped.exited;
     await waitFor('the withdrawal', async () => (await shown()) === '');
     await waitFor('the next heartbeat', async () => (await clusterRed()).health === 'healthy');

@@ -64,7 +64,7 @@ async function kubectl(cluster: string, ...args: string[]): Promise<string> {
   return answer.stdout;
 }
 
-/** The addresses that a cluster's Services show, by their names. */
+/** The addresses in the status of a cluster's Services, by name. */
 async function shown(cluster: string): Promise<Map<string, string>> {
   const list = JSON.parse(await kubectl(cluster, 'get', 'services', '-o', 'json')) as ServiceList;
   return new Map(
@@ -156,7 +156,7 @@ afterAll(async () => {
 describe('three clusters, one pool', () => {
   const names = Array.from({ length: 8 }, (_, index) => `web-${index}`);
 
-  test('Services made with kubectl get addresses, each its own, and a killed server costs none', async () => {
+  test('Services from kubectl get unique addresses, and a killed server loses none', async () => {
     await Promise.all([...clusters.keys()].map((name) => createServices(name, names.slice(0, 4))));
     for (const name of clusters.keys()) await served(name, names.slice(0, 4));
     server.process.kill('SIGKILL');
@@ -173,7 +173,7 @@ describe('three clusters, one pool', () => {
     expect(new Map([...(await shown('red'))].slice(0, before.size))).toEqual(before);
   });
 
-  test('what is deleted comes back after its rest, and others get it', async () => {
+  test("a deleted Service's address is assigned again after its quarantine", async () => {
     await kubectl('red', 'delete', 'service', ...names.slice(0, 4));
     expect([...(await shown('red')).keys()]).toEqual(names.slice(4));
     await waitFor('the rest to be over', async () => (await usage()).free === 7);
@@ -181,13 +181,13 @@ describe('three clusters, one pool', () => {
     expect(await causeway(...check)).toMatch(/^FINDING/);
   });
 
-  test('a Service for MetalLB keeps its fields, is told, and is let go when it is no load balancer', async () => {
+  test('a Service for MetalLB keeps its fields, gets its annotation, and is released when it is no load balancer', async () => {
     const annotation = 'causeway.dev/announcer=metallb';
     const cluster = 'green';
     const manifest = {
       apiVersion: 'v1',
       kind: 'Service',
-      metadata: { name: 'told', annotations: Object.fromEntries([annotation.split('=')]) },
+      metadata: { name: 'announced', annotations: Object.fromEntries([annotation.split('=')]) },
       spec: {
         type: 'LoadBalancer',
         externalTrafficPolicy: 'Local',
@@ -195,21 +195,21 @@ describe('three clusters, one pool', () => {
         ports: [{ port: 80 }],
       },
     };
-    await fs.writeFile(file('told.json'), JSON.stringify(manifest));
-    await kubectl(cluster, 'create', '-f', file('told.json'));
-    const told = await waitFor('MetalLB to be told', async () => {
+    await fs.writeFile(file('announced.json'), JSON.stringify(manifest));
+    await kubectl(cluster, 'create', '-f', file('announced.json'));
+    const address = await waitFor('MetalLB to get the address', async () => {
       const path = '{.metadata.annotations.metallb\\.io/loadBalancerIPs}';
-      const text = await kubectl(cluster, 'get', 'service', 'told', '-o', `jsonpath=${path}`);
+      const text = await kubectl(cluster, 'get', 'service', 'announced', '-o', `jsonpath=${path}`);
       return text === '' ? undefined : text;
     });
-    const patch = JSON.stringify({ status: { loadBalancer: { ingress: [{ ip: told }] } } });
+    const patch = JSON.stringify({ status: { loadBalancer: { ingress: [{ ip: address }] } } });
     const status = ['--subresource', 'status', '--type', 'merge', '-p', patch];
-    await kubectl(cluster, 'patch', 'service', 'told', ...status);
-    await kubectl(cluster, 'delete', 'service', 'told');
+    await kubectl(cluster, 'patch', 'service', 'announced', ...status);
+    await kubectl(cluster, 'delete', 'service', 'announced');
     await waitFor('the rest to be over', async () => (await usage()).free === 7);
   });
 
-  test('a removed cluster gives everything back at once; the others take it', async () => {
+  test('a removed cluster releases all its addresses at once; other clusters get them', async () => {
     clusters.get('blue')?.controller.kill('SIGKILL');
     const voided = [...(await shown('blue')).values()];
     await causeway('ipam', 'clusters', 'remove', 'edge', 'blue', '--reason', 'end of the test');

@@ -12,7 +12,7 @@ const isRunnable = await isAvailable(prepareRealCluster);
 
 interface RunningProgram {
   readonly child: ChildProcess;
-  /** Where the cluster's files are. */
+  /** Directory of the cluster's files. */
   readonly directory: string;
 }
 
@@ -26,7 +26,7 @@ async function startOneNode(): Promise<RunningProgram> {
   throw new Error('the cluster did not start');
 }
 
-/** Processes that have the directory among their words. */
+/** Processes with the directory in their arguments. */
 async function processesOf(directory: string): Promise<string[]> {
   const found: string[] = [];
   for (const pid of await fs.readdir('/proc')) {
@@ -46,7 +46,7 @@ async function cgroupsOf(pid: number | undefined): Promise<string[]> {
   return found;
 }
 
-/** What a cluster has in namespaces of its own, and this machine must not see. */
+/** What a cluster has in its own namespaces, and this machine must not show. */
 const sights = async () => ({
   links: await runOrThrow('ip', ['-brief', 'link']),
   rules: await runOrThrow('nft', ['list', 'tables']),
@@ -62,12 +62,12 @@ const exists = (file: string) =>
     () => false,
   );
 
-describe.skipIf(!isRunnable)('a real cluster leaves no trace', () => {
-  test('when its process is killed all of it ends; the next one removes its files, and its own when it stops', async () => {
+describe.skipIf(!isRunnable)('a real cluster leaves nothing behind', () => {
+  test('ends when its process is killed; the next cluster removes its files, and its own when it stops', async () => {
     const before = await sights();
     const first = await startOneNode();
     expect(await processesOf(first.directory)).not.toEqual([]);
-    // With those that name no file of it: the first processes of machines, pods and their shims.
+    // Including processes that name no file of it: first processes of machines, pods and their shims.
     const all = await descendantsOf(first.child.pid ?? 0);
     first.child.kill('SIGKILL');
     await once(first.child, 'exit');

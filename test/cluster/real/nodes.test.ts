@@ -12,7 +12,7 @@ interface NodeList {
   }[];
 }
 
-/** One story: each test goes on where the one before it ended. */
+/** The tests run in order: each continues from the state of the previous one. */
 describe.skipIf(!isRunnable)('a real cluster', () => {
   let cluster: RealCluster;
   beforeAll(async () => {
@@ -31,11 +31,11 @@ describe.skipIf(!isRunnable)('a real cluster', () => {
   const rollOut = (name: string, namespace = 'default') =>
     cluster.kubectl('-n', namespace, 'rollout', 'status', `deployment/${name}`, '--timeout=300s');
 
-  test('has three nodes that are ready', async () => {
+  test('has three ready nodes', async () => {
     expect(await readyNodes()).toEqual(['n1', 'n2', 'n3']);
   });
 
-  test('runs a pod on each, and a Service leads to all of them by its name', async () => {
+  test('runs a pod on each node, and a Service name leads to all of them', async () => {
     await cluster.apply(webDeployment('web', 3), webService('web'), clientPod('client'));
     await rollOut('web');
     await rollOut('coredns', 'kube-system');
@@ -49,7 +49,7 @@ describe.skipIf(!isRunnable)('a real cluster', () => {
       .toBe(3);
   });
 
-  test('serves a node port on every node, to who is outside', async () => {
+  test('serves a node port on every node to an external client', async () => {
     await cluster.apply(
       webService('web', {
         type: 'NodePort',
@@ -63,7 +63,7 @@ describe.skipIf(!isRunnable)('a real cluster', () => {
     }
   });
 
-  test('a node that lost its power comes back with its pods', async () => {
+  test('a node recovers from a power cut with its pods', async () => {
     const [, node] = cluster.nodes;
     await node?.cutPower();
     await node?.boot();

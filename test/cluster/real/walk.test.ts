@@ -22,8 +22,8 @@ interface ServiceObject {
   readonly status: { readonly loadBalancer: { readonly ingress?: readonly { ip: string }[] } };
 }
 
-/** One story: each test goes on where the one before it ended. */
-describe.skipIf(!isRunnable)('Causeway on a real cluster whose nodes have no kube-proxy', () => {
+/** The tests run in order: each continues from the state of the previous one. */
+describe.skipIf(!isRunnable)('Causeway on a real cluster without kube-proxy', () => {
   let cluster: RealCluster;
   let gateways: Gateways;
   let installation: Installation;
@@ -42,18 +42,18 @@ describe.skipIf(!isRunnable)('Causeway on a real cluster whose nodes have no kub
   const replicas = async () =>
     (await cluster.get<{ spec: { replicas: number } }>('deployment/web')).spec.replicas;
 
-  test('its image is no larger than the page on installation says', async () => {
+  test('its image is no larger than the installation page says', async () => {
     const page = await fs.readFile(installationPage, 'utf8');
     const megabytes = Number(/^\| all \| (\d+) \|$/m.exec(page)?.[1]);
-    // The base is this machine's Debian, which may be another one.
+    // The base is this machine's Debian, which may have another size.
     expect(imageSize / 1_000_000).toBeLessThan(1.1 * megabytes);
   });
 
-  test('Helm installs it with the roles and the pod security that ship, and everything is ready', async () => {
+  test('Helm installs it with the shipped roles and pod security, and everything becomes ready', async () => {
     installation = await Installation.install(cluster, gateways);
   });
 
-  test('a Service of type LoadBalancer is served to who is outside, and by its name to pods', async () => {
+  test('a LoadBalancer Service is served to an external client, and by its name to pods', async () => {
     await cluster.apply(
       webDeployment('web', 3),
       webService('web', { type: 'LoadBalancer' }),
@@ -75,11 +75,11 @@ describe.skipIf(!isRunnable)('Causeway on a real cluster whose nodes have no kub
   test.each([
     ['outside, through a gateway', () => gateways.ask(`http://${address}/`)],
     ['a pod', () => askFromPod('http://web.default.svc.cluster.local/')],
-  ])('idle, it is woken by a connection from %s, which is served', async (_, connect) => {
+  ])('an idle Service is woken by a connection from %s, which is served', async (_, connect) => {
     await installation.causeway('idle', 'web');
     expect(await replicas()).toBe(0);
     await expect.poll(() => cluster.kubectl('get', 'pods', '-l', 'app=web', '-o', 'name')).toBe('');
-    // The one that wakes it: it waits, and is served.
+    // The connection that wakes it waits, and is served.
     expect(await connect()).toContain('web-');
     await expect.poll(replicas).toBe(3);
     await installation.rollOut('deployment/web');
@@ -88,7 +88,7 @@ describe.skipIf(!isRunnable)('Causeway on a real cluster whose nodes have no kub
       .not.toContain('idled-at');
   });
 
-  test('uninstalled as the documentation says, nothing of it is left', async () => {
+  test('after the documented uninstallation, nothing is left', async () => {
     await cluster.kubectl('delete', 'service', 'web', '--timeout=300s');
     const services = await cluster.kubectl('get', 'services', '-A', '-o', 'json');
     expect(services).not.toContain('causeway.dev');

@@ -1,6 +1,9 @@
 import { sandboxImage } from '../../services/real-cluster/node-configuration.ts';
 
-/** A Deployment whose pods say who they are, where, and who asks; one on each node if they are as many. */
+/**
+ * A Deployment of pods that answer with their name, their node and the client; one on each node if there are
+ * enough.
+ */
 export const webDeployment = (name: string, replicas: number) => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -37,14 +40,14 @@ const webContainer = {
   args: ['serve'],
   ports: [{ name: 'http', containerPort: 8080 }],
   env: [{ name: 'NODE_NAME', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
-  // Without a request, a pod of the same node that is busy for a moment would leave it nothing.
+  // Without a request, a busy pod of the same node would leave it no CPU.
   resources: { requests: { cpu: '100m' } },
   securityContext: {
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,
     capabilities: { drop: ['ALL'] },
   },
-  // Patient: a pod that does not answer for a moment on a busy machine is no fault of what is tested.
+  // A high threshold: a busy machine may delay a pod for a moment.
   readinessProbe: {
     httpGet: { path: '/', port: 'http' },
     periodSeconds: 1,
@@ -61,7 +64,7 @@ export const webService = (name: string, spec: object = {}) => ({
   spec: { selector: { app: name }, ports: [{ port: 80, targetPort: 'http' }], ...spec },
 });
 
-/** A pod that waits, to ask from. */
+/** A pod that waits, to connect from. */
 export const clientPod = (name: string) => ({
   apiVersion: 'v1',
   kind: 'Pod',

@@ -106,7 +106,7 @@ describe('an agent with certificates and secrets', () => {
     return client;
   }
 
-  test('speaks with who has a certificate of its authority, and with nobody else', async () => {
+  test('accepts only clients with a certificate of its authority', async () => {
     const trusted = await connect(old, 'controller');
     await expect(trusted.status(signal)).resolves.toMatchObject({ agent: 'gateway-1' });
     const anonymous = await connect(old);
@@ -122,7 +122,7 @@ describe('an agent with certificates and secrets', () => {
     }
   });
 
-  test('takes a new secret beside the old one, then drops the old one, without a pause', async () => {
+  test('accepts a new secret beside the old one, then drops the old one, without an interruption', async () => {
     const before = await connect(old, 'controller');
     const after = await connect(fresh, 'controller');
     await expect(after.status(signal)).rejects.toMatchObject({ code: 'unauthorized' });
@@ -139,7 +139,7 @@ describe('an agent with certificates and secrets', () => {
     await expect(after.status(signal)).resolves.toBeDefined();
   });
 
-  test('keeps its secrets when the file goes wrong', async () => {
+  test('keeps its secrets when the file becomes invalid', async () => {
     await fs.writeFile(file('secrets'), 'not base64!');
     const client = await connect(old, 'controller');
     await waitFor('the agent to notice', () =>
@@ -148,15 +148,15 @@ describe('an agent with certificates and secrets', () => {
     await expect(client.status(signal)).resolves.toBeDefined();
   });
 
-  test('takes nothing new while its certificate does not fit its key', async () => {
+  test('loads nothing new while its certificate does not match its key', async () => {
     const refusals = () => warnings.filter((text) => text.includes('keeping the current')).length;
     const key = await fs.readFile(file('agent.key'));
     await fs.copyFile(file('controller.key'), file('agent.key'));
     await waitFor('the agent to notice', () => refusals() > 0);
     await fs.writeFile(file('secrets'), fresh.toString('base64'));
     const seen = refusals();
-    // The first of these looks may have begun before.
-    await waitFor('two more looks', () => refusals() >= seen + 2);
+    // The first of these checks may have begun before.
+    await waitFor('two more checks', () => refusals() >= seen + 2);
     const before = await connect(old, 'controller');
     await expect(before.status(signal)).resolves.toBeDefined();
     await fs.writeFile(file('agent.key'), key);
@@ -171,7 +171,7 @@ describe('an agent with certificates and secrets', () => {
     try {
       authority = await makeAuthority(renewed);
       await issueCertificate(directory, authority, 'agent', '/CN=agent', 'IP:127.0.0.1');
-      // Clients are still of the first authority, whose certificate the agent goes by.
+      // Clients still use the first authority, which the agent checks against.
       await waitFor('the new certificate', async () => {
         const next = await connect(old, 'controller');
         return next.status(signal);
@@ -181,7 +181,7 @@ describe('an agent with certificates and secrets', () => {
     }
   });
 
-  test('takes a push', async () => {
+  test('accepts an update', async () => {
     const client = await connect(old, 'controller');
     const endpoints = [
       makeEndpoint({

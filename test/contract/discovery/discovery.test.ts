@@ -27,7 +27,7 @@ import { describeEveryCloud, mitaka, TestCloud, uniqueName } from '../openstack/
 
 const call = { signal: new AbortController().signal };
 
-// The real kube-apiserver where there is one: the embedded one has its turn in the unit tests.
+// The real kube-apiserver if available: the embedded one is covered by the unit tests.
 let cluster: Cluster;
 let client: KubeClient;
 beforeAll(async () => {
@@ -131,7 +131,7 @@ async function slicesOf(backend: string): Promise<string[]> {
     .sort();
 }
 
-it('whatever things are called, the API server takes it, and a second cycle writes nothing', async () => {
+it('objects with any names are accepted by the API server, and a second cycle writes nothing', async () => {
   const embedded = await startEmbeddedOpenStack({ provisioningDelayMs: 0 });
   const { directory } = embedded.keystone;
   const user = directory.findUser('default', 'demo');
@@ -146,7 +146,7 @@ it('whatever things are called, the API server takes it, and a second cycle writ
   const cloud = new TestCloud({ ...embedded, holdProvisioning: () => () => undefined });
   const settings = { backendName: 'odd', projects: [], ignoreProjects: ['demo', 'alt'] };
   const all = { loadBalancers: names.size, replicated: names.size };
-  // One member of each is refused, and told; the others are endpoints.
+  // One member of each is rejected, with an Event; the others are endpoints.
   const frontendCounts = { replicated: 2 * names.size, invalid: names.size };
   expect(await cycle(cloud, settings)).toMatchObject({
     ...all,
@@ -164,7 +164,7 @@ await describeEveryCloud(
   'Discovery',
   {},
   (cloud) => {
-    it('makes Services that the API server takes, changes nothing twice, and never deletes in doubt', async () => {
+    it('creates Services that the API server accepts, changes nothing twice, and never deletes when in doubt', async () => {
       backends += 1;
       const backendName = `cloud-${backends}`;
       const name = uniqueName('Großer Name');
@@ -196,7 +196,7 @@ await describeEveryCloud(
       }
       const older = { backendName, endpointsKind: 'Endpoints' };
       const labelSelector = `causeway.dev/backend=${backendName}`;
-      // The API server deletes Endpoints with their Service, which changing the type makes anew.
+      // The API server deletes Endpoints with their Service, and a change of the type recreates it.
       for (const serviceType of ['Headless', 'ClusterIP', 'Headless']) {
         const settings = { ...older, serviceType };
         expect(await cycle(cloud(), settings)).toMatchObject({ failures: 0, held: 0 });
@@ -213,7 +213,7 @@ await describeEveryCloud(
 
       await remove();
       expect(await cycle(cloud(), older)).toMatchObject({ held: 1, removed: 0 });
-      // The API server takes the Endpoints away with their Service; what was gone is not counted.
+      // The API server deletes the Endpoints with their Service; objects that did not exist are not counted.
       expect(await cycle(cloud(), older, true)).toMatchObject({ held: 0, removed: 1 });
       expect(await collect(client.list(services, { labelSelector }))).toEqual([]);
       expect(await collect(client.list(endpoints, { labelSelector }))).toEqual([]);

@@ -64,7 +64,7 @@ describe.each(clusters)('EgressNetworkPolicies on $name', ({ start }) => {
     await client.delete(egressNetworkPolicies, { namespace: 'default', name: 'check' });
   });
 
-  it('hide slices while they are there, and their owners are told', async () => {
+  it('hide slices while they exist, and record Events on the owners', async () => {
     const shown = new Set<string>();
     let isSynced = false;
     const inner: ServiceProxy = {

@@ -34,7 +34,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     await cluster.server.stop();
   });
 
-  test('a Service sleeps once its node has reported a quiet time, and not before', async () => {
+  test('a Service is idled once its node has reported a quiet time, and not before', async () => {
     const space = await cluster.workspace('quiet');
     for (const name of ['web', 'busy', 'plain']) {
       const annotations = name === 'plain' ? {} : { [idleAfterAnnotation]: '1s' };

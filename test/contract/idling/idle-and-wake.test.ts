@@ -78,7 +78,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     return result;
   };
 
-  test('a Deployment sleeps and wakes with as many replicas as before', async () => {
+  test('a Deployment is idled and woken with the previous number of replicas', async () => {
     const space = await cluster.workspace('sleepy');
     await space.create('services', webService('web'));
     await space.create('deployments', sleepyDeployment('web', 3));
@@ -97,7 +97,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     expect(slept?.metadata.annotations?.[previousScale]).toBe('3');
     await space.until('the pods to go', 'pods', (all) => all.length === 0);
 
-    // Again, with nothing running: what is remembered stays.
+    // Again, with no pods running: the stored replicas stay.
     await idler.idle({ namespace: 'sleepy', name: 'web' }, signal);
     expect((await marksOf('sleepy', 'web'))[0]?.targets).toContain('"replicas":3');
     expect(await listIdle(client, 'sleepy', signal)).toMatchObject([
@@ -114,7 +114,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     expect(await listIdle(client, 'sleepy', signal)).toEqual([]);
   });
 
-  test('so do a StatefulSet, a ReplicaSet and a ReplicationController behind one Service', async () => {
+  test('a StatefulSet, a ReplicaSet and a ReplicationController behind one Service are idled and woken, too', async () => {
     const space = await cluster.workspace('mixed');
     await space.create('services', webService('mix'));
     const spec = {
@@ -156,7 +156,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     expect(await scaleOf(space, 'replicationcontrollers', 'old')).toBe(1);
   });
 
-  test("an autoscaler's lower bound is remembered and put back", async () => {
+  test("an autoscaler's lower bound is stored and restored", async () => {
     const space = await cluster.workspace('scaled');
     await space.create('services', webService('web'));
     await space.create('deployments', sleepyDeployment('web', 2));
@@ -179,7 +179,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     expect(awake.spec?.minReplicas).toBe(2);
   });
 
-  test('a Service that a very old oc put to sleep is seen and can be woken', async () => {
+  test('a Service that a very old oc idled is recognized and can be woken', async () => {
     const space = await cluster.workspace('legacy');
     await space.create('services', webService('web'));
     await space.create('deployments', sleepyDeployment('web', 0));
@@ -201,7 +201,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     expect(await listIdle(client, 'legacy', signal)).toEqual([]);
   });
 
-  test('what could not be woken again is refused, and nothing is written', async () => {
+  test('rejects a Service that could not be woken again, and writes nothing', async () => {
     const space = await cluster.workspace('refused');
     await space.create('services', webService('bare'));
     await space.create('pods', {
@@ -219,7 +219,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     expect(await listIdle(client, 'refused', signal)).toEqual([]);
   });
 
-  test('anything with a scale can sleep', async () => {
+  test('any resource with a scale can be idled', async () => {
     const space = await cluster.workspace('custom');
     await cluster.server.kubectl(['apply', '-f', '-'], JSON.stringify(rolloutDefinition));
     const rollout = await createRollout(cluster, space);

@@ -38,7 +38,7 @@ const fault = ({ method }: { readonly method: string }): Fault | undefined => {
   return trap.writesUntil === -1 ? ({ kind: trap.kind } as Fault) : undefined;
 };
 
-describe('cut off at any write', () => {
+describe('interrupted at any write', () => {
   let server: ServerUnderTest;
   let client: KubeClient;
   let count = 0;
@@ -60,7 +60,7 @@ describe('cut off at any write', () => {
     await server.stop();
   });
 
-  /** A Service with everything that sleeping touches, and a ready endpoint. */
+  /** A Service with everything that idling changes, and a ready endpoint. */
   async function create() {
     count += 1;
     const where = { namespace: 'default', name: `web-${count}` };
@@ -134,7 +134,7 @@ describe('cut off at any write', () => {
     ['wake', 'drop-before'],
     ['wake', 'drop-after'],
   ] as const)(
-    '%s with %s is finished by the next try, and never leaves a Service without help',
+    '%s with %s is finished by the next attempt, and a Service without pods always has its mark',
     async (verb, kind) => {
       let cuts = 0;
       for (let at = 0; ; at += 1) {
@@ -148,7 +148,7 @@ describe('cut off at any write', () => {
         );
         trap.writesUntil = Number.POSITIVE_INFINITY;
         const between = await stateOf(where);
-        // Whoever has no pods is marked, so that the next connection wakes it.
+        // A Service without pods is marked, so that the next connection wakes it.
         if (between.replicas === 0) expect(between.isMarked).toBe(true);
         if (wasCut) {
           cuts += 1;

@@ -1,7 +1,7 @@
 import { deployment } from '../kubernetes-api/scenarios/scenario.ts';
 import type { LiveCluster } from '../kubernetes-live/live-cluster.ts';
 
-/** A pod on a node, because only such pods get endpoints; gone at once, because no kubelet ends it. */
+/** A pod on a node, because only such pods get endpoints; deleted at once, because no kubelet ends it. */
 export const template = (app: string) => ({
   metadata: { labels: { app } },
   spec: {

@@ -86,7 +86,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     return names.every((name) => !asleep.some(({ service }) => service === name));
   };
 
-  test('many Services wake at once, also those that were asked for before it started', async () => {
+  test('many Services wake at once, including those that were requested before it started', async () => {
     const space = await cluster.workspace('many');
     const names = Array.from({ length: 12 }, (_none, index) => `web-${index}`);
     for (const name of names) {
@@ -100,13 +100,13 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
       for (const name of names.slice(6)) await needPods('many', name);
       await space.runPodsUntil('all to be awake', () => isAwake(space, names));
       for (const words of ['web-0 Waking', 'web-11 Woken']) {
-        await waitFor(`${words} to be told`, () => recorded.includes(words));
+        await waitFor(`${words} to be recorded`, () => recorded.includes(words));
       }
     });
     for (const name of names) expect(await replicas('many', name)).toBe(1);
   });
 
-  test('a request from before the sleep wakes nobody, a new one does', async () => {
+  test('a request from before the idling wakes nothing, a new one does', async () => {
     const space = await cluster.workspace('again');
     await space.create('services', webService('web'));
     await space.create('deployments', sleepyDeployment('web', 2));
@@ -114,7 +114,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     await space.create('deployments', sleepyDeployment('other', 1));
     await space.until('pods', 'pods', (all) => all.length === 3);
     await needPods('again', 'web', Date.now() - 60_000);
-    // Marks and Events have whole seconds; what happens within the same one counts as a request.
+    // Marks and Events have whole seconds; an event within the same second counts as a request.
     const second = Math.floor(Date.now() / 1000);
     await waitFor('the next second', () => Math.floor(Date.now() / 1000) > second);
     for (const name of ['web', 'other']) await idler.idle({ namespace: 'again', name }, signal);
@@ -128,7 +128,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     expect(await replicas('again', 'web')).toBe(2);
   });
 
-  test('the mark stays until a pod is ready, so that proxies go on holding', async () => {
+  test('the mark stays until a pod is ready, so that proxies keep holding', async () => {
     const space = await cluster.workspace('slow');
     await space.create('services', webService('web'));
     await space.create('deployments', sleepyDeployment('web', 1));
@@ -142,7 +142,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     });
   });
 
-  test('what was deleted meanwhile is said, and the rest is started', async () => {
+  test('reports workloads that were deleted in between, and starts the rest', async () => {
     const space = await cluster.workspace('gone');
     await space.create('services', webService('web'));
     await space.create('deployments', sleepyDeployment('web', 1));
@@ -160,7 +160,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
       await needPods('gone', 'web');
       await space.runPodsUntil('it to wake', () => isAwake(space, ['web']));
       for (const words of ['web WakeTargetMissing', 'web Woken']) {
-        await waitFor(`${words} to be told`, () => recorded.includes(words));
+        await waitFor(`${words} to be recorded`, () => recorded.includes(words));
       }
     });
   });

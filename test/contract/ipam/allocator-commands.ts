@@ -68,7 +68,7 @@ class Reserve implements Command {
       return;
     }
     const result = await answer;
-    if (result.state !== 'held') throw new Error('nobody asked to wait');
+    if (result.state !== 'held') throw new Error('no request is waiting');
     const { addresses, fence } = result.reservation;
     const address = addresses[0]?.address ?? '';
     if (before !== undefined) {
@@ -106,7 +106,7 @@ class ReserveByAddress implements Command {
     if (model.drained || !model.pool.has(address)) expect(result).toBe('address-outside');
     else if (model.isHeld(address)) expect(result).toBe('address-in-use');
     else if (result === 'done') {
-      // Free, or its own cluster's: another's that rests is refused below.
+      // Free, or its own cluster's: the quarantined address of another cluster is rejected below.
       const fence =
         real.allocator.view.site(real.site)?.clusters.get(cluster)?.record.sequence ?? 0;
       model.reserved(`${cluster}/${uid}`, { address, fence, name: undefined });
@@ -179,7 +179,7 @@ class Void implements Command {
     expect(new Set(addresses)).toEqual(new Set(expected));
     model.voided(cluster);
     if (this.how === 'reclaim') return;
-    // Another cluster of the same name: nothing that waited for the old one waits for it.
+    // Another cluster of the same name: addresses kept for the old one are not kept for it.
     for (const [address, resting] of model.resting) {
       if (resting.keptFor?.startsWith(`${cluster}/`) === true) {
         model.resting.set(address, { ...resting, keptFor: undefined });
@@ -193,7 +193,7 @@ class Sweep implements Command {
   check = () => true;
   toString = () => 'sweep';
   async run(model: SiteModel, real: Real): Promise<void> {
-    // A sweep is never in the same millisecond as what it sweeps.
+    // A sweep is never in the same millisecond as the release that it sweeps.
     model.now += 100;
     real.setTime(model.now);
     while ((await run(real, sweep(real.site))) > 0) continue;

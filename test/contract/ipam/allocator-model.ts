@@ -1,6 +1,6 @@
 import { parseAddress } from '../../../packages/base/src/address/address.ts';
 
-/** A plain picture of a site, to compare the allocator with. One family, one pool, no sharing. */
+/** A simple model of a site, to compare the allocator with. One family, one pool, no sharing. */
 export interface Held {
   readonly address: string;
   readonly fence: number;
@@ -9,7 +9,7 @@ export interface Held {
 
 export interface Resting {
   readonly until: number;
-  /** `cluster/name` that may have it back at any time. */
+  /** `cluster/name` that may get it back at any time. */
   readonly keptFor: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export class SiteModel {
   /** By `cluster/uid`. */
   readonly held = new Map<string, Held>();
   readonly resting = new Map<string, Resting>();
-  /** A fence that an owner had in an earlier reservation. */
+  /** The fence of an owner's earlier reservation. */
   readonly staleFences = new Map<string, number>();
 
   constructor(quota: number, quarantineMs: number, keepMs: number) {
@@ -40,7 +40,7 @@ export class SiteModel {
     return [...this.held.values()].some((held) => held.address === address);
   }
 
-  /** What a request without a name may get: nobody has it, and its rest is over. */
+  /** What a request without a name may get: unreserved addresses after their quarantine. */
   allocatable(): Set<string> {
     if (this.drained) return new Set();
     return new Set(
@@ -51,7 +51,7 @@ export class SiteModel {
     );
   }
 
-  /** Addresses that wait for a Service of this name, if the pool may still give them. */
+  /** Addresses kept for a Service of this name, if the pool still contains them. */
   keptFor(cluster: string, name: string | undefined): string[] {
     if (name === undefined || this.drained) return [];
     return [...this.resting]
@@ -78,7 +78,7 @@ export class SiteModel {
     this.staleFences.set(owner, held.fence);
   }
 
-  /** All that a cluster held rests; nothing waits for anybody. */
+  /** Everything that a cluster held is in quarantine; nothing is kept for an owner. */
   voided(cluster: string): void {
     for (const owner of this.holdings(cluster)) {
       const { address } = this.held.get(owner) ?? { address: '' };
@@ -90,7 +90,7 @@ export class SiteModel {
     }
   }
 
-  /** What a sweep forgets: whose rest is over is like any other free address. */
+  /** Effect of a sweep: an address after its quarantine is like any other free address. */
   swept(): void {
     for (const [address, { until }] of [...this.resting]) {
       if (until <= this.now) this.resting.delete(address);

@@ -43,7 +43,7 @@ afterAll(() => server.stop());
 const as = (cluster: string) => server.client(tokens[cluster]);
 
 describe('the API', () => {
-  test('reserves, tells who has what, and frees with the fence', async () => {
+  test('reserves, lists owners, and releases with the fence', async () => {
     const blue = as('blue');
     const body = { uid: 'u1', namespace: 'shop', name: 'web', families: [4 as const, 6 as const] };
     const answer = await blue.call('reserve', { params, body }, never);
@@ -75,7 +75,7 @@ describe('the API', () => {
     expect(await operator.call('whoHas', asked, never)).toMatchObject({ state: 'resting' });
   });
 
-  test('says what is wrong with a request, and why one is refused', async () => {
+  test('says what is wrong with a request, and why it is rejected', async () => {
     const blue = as('blue');
     const reserve = (body: object) =>
       blue.call('reserve', { params, body: { uid: 'u9', ...body } }, never);
@@ -97,7 +97,7 @@ describe('the API', () => {
     const where = { site: 'edge', cluster: 'green' };
     const reserve = (uid: string, waitMs?: number) =>
       green.call('reserve', { params: where, body: { uid, waitMs } }, never);
-    // Blue has 3 of the 5 IPv4 addresses; two of u1's rest or are free again.
+    // Blue has 3 of the 5 IPv4 addresses; two of u1's are in quarantine or free again.
     const held = [await reserve('g1', 60_000), await reserve('g2', 60_000)];
     expect(held).toMatchObject([{ state: 'held' }, { state: 'held' }]);
     await expect(reserve('g3')).rejects.toMatchObject({ reason: 'pool-exhausted' });
@@ -113,7 +113,7 @@ describe('the API', () => {
     expect(await waiting).toMatchObject({ state: 'held', reservation: { uid: 'g3' } });
   });
 
-  test('a heartbeat makes a cluster healthy, and tells of a reclaim', async () => {
+  test('a heartbeat makes a cluster healthy, and reports a reclaim', async () => {
     const blue = as('blue');
     const before = await blue.call('heartbeat', { params }, never);
     expect(before.addresses).toBe(3);
@@ -128,7 +128,7 @@ describe('the API', () => {
     expect(after.addresses).toBe(0);
   });
 
-  test('rotates a credential without a gap, and revokes at once', async () => {
+  test('rotates a credential without an interruption, and revokes it at once', async () => {
     const old = as('blue');
     const rotated = await old.call(
       'rotateCredential',
@@ -163,11 +163,11 @@ describe('the API', () => {
     });
     await server.client(two.token).call('heartbeat', red, never);
     await create();
-    // It was used: a later first credential doesn't take it away.
+    // It was used: a later first credential does not revoke it.
     await server.client(two.token).call('heartbeat', red, never);
   });
 
-  test('keeps an audit log of who changed what and why', async () => {
+  test('keeps an audit log of all changes with user and reason', async () => {
     const { records } = await operator.call(
       'audit',
       { params: {}, query: { site: 'edge', cluster: 'blue', limit: 1000 } },
@@ -196,7 +196,7 @@ describe('the API', () => {
     );
   });
 
-  test('answers nonsense with a problem and not with a stack', async () => {
+  test('answers invalid input with a problem, not with a stack', async () => {
     const send = async (path: string, body: string) => {
       const headers = {
         authorization: `Bearer ${server.operatorToken}`,
@@ -214,10 +214,10 @@ describe('the API', () => {
     ).toMatchObject({ status: 400 });
   });
 
-  test('refuses a pool or a site that can’t be, and says what is wrong', async () => {
+  test('rejects an invalid pool or site, and says what is wrong', async () => {
     const pool = { params: { site: 'edge', pool: 'other' } };
     const addresses = ['198.51.100.0/24'];
-    // What the types forbid a client of another make may send.
+    // Values outside of the types, which another client may send.
     const announcer = 'metallbb' as 'metallb';
     await expect(
       operator.call('setPool', { ...pool, body: { addresses, announcer } }, never),
@@ -232,7 +232,7 @@ describe('the API', () => {
     });
   });
 
-  test('shows how full a pool is in each family', async () => {
+  test('shows the usage of a pool in each family', async () => {
     const { items } = await operator.call('listPools', { params: { site: 'edge' } }, never);
     const usage = items[0]?.usage;
     expect(usage?.families).toMatchObject([
@@ -242,7 +242,7 @@ describe('the API', () => {
     expect(usage).toMatchObject({ total: 260, drained: 0 });
   });
 
-  test('a server that stops sends away who waits', async () => {
+  test('a server that stops rejects waiting requests', async () => {
     const stopping = await startServer();
     const call = stopping.operator.call.bind(stopping.operator);
     await call('setSite', { params: { site: 's' }, body: {} }, never);

@@ -8,10 +8,10 @@ import {
 import { never, startServer, type ServerUnderTest } from './server-under-test.ts';
 
 let server: ServerUnderTest;
-/** Every kind of wrong credential, by what is wrong with it, and the right ones to compare with. */
+/** Every kind of wrong credential, by its defect, and the right ones to compare with. */
 const tokens = new Map<string, string | undefined>();
 
-/** What each call is sent with when it is right. All aim at cluster `blue` of site `edge`. */
+/** The valid body of each call. All refer to cluster `blue` of site `edge`. */
 const bodies: Partial<Record<OperationName, object>> = {
   setSite: { keepMs: 1 },
   suspendSite: { as: 'recovering' },
@@ -52,13 +52,13 @@ beforeAll(async () => {
   const create = async (site: string, cluster: string) =>
     (await call('createCluster', { params: { site }, body: { cluster } }, never)).token;
   tokens.set('nothing', undefined);
-  tokens.set('nonsense', 'Bearer of bad news');
-  tokens.set('a token that never was', `cwy_${'a'.repeat(16)}_${'b'.repeat(43)}`);
+  tokens.set('nonsense', 'Bearer of nonsense');
+  tokens.set('an unknown token', `cwy_${'a'.repeat(16)}_${'b'.repeat(43)}`);
   tokens.set('another cluster of the site', await create('edge', 'green'));
   tokens.set('a cluster of the same name elsewhere', await create('other', 'blue'));
   const blue = await create('edge', 'blue');
   tokens.set('the right id with another secret', `${blue.slice(0, 21)}${'c'.repeat(43)}`);
-  tokens.set('the right token with more at its end', `${blue}x`);
+  tokens.set('the right token with a suffix', `${blue}x`);
   await server.client(blue).call('heartbeat', { params: { site: 'edge', cluster: 'blue' } }, never);
   const issue = async (lifetimeMs?: number) =>
     call(
@@ -99,16 +99,16 @@ async function send(name: OperationName, token: string | undefined, body = bodie
   return { status: answer.statusCode, text: await answer.body.text() };
 }
 
-/** Everything in the ledger, to see that a refused call changed nothing. */
+/** Everything in the ledger, to check that a rejected call changed nothing. */
 const everything = async () =>
   JSON.stringify((await server.replica.allocator.ledger.load('', never)).entries);
 
 const wrongKinds = [
   ['nothing', 401],
   ['nonsense', 401],
-  ['a token that never was', 401],
+  ['an unknown token', 401],
   ['the right id with another secret', 401],
-  ['the right token with more at its end', 401],
+  ['the right token with a suffix', 401],
   ['a revoked token', 401],
   ['an expired token', 401],
   ['a token of a removed cluster', 401],
@@ -120,7 +120,7 @@ const wrongKinds = [
 describe.each(Object.keys(operations))('%s', (key) => {
   const name = key as OperationName;
 
-  test.each(wrongKinds)('with %s is refused and changes nothing', async (kind, expected) => {
+  test.each(wrongKinds)('with %s is rejected and changes nothing', async (kind, expected) => {
     const before = await everything();
     const { status, text } = await send(name, tokens.get(kind));
     if (name === 'whoHas' && kind === 'another cluster of the site') {
@@ -138,13 +138,13 @@ const ofOperators = Object.entries<Operation>(operations)
   .filter(([, { access }]) => access === 'operator')
   .map(([name]) => name as OperationName);
 
-test.each(ofOperators)('%s with a cluster’s credential is refused', async (name) => {
+test.each(ofOperators)('%s with a cluster’s credential is rejected', async (name) => {
   const before = await everything();
   expect((await send(name, tokens.get('the cluster itself'))).status).toBe(403);
   expect(await everything()).toBe(before);
 });
 
-test('the table of calls covers every call that changes something', () => {
+test('the table of calls covers every call with a change', () => {
   const missing = Object.entries<Operation>(operations)
     .filter(
       ([name, operation]) =>
@@ -154,7 +154,7 @@ test('the table of calls covers every call that changes something', () => {
   expect(missing).toEqual([]);
 });
 
-test('a body that claims to be another changes nothing: the credential decides', async () => {
+test('a body that names another cluster changes nothing: the credential decides', async () => {
   const claim = { uid: 'claim', site: 'other', cluster: 'green', role: 'operator', owner: 'x' };
   const { status, text } = await send('reserve', tokens.get('the cluster itself'), claim);
   expect(status).toBe(200);
@@ -163,13 +163,13 @@ test('a body that claims to be another changes nothing: the credential decides',
   expect(server.replica.allocator.view.site('edge')?.heldBy(green?.epoch ?? '').size).toBe(0);
 });
 
-test('a cluster takes no control plane address by itself', async () => {
+test("a cluster can't reserve a control plane address", async () => {
   const demand = { uid: 'greedy', purpose: 'control-plane' };
   const { status } = await send('reserve', tokens.get('the cluster itself'), demand);
   expect(status).toBe(403);
 });
 
-test('strangers are slowed down', async () => {
+test('clients without a valid credential are slowed down', async () => {
   const statuses = [];
   for (let index = 0; index < 600; index += 1)
     statuses.push((await send('listSites', 'nonsense')).status);

@@ -70,7 +70,7 @@ async function addressOf(client: IpamClient, uid: string, claimed?: string) {
 }
 
 describe('a restored backup', () => {
-  test('never hands out an address that was given out after it was taken', async () => {
+  test('never assigns an address that was assigned after the backup', async () => {
     const server = await startServer();
     const token = await prepare(server);
     const blue = server.client(token);
@@ -90,9 +90,9 @@ describe('a restored backup', () => {
     const replica = await serve(ledger);
     const again = clientOf(replica, token);
     const operator = clientOf(replica, server.operatorToken);
-    // Who was known keeps it; the same token works.
+    // A known owner keeps its address; the same token works.
     expect((await addressOf(again, 'known', known.address)).address).toBe(known.address);
-    // The one address that looks free is in use: nobody gets it, named or not, but who has it.
+    // The only address that seems free is in use: it is assigned to no other owner, by name or not.
     await expect(addressOf(again, 'new')).rejects.toMatchObject({ reason: 'recovering' });
     const named = { params, body: { uid: 'new', addresses: [later.address] } };
     await expect(again.call('reserve', named, never)).rejects.toMatchObject({
@@ -100,7 +100,7 @@ describe('a restored backup', () => {
     });
     const claimed = await addressOf(again, 'later', later.address);
     expect(claimed.address).toBe(later.address);
-    // A free from before the restore does not take it away.
+    // A release from before the restore does not free it.
     const stale = { params: { ...params, uid: 'later' }, query: { fence: later.fence } };
     await expect(again.call('free', stale, never)).rejects.toMatchObject({ reason: 'stale-fence' });
     await operator.call('resumeSite', { params: { site: 'edge' }, body: {} }, never);
@@ -141,7 +141,7 @@ describe.skipIf(!withEtcd)('between ledgers', () => {
     );
   }
 
-  test('all moves from SQLite to etcd and back, and the old place is closed', async () => {
+  test('moves everything from SQLite to etcd and back, and closes the old ledger', async () => {
     const server = await startServer();
     const token = await prepare(server);
     const blue = server.client(token);
@@ -167,7 +167,7 @@ describe.skipIf(!withEtcd)('between ledgers', () => {
     await home.stop();
   });
 
-  test('a server stops when etcd is put back to an earlier state underneath it', async () => {
+  test('a server stops when its etcd is restored to an earlier state', async () => {
     const replica = await serve(etcdLedger('/first/'));
     const ended = replica.done.then(
       () => 'ended',
@@ -185,12 +185,12 @@ describe.skipIf(!withEtcd)('between ledgers', () => {
 });
 
 describe.skipIf(!withEtcd)('an etcd restored from a snapshot', () => {
-  test('is not served from until it has been told to recover', async () => {
+  test('is not used until recovery is requested', async () => {
     const etcd = await startEtcdCluster({ members: 1 });
     const open = () =>
       new EtcdLedger({ endpoints: etcd.endpoints, clock: systemClock, root: '/r/' });
     await (await serve(open())).stop();
-    // What a snapshot of another cluster would bring along.
+    // The content of a snapshot of another cluster.
     const ledger = open();
     const written = { key: 'state/identity', value: JSON.stringify({ identity: 'etcd 1' }) };
     await ledger.commit({ conditions: [], writes: [written] }, never);
@@ -218,7 +218,7 @@ describe('CloudletIPs', () => {
     },
   });
 
-  test('are taken over, again if need be, and adopted by owners of the same name', async () => {
+  test('are imported, repeatedly if needed, and adopted by owners of the same name', async () => {
     const server = await startServer();
     const call = <T extends Parameters<typeof server.operator.call>[0]>(
       name: T,
@@ -237,7 +237,7 @@ describe('CloudletIPs', () => {
       [expect.stringMatching(/^imported:/), 'api', '192.0.2.30'],
       ['real-uid', 'web', '192.0.2.11'],
     ]);
-    // Once more, from a file in another order, after an operator has changed the pool.
+    // Again, from a file in another order, after an operator has changed the pool.
     const pool = { params: { site: 'edge', pool: 'cloudlet' } };
     const gateways = { addresses: ['192.0.2.10-192.0.2.20'], gateways: ['192.0.2.20'] };
     await call('setPool', { ...pool, body: gateways });
@@ -255,7 +255,7 @@ describe('CloudletIPs', () => {
     await server.stop();
   });
 
-  test('that give one address to two are refused before anything is taken over', () => {
+  test('with two owners of one address are rejected before the import', () => {
     const twice = cloudlet.replace('192.0.2.30"}', '192.0.2.11"}');
     expect(() => parseCloudletIps(twice)).toThrow(
       '192.0.2.11 is listed for both shop/web of blue and shop/api of blue',

@@ -51,7 +51,7 @@ describe.skipIf(!available)('on one etcd with TLS and users', () => {
     return Promise.resolve({ ledger, close: () => ledger.close() });
   });
 
-  test('reports that a watch is up although nothing changes', async () => {
+  test('reports that a watch is established without any change', async () => {
     const ledger = open();
     const revision = await ledger.barrier(never);
     const ended = AbortSignal.timeout(10_000);
@@ -61,13 +61,13 @@ describe.skipIf(!available)('on one etcd with TLS and users', () => {
     await ledger.close();
   });
 
-  test('says that a password is wrong', async () => {
+  test('reports a wrong password', async () => {
     const ledger = open({ user: { ...user, password: 'wrong' } });
     await expect(ledger.barrier(never)).rejects.toMatchObject({ code: 'invalid' });
     await ledger.close();
   });
 
-  test('is refused without a certificate', async () => {
+  test('is rejected without a certificate', async () => {
     const ledger = open({ tls: () => Promise.resolve({ ca: etcd.tls?.ca }) });
     await expect(ledger.barrier(never)).rejects.toMatchObject({ code: 'unavailable' });
     await ledger.close();
@@ -82,7 +82,7 @@ describe.skipIf(!available)('on one etcd with TLS and users', () => {
     await ledger.close();
   });
 
-  test('waits for certificates that can’t be read for a moment', async () => {
+  test('waits while certificates are temporarily unreadable', async () => {
     let canRead = false;
     const ledger = open({
       tls: () =>
@@ -96,7 +96,7 @@ describe.skipIf(!available)('on one etcd with TLS and users', () => {
     await ledger.close();
   });
 
-  test('loads more than a page as of one revision', async () => {
+  test('loads more than a page at one revision', async () => {
     const ledger = open();
     for (let batch = 0; batch < 50; batch += 1) {
       const writes = Array.from({ length: 100 }, (_, index) => ({
@@ -134,7 +134,7 @@ describe.skipIf(!available)('on three etcd members', () => {
     return Promise.resolve({ ledger, close: () => ledger.close() });
   });
 
-  test('goes on with another member when the one it uses dies, and when it stops answering', async () => {
+  test('continues with another member when its member ends or stops answering', async () => {
     const ledger = open(etcd.endpoints, { callLimitMs: 1_000 });
     await eventually(ledger, 'state/a');
     etcd.signal(0, 'SIGKILL');
@@ -150,7 +150,7 @@ describe.skipIf(!available)('on three etcd members', () => {
     await ledger.close();
   });
 
-  test('goes on while the leader moves', async () => {
+  test('continues while the leader changes', async () => {
     const ledger = open();
     for (const member of [0, 1, 2]) {
       await eventually(ledger, `state/before-${member}`);
@@ -160,7 +160,7 @@ describe.skipIf(!available)('on three etcd members', () => {
     await ledger.close();
   });
 
-  test('sends a call once: a cut connection is an error, and a repeat is the caller’s to decide', async () => {
+  test('sends a call once: a cut connection is an error, and the caller decides about a repeat', async () => {
     const proxy = await startTcpProxy(Number(new URL(etcd.endpoints[0] ?? '').port));
     const ledger = open([`http://127.0.0.1:${proxy.port}`]);
     await ledger.commit(write('state/a'), never);

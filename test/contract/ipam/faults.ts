@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../../../packages/base/src/simulation/random.ts';
 import type { Fleet } from './fleet.ts';
 
-/** One fault after the other until the time is over; then everything is put right again. */
+/** Injects one fault after the other until the time is over, then ends all faults. */
 export async function breakThings(
   fleet: Fleet,
   random: Random,
@@ -33,7 +33,7 @@ export async function breakThings(
     () => Promise.resolve(pick(lines).cut()),
   ];
   for (let index = 0; !isOver(); index += 1) {
-    // Each at least once in order, then by chance.
+    // Each at least once in order, then at random.
     const fault = faults[index] ?? pick(faults);
     await fault().catch(() => undefined);
     await delay(300 + random() * 700);

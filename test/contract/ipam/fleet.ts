@@ -9,7 +9,7 @@ import { startTcpProxy, type TcpProxy } from '../../services/tcp-proxy.ts';
 import { clientOf } from './history.ts';
 import { never } from './server-under-test.ts';
 
-/** Several servers, as processes, on an etcd of three members that they reach over lines that can be cut. */
+/** Several servers, as processes, on an etcd of three members, over connections that can be cut. */
 export interface Fleet {
   readonly etcd: EtcdCluster;
   readonly lines: readonly TcpProxy[];
@@ -58,7 +58,7 @@ export async function startFleet(size: number): Promise<Fleet> {
   };
 }
 
-/** A site whose addresses are free again at once, and clusters with quotas. */
+/** A site without quarantine, and clusters with quotas. */
 export async function prepareSite(
   client: IpamClient,
   site: string,

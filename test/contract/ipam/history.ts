@@ -34,7 +34,7 @@ interface RecordedCall {
   };
 }
 
-/** What an owner shares an address with others by: those with the key and other ports. */
+/** How an owner shares an address with others: those with the same key and other ports. */
 export interface Shares {
   readonly sharingKey: string;
   readonly port: string;
@@ -43,11 +43,11 @@ export interface Shares {
 type Output = RecordedCall['output'];
 type Input = Omit<RecordedCall['input'], 'repeated'>;
 
-/** Calls made to several servers, each with when it began and ended and what came of it. */
+/** Calls to several servers, each with its begin, its end and its result. */
 export class History {
   readonly calls: RecordedCall[] = [];
 
-  /** Sends until there is an answer, to one server after the other, and records it as one call. */
+  /** Sends to one server after the other until there is an answer, and records it as one call. */
   async record(
     client: number,
     servers: readonly IpamClient[],
@@ -72,10 +72,7 @@ export class History {
     }
   }
 
-  /**
-   * Sends once. What can't be repeated without doing it twice, and whose answer got lost, may take
-   * effect a good while later, or never.
-   */
+  /** Sends once. A call that is not idempotent, and lost its answer, may take effect much later, or never. */
   async recordOnce(
     client: number,
     server: IpamClient,
@@ -95,7 +92,7 @@ export class History {
     }
   }
 
-  /** What the independent judge says of the history. */
+  /** The verdict of the independent checker on the history. */
   async judge(pool: number, quotas: Record<string, number>, timeoutSeconds = 240): Promise<string> {
     const program = await ensureProgram('porcupine');
     const history = { pool, quotas, timeoutSeconds, calls: this.calls };
@@ -113,10 +110,10 @@ export class History {
   }
 }
 
-/** Beyond a server's own limit for a call, and the time for which one is stopped. */
+/** Longer than a server's own limit for a call, and than the time for which one is stopped. */
 const longestEffectMs = 30_000;
 
-/** Microseconds would do; the judge wants whole numbers. */
+/** Microseconds would do; the checker needs whole numbers. */
 const nanoseconds = () => Math.round(performance.now() * 1_000);
 
 export async function reserveOnce(
@@ -180,14 +177,14 @@ export async function beatOnce(server: IpamClient, site: string, cluster: string
   return { result: 'beaten', epoch };
 }
 
-/** A client of one server that gives up soon, so that the next server is tried. */
+/** A client of one server with a short timeout, so that the next server is tried. */
 export function clientOf(url: string, token: string, limitMs = 4_000): IpamClient {
   return new IpamClient({
     urls: [url],
     token: () => Promise.resolve(token),
     clock: systemClock,
     limitMs,
-    // The history must know of every repeat.
+    // The history must contain every repeat.
     attempts: 1,
   });
 }

@@ -6,7 +6,7 @@ import type {
   Write,
 } from '../../../packages/causeway/src/ipam/ledger.ts';
 
-/** A ledger that a test may use, empty at first, and how to get another connection to the same one. */
+/** A ledger for a test, empty at first, with a function that connects to the same one again. */
 export interface LedgerUnderTest {
   readonly ledger: Ledger;
   close(): Promise<void>;
@@ -16,7 +16,7 @@ const never = new AbortController().signal;
 const put = (key: string, value: string): Write => ({ key, value });
 const remove = (key: string): Write => ({ key, value: undefined });
 
-/** What every ledger must do, whatever is behind it. */
+/** What every ledger must do, with any store. */
 export function describeLedger(name: string, open: () => Promise<LedgerUnderTest>): void {
   describe(`the ${name} ledger`, () => {
     let under: LedgerUnderTest;
@@ -55,7 +55,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerUnderTest
       expect((await commit([put('state/a', '3')], absent)).applied).toBe(true);
     });
 
-    test('gives every transaction a later revision and marks what it wrote with it', async () => {
+    test('gives every transaction a later revision and marks its writes with it', async () => {
       const one = await commit([put('state/a', '1'), put('state/b', '1')]);
       const two = await commit([put('state/b', '2')]);
       expect(two.revision).toBeGreaterThan(one.revision);
@@ -67,12 +67,12 @@ export function describeLedger(name: string, open: () => Promise<LedgerUnderTest
       ]);
     });
 
-    test('a barrier is never older than what was acknowledged', async () => {
+    test('a barrier is never older than acknowledged writes', async () => {
       const { revision } = await commit([put('state/a', '1')]);
       expect(await ledger.barrier(never)).toBeGreaterThanOrEqual(revision);
     });
 
-    test('only one of many that want the same key gets it', async () => {
+    test('only one of many concurrent writers of a key succeeds', async () => {
       const attempts = Array.from({ length: 40 }, (_, index) =>
         commit([put('state/contended', String(index))], [{ key: 'state/contended', revision: 0 }]),
       );
@@ -82,7 +82,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerUnderTest
       expect(await loaded('state/')).toEqual({ 'state/contended': String(winners[0]) });
     });
 
-    test('a watch tells all that happened after a revision, in order, each transaction whole', async () => {
+    test('a watch reports everything after a revision, in order, each transaction as a whole', async () => {
       const start = await commit([put('state/before', '0')]);
       const expected = [];
       for (let index = 0; index < 5; index += 1) {
@@ -103,7 +103,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerUnderTest
       ]);
     });
 
-    test('a watch that asks for progress hears that nothing happened under its prefix', async () => {
+    test('a watch with progress reports revisions without changes under its prefix', async () => {
       const start = await commit([put('state/a', '1')]);
       const { revision } = await commit([put('other/a', '1')]);
       const seen = await collect(ledger, start.revision, revision);
@@ -127,7 +127,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerUnderTest
       expect(newest.map(({ value }) => value)).toEqual(['3']);
     });
 
-    test('refuses a transaction that is too large or writes a key twice', async () => {
+    test('rejects a transaction that is too large or writes a key twice', async () => {
       const many = Array.from({ length: 129 }, (_, index) => put(`state/${index}`, 'x'));
       await expect(commit(many)).rejects.toMatchObject({ code: 'invalid' });
       await expect(commit([put('state/a', '1'), remove('state/a')])).rejects.toMatchObject({
@@ -143,7 +143,7 @@ export function describeLedger(name: string, open: () => Promise<LedgerUnderTest
   });
 }
 
-/** Every batch after one revision until another is reached, asking for progress. */
+/** Every batch after one revision until another is reached, with progress. */
 async function collect(
   ledger: Ledger,
   after: number,

@@ -32,7 +32,7 @@ const pool = 6;
 const quotas = { blue: 3, green: 3, red: 4 };
 const clusters = Object.keys(quotas) as (keyof typeof quotas)[];
 
-/** Each of these is to happen in a history that is worth judging. */
+/** Each of these must happen in a history that is worth checking. */
 const outcomes = [
   'reserve held',
   'reserve exhausted',
@@ -48,7 +48,7 @@ function happened({ calls }: History): boolean {
   return outcomes.every((outcome) => seen.has(outcome));
 }
 
-/** Where all calls have to succeed, on a machine that is busy with other things. */
+/** For calls that have to succeed on a busy machine. */
 const patientMs = 60_000;
 
 describe.skipIf(!available)('three servers on three etcd members', () => {
@@ -67,7 +67,7 @@ describe.skipIf(!available)('three servers on three etcd members', () => {
       const history = new History();
       await share(fleet, history);
       const end = performance.now() + seconds * 1_000;
-      // On a machine that is slow it takes longer until everything has happened.
+      // On a slow machine it takes longer until everything has happened.
       const isOver = () =>
         performance.now() > end && (happened(history) || performance.now() > end + patienceMs);
       const work = Array.from({ length: 9 }, (_, index) =>
@@ -88,7 +88,7 @@ describe.skipIf(!available)('three servers on three etcd members', () => {
       await Promise.all([...work, ...beats, reclaims, faults]);
       // The faults restart every server that they kill.
       expect(fleet.servers.filter(({ process }) => !process.isRunning())).toEqual([]);
-      // What was acknowledged is there, on every server.
+      // Acknowledged writes are present on every server.
       for (const [index, cluster] of clusters.flatMap((each) => [each, each, each]).entries()) {
         await history.record(90 + (index % 3), fleet.clients, { kind: 'holdings', cluster }, (at) =>
           listOnce(at, site, cluster),
@@ -106,7 +106,7 @@ describe.skipIf(!available)('three servers on three etcd members', () => {
     (seconds + 500) * 1_000,
   );
 
-  test('a server killed between commit and answer: the repeat gets the same address', async () => {
+  test('a repeat after a server was killed between commit and answer gets the same address', async () => {
     const [victim, other] = fleet.servers;
     if (victim === undefined || other === undefined) throw new Error('no servers');
     const witness = clientOf(other.url, fleet.token);
@@ -131,7 +131,7 @@ describe.skipIf(!available)('three servers on three etcd members', () => {
     await Promise.all([witness.close(), behind.close(), line.close()]);
   });
 
-  test('a server killed after a tombstone: nothing leaks, everything is swept', async () => {
+  test('nothing leaks and everything is swept after a server was killed behind a tombstone', async () => {
     const [victim, other] = fleet.servers;
     if (victim === undefined || other === undefined) throw new Error('no servers');
     const doomed = clientOf(victim.url, fleet.token, patientMs);
@@ -166,7 +166,7 @@ describe.skipIf(!available)('a queue over three servers', () => {
   });
   afterAll(() => fleet.stop());
 
-  test('is served in order, wherever one waits and wherever an address is freed', async () => {
+  test('is served in order, wherever requests wait and wherever an address is released', async () => {
     const [first, second, third] = fleet.clients;
     if (first === undefined || second === undefined || third === undefined)
       throw new Error('no client');
@@ -218,13 +218,13 @@ async function share(fleet: Fleet, history: History): Promise<void> {
   expect(addresses.size).toBe(1);
 }
 
-/** Every second owner shares an address with the others of its cluster; the ports of some clash. */
+/** Every second owner shares an address with the others of its cluster; some ports conflict. */
 function sharesOf(client: number, owner: string): Shares | undefined {
   if (!owner.endsWith('-1')) return undefined;
   return { sharingKey: 'together', port: `TCP/${80 + (client % 2)}` };
 }
 
-/** One controller's work on its own owners: reserve, repeat, free, and free too late. */
+/** One controller's work on its own owners: reserve, repeat, release, and release too late. */
 async function runOwner(
   fleet: Fleet,
   history: History,
@@ -260,7 +260,7 @@ async function runOwner(
   }
 }
 
-/** A cluster's heartbeats: their answers say in which epoch it lives. */
+/** A cluster's heartbeats: their answers contain its epoch. */
 async function sendBeats(
   fleet: Fleet,
   history: History,
@@ -276,7 +276,7 @@ async function sendBeats(
   }
 }
 
-/** An operator who takes everything from a cluster now and then, as the removal of one does. */
+/** An operator that reclaims everything from a cluster now and then, as the removal of a cluster does. */
 async function reclaimNowAndThen(
   fleet: Fleet,
   history: History,
@@ -289,7 +289,7 @@ async function reclaimNowAndThen(
     const server = fleet.clients[turn % fleet.clients.length];
     if (server === undefined) return;
     const input = { kind: 'reclaim' as const, cluster };
-    // Each attempt is somebody of its own: it may still be under way when the next one begins.
+    // Each attempt is a process of its own: it may still be running when the next one begins.
     await history.recordOnce(1_000 + turn, server, input, (at) => reclaimOnce(at, site, cluster));
   }
 }

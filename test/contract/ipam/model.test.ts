@@ -61,7 +61,7 @@ describe.each(Object.entries(places))('the allocator on %s', (name, { runs, open
     await place.close();
   });
 
-  test.skipIf(!isHere)('does what a plain model of it does, whatever is asked', async () => {
+  test.skipIf(!isHere)('behaves like a simple model of it for any requests', async () => {
     const setting = fc.record({
       quota: fc.integer({ min: 1, max: 3 }),
       quarantineMs: fc.constantFrom(0, 100),

@@ -18,9 +18,12 @@ const available = await isAvailable(async () => {
 const seconds = Number(process.env['IPAM_FAULT_SECONDS'] ?? 15);
 const site = 'line';
 const owners = 8;
-/** Who asks again no later than this still has its place. */
+/** A request that is repeated no later than this keeps its place. */
 const placeLostMs = 14_000;
-/** How often somebody came while others were known to wait: else the order says nothing. */
+/**
+ * Required number of requests that arrived while others were known to wait: otherwise the order proves
+ * nothing.
+ */
 const enoughPairs = 40;
 
 interface Ask {
@@ -29,7 +32,7 @@ interface Ask {
   readonly state: 'held' | 'waiting';
 }
 
-/** From the first ask of an owner to the one that it got its address with. */
+/** From an owner's first request to the one that got its address. */
 interface Turn {
   readonly owner: string;
   readonly begin: number;
@@ -44,7 +47,7 @@ describe.skipIf(!available)('a queue while servers, etcd and connections fail', 
   afterAll(() => fleet.stop());
 
   test(
-    'nobody who comes later is served before who was told to wait',
+    'a later request is never served before a waiting one',
     async () => {
       const [client] = fleet.clients;
       if (client === undefined) throw new Error('no client');
@@ -65,12 +68,12 @@ describe.skipIf(!available)('a queue while servers, etcd and connections fail', 
   );
 });
 
-/** Those of whom one was told to wait before the other one first asked, and had its place throughout. */
+/** Pairs where one was waiting before the other one's first request, and kept its place throughout. */
 function pairs(serialQueue: readonly Turn[]): [Turn, Turn][] {
   return serialQueue.flatMap((first) => {
-    const told = first.asks.find(({ state }) => state === 'waiting');
-    if (told === undefined || !keptItsPlace(first)) return [];
-    const later = serialQueue.filter(({ begin }) => begin > told.end && begin < endOf(first));
+    const waiting = first.asks.find(({ state }) => state === 'waiting');
+    if (waiting === undefined || !keptItsPlace(first)) return [];
+    const later = serialQueue.filter(({ begin }) => begin > waiting.end && begin < endOf(first));
     return later.map((each): [Turn, Turn] => [first, each]);
   });
 }
@@ -83,7 +86,7 @@ function keptItsPlace({ asks }: Turn): boolean {
   return asks.every(({ end }, index) => end - (asks[index - 1]?.begin ?? end) < placeLostMs);
 }
 
-/** It was told to wait once more after the later one had its address. */
+/** It still had to wait after the later one got its address. */
 function wasOvertaken(first: Turn, later: Turn): boolean {
   const held = later.asks.find(({ state }) => state === 'held');
   if (held === undefined) return false;
@@ -133,7 +136,7 @@ async function freeAnywhere(
   }
 }
 
-/** A server that is being killed, or stopped, is no answer. */
+/** The error of a server that is being killed or stopped is not an answer. */
 async function unlessAway(error: unknown): Promise<undefined> {
   const { code } = CausewayError.from(error);
   if (code !== 'unavailable' && code !== 'timeout') throw error;

@@ -34,7 +34,7 @@ interface Described {
 }
 type Document = { paths: Record<string, Record<string, Described>> };
 
-/** The paths of all fields of a schema, and of those that are required. */
+/** The paths of all fields of a schema, and of the required ones. */
 function fieldsOf(schema: Schema | undefined, prefix = ''): { all: string[]; required: string[] } {
   const fields = { all: [] as string[], required: [] as string[] };
   for (const [name, child] of Object.entries(schema?.properties ?? {})) {
@@ -44,7 +44,7 @@ function fieldsOf(schema: Schema | undefined, prefix = ''): { all: string[]; req
     if (isRequired) fields.required.push(at);
     for (const inner of [fieldsOf(child, at), fieldsOf(child.items, `${at}[]`)]) {
       fields.all.push(...inner.all);
-      // What is required of something that may be left out may be left out with it.
+      // A required field of an optional object is optional.
       if (isRequired) fields.required.push(...inner.required);
     }
   }
@@ -52,7 +52,7 @@ function fieldsOf(schema: Schema | undefined, prefix = ''): { all: string[]; req
 }
 
 describe('the API as it was in 1.0', () => {
-  test('is still there: nothing taken away, nothing more required', async () => {
+  test('is still there: nothing is removed, nothing more is required', async () => {
     const file = path.join(import.meta.dirname, 'openapi-1.0.json');
     const before = JSON.parse(await fs.readFile(file, 'utf8')) as Document;
     const now = openApiDocument() as unknown as Document;
@@ -64,10 +64,10 @@ describe('the API as it was in 1.0', () => {
           fieldsOf(described.requestBody?.content['application/json'].schema);
         const answer = (described: Described) =>
           fieldsOf(described.responses[200].content['application/json'].schema);
-        // An old client's requests are accepted: every field is known, and no new one is demanded.
+        // An old client's requests are accepted: every field is known, and no new one is required.
         expect(body(current).all).toEqual(expect.arrayContaining(body(old).all));
         expect(body(old).required).toEqual(expect.arrayContaining(body(current).required));
-        // An old client finds in the answers what it reads; a new one asks no more of an old server.
+        // An old client finds all its fields in the answers; a new one requires no more of an old server.
         expect(answer(current).all).toEqual(expect.arrayContaining(answer(old).all));
         expect(answer(current).required.toSorted()).toEqual(answer(old).required.toSorted());
       }
@@ -76,7 +76,7 @@ describe('the API as it was in 1.0', () => {
 });
 
 describe('one version apart', () => {
-  test('a newer client is served: what this server does not know is left aside', async () => {
+  test('a newer client is served: unknown fields are ignored', async () => {
     const answer = await request(
       new URL('/v1/sites/edge/clusters/blue/reservations', server.replica.url),
       {
@@ -124,7 +124,7 @@ describe('one version apart', () => {
   });
 });
 
-/** Answers as a server of the next version might. */
+/** Answers like a server of the next version. */
 async function startNewerServer(): Promise<{ url: string; close(): Promise<void> }> {
   const reservation = {
     ...params,

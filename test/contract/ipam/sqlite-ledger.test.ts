@@ -20,7 +20,7 @@ describeLedger('SQLite', async () => {
 });
 
 describe('the SQLite file', () => {
-  test('keeps what was acknowledged, and its revision, over a restart', async () => {
+  test('keeps acknowledged writes and its revision over a restart', async () => {
     const file = newFile();
     const before = await SqliteLedger.open(file);
     const write = { key: 'state/a', value: '1' };
@@ -35,7 +35,7 @@ describe('the SQLite file', () => {
     await after.close();
   });
 
-  test('is refused to a second server', async () => {
+  test('is rejected for a second server', async () => {
     const file = newFile();
     const first = await SqliteLedger.open(file);
     await expect(SqliteLedger.open(file)).rejects.toMatchObject({
@@ -45,14 +45,14 @@ describe('the SQLite file', () => {
     await first.close();
   });
 
-  test('is readable by its owner alone', async () => {
+  test('is readable only by its owner', async () => {
     const file = newFile();
     const ledger = await SqliteLedger.open(file);
     expect((await fs.stat(file)).mode & 0o077).toBe(0);
     await ledger.close();
   });
 
-  test('says what is wrong when it cannot be opened', async () => {
+  test("says why it can't be opened", async () => {
     await expect(SqliteLedger.open(path.join(directory, 'no', 'such'))).rejects.toMatchObject({
       code: 'unavailable',
     });

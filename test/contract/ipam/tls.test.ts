@@ -66,7 +66,7 @@ afterAll(async () => {
 });
 
 describe('client certificates', () => {
-  test('count once they are registered for a cluster, and no longer when revoked', async () => {
+  test('are valid once they are registered for a cluster, and no longer when revoked', async () => {
     const blue = connect('blue');
     const beat = () => blue.call('heartbeat', { params }, never);
     await expect(beat()).rejects.toMatchObject({ code: 'unauthorized' });
@@ -85,7 +85,7 @@ describe('client certificates', () => {
     await expect(beat()).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  test('of another authority are nothing, even if their fingerprint was registered', async () => {
+  test('of another authority are rejected, even if their fingerprint was registered', async () => {
     const body = { certificate: fingerprint('foreign') };
     await operator.call('issueClusterCredential', { params, body }, never);
     await expect(connect('foreign').call('heartbeat', { params }, never)).rejects.toMatchObject({
@@ -93,7 +93,7 @@ describe('client certificates', () => {
     });
   });
 
-  test('a server whose authority is unknown is not spoken to', async () => {
+  test('rejects a server with an unknown authority', async () => {
     const trusting = new IpamClient({
       urls: [server.replica.url],
       token: () => Promise.resolve(server.operatorToken),

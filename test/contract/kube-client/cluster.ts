@@ -12,15 +12,15 @@ import { prepareKubernetes, startKubernetes } from '../../services/kubernetes.ts
 import { isAvailable } from '../../services/missing.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 
-/** An API server that the client is tried on. */
+/** An API server under test. */
 export interface Cluster {
   readonly url: string;
   /** Path of a kubeconfig for an administrator. */
   readonly kubeconfig: string;
-  /** Ends the server where it stands and starts it again with the same objects. */
+  /** Kills the server and starts it again with the same objects. */
   restart(): Promise<void>;
-  /** Makes versions that were seen before too old to watch from. */
-  forgetHistory(): Promise<void>;
+  /** Makes earlier versions too old to watch from. */
+  dropHistory(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -30,9 +30,9 @@ async function startReal(): Promise<Cluster> {
     url: real.url,
     kubeconfig: real.kubeconfig,
     restart: () => real.restart(),
-    async forgetHistory() {
+    async dropHistory() {
       await real.etcd.compact();
-      // The server keeps the recent past in memory.
+      // The server keeps the recent history in memory.
       await real.restart();
     },
     stop: () => real.stop(),
@@ -48,7 +48,7 @@ async function startEmbedded(): Promise<Cluster> {
     url: embedded.url,
     kubeconfig,
     restart: () => embedded.restart(),
-    forgetHistory() {
+    dropHistory() {
       embedded.expireHistory();
       return Promise.resolve();
     },
@@ -59,7 +59,7 @@ async function startEmbedded(): Promise<Cluster> {
   };
 }
 
-/** The client must not be able to tell them apart. */
+/** The client must behave the same with both. */
 export const clusters = [
   { name: 'the embedded API', isHere: true, start: startEmbedded },
   {
@@ -69,7 +69,7 @@ export const clusters = [
   },
 ].filter(({ isHere }) => isHere);
 
-/** A connection as the cluster's kubeconfig describes it, with changes if wanted. */
+/** A connection from the cluster's kubeconfig, with changes if wanted. */
 export async function connectionTo(
   cluster: { readonly kubeconfig: string },
   changes: Partial<Connection> = {},

@@ -24,7 +24,7 @@ import { clientFor, connectionTo } from './cluster.ts';
 
 const available = await isAvailable(() => prepareKubernetes());
 
-describe.skipIf(!available)('ways to reach a real kube-apiserver', () => {
+describe.skipIf(!available)('connections to a real kube-apiserver', () => {
   let cluster: RealKubernetes;
   beforeAll(async () => {
     cluster = await startKubernetes();
@@ -70,7 +70,7 @@ contexts: [{name: c, context: {cluster: c, user: c}}]`,
     }
   });
 
-  it('with a plug-in that answers with a client certificate', async () => {
+  it('with a plug-in that returns a client certificate', async () => {
     const { certificate, key } = cluster.adminCertificate;
     const apiVersion = 'client.authentication.k8s.io/v1';
     const status = {
@@ -84,7 +84,7 @@ contexts: [{name: c, context: {cluster: c, user: c}}]`,
     expect(await works(await connectionTo(cluster, { credentials }))).toBe(true);
   });
 
-  it('from inside a pod, with a token that is rotated', async () => {
+  it('from inside a pod, with a rotated token', async () => {
     const directory = path.join(cluster.directory, 'service-account');
     await fs.mkdir(directory);
     await fs.copyFile(cluster.authority.certificate, path.join(directory, 'ca.crt'));
@@ -134,7 +134,7 @@ contexts: [{name: c, context: {cluster: c, user: c}}]`,
     ).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('altnames') });
   });
 
-  it('not without its authority, unless told to skip the check', async () => {
+  it('not without its authority, unless the check is skipped', async () => {
     const certificateAuthority = undefined;
     const untrusting = use(await connectionTo(cluster, { certificateAuthority }));
     await expect(

@@ -34,7 +34,7 @@ describe.each(clusters)('leader election on $name', ({ start: startCluster }) =>
         clock: systemClock,
         log: discardLog,
         metrics: noMetrics,
-        // So long that nobody loses it because the machine is busy.
+        // Long enough that a busy machine does not lose it.
         times: { leaseMs: 40_000, renewDeadlineMs: 30_000, retryMs: 200 },
       },
       async (_, signal) => {
@@ -48,7 +48,7 @@ describe.each(clusters)('leader election on $name', ({ start: startCluster }) =>
     return { stop: () => stop.abort(), ended };
   }
 
-  it('passes the lease from one to the next, one leader at a time', async () => {
+  it('passes the lease from one candidate to the next, with one leader at a time', async () => {
     const one = start('one');
     await waitFor('one to lead', () => leaders.length === 1);
     const others = [start('two'), start('three')];
@@ -72,8 +72,8 @@ describe.each(clusters)('leader election on $name', ({ start: startCluster }) =>
     await waitFor('four to lead', () => leaders[0] === 'four');
     const two = start('five');
     await cluster.restart();
-    // Whether the lease survived depends on how long the restart took.
-    await waitFor('somebody to lead', () => leaders.length === 1);
+    // Whether the lease survived depends on the time of the restart.
+    await waitFor('a leader', () => leaders.length === 1);
     one.stop();
     await ended;
     await waitFor('the other to lead', () => leaders[0] === 'five');

@@ -42,7 +42,7 @@ describe.each(clusters)('the reflector on $name', ({ start }) => {
       seen.push(`${change.type} ${change.key}`);
       if (change.type === 'deleted') return;
       const state = `${object.metadata?.uid} ${object.metadata?.resourceVersion}`;
-      expect(states.has(state), `${state} was told twice`).toBe(false);
+      expect(states.has(state), `${state} was notified twice`).toBe(false);
       states.add(state);
     });
     reflector = new Reflector({
@@ -73,7 +73,7 @@ describe.each(clusters)('the reflector on $name', ({ start }) => {
     direct.patchMerge(configMaps, { namespace, name }, { data: { value } });
   const remove = (name: string) => direct.delete(configMaps, { namespace, name });
 
-  /** Waits until the store holds what the server has, and answers with what the handlers were told. */
+  /** Waits until the store equals the server's state, and returns the notifications of the handlers. */
   async function caughtUp(): Promise<string[]> {
     await waitFor('the store to hold what the server has', async () => {
       const versions = (objects: Iterable<ConfigMap>) =>
@@ -87,13 +87,13 @@ describe.each(clusters)('the reflector on $name', ({ start }) => {
     return seen.splice(0).sort();
   }
 
-  it('loads what is there, without managed fields', async () => {
+  it('loads existing objects, without managed fields', async () => {
     expect(await caughtUp()).toEqual(['added default/a', 'added default/b']);
     expect(store.get('default/a')?.metadata?.managedFields).toBeUndefined();
     expect(reflector.readiness()).toBeUndefined();
   });
 
-  it('follows changes, also those that move objects in and out of the selection', async () => {
+  it('follows changes, including objects that enter and leave the selection', async () => {
     await create('c');
     await touch('a', '1');
     await remove('b');
@@ -115,26 +115,26 @@ describe.each(clusters)('the reflector on $name', ({ start }) => {
     for (let round = 0; round < 3; round += 1) {
       network.cut();
       await touch('a', `cut ${round}`);
-      network.mend();
+      network.restore();
       expect(await caughtUp()).toEqual(['updated default/a']);
     }
   });
 
   it('survives a crash of the server', async () => {
     await cluster.restart();
-    // A read is sent again when it meets a connection that the crash has broken; a write is not.
+    // A read is retried when it meets a connection that the crash has broken; a write is not.
     await direct.get(configMaps, { namespace, name: 'a' });
     await create('after-crash');
     expect(await caughtUp()).toEqual(['added default/after-crash']);
   });
 
-  it('lists again as a difference when the history it needs is compacted', async () => {
+  it('lists again and applies the difference when its history is compacted', async () => {
     network.cut();
     await touch('a', 'before the compaction');
     await remove('after-crash');
     await create('late');
-    await cluster.forgetHistory();
-    network.mend();
+    await cluster.dropHistory();
+    network.restore();
     expect(await caughtUp()).toEqual([
       'added default/late',
       'deleted default/after-crash',

@@ -75,7 +75,7 @@ describe.each(clusters)('the client on $name', ({ start }) => {
     });
   });
 
-  it('reports what is invalid, field by field', async () => {
+  it('reports invalid fields one by one', async () => {
     const bad = service('Bad_Name', 99_999);
     const error: unknown = await client.create(services, bad).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'invalid', status: 422, reason: 'Invalid' });
@@ -123,7 +123,7 @@ describe.each(clusters)('the client on $name', ({ start }) => {
     expect(without.data).toBeUndefined();
   });
 
-  it('writes the status apart from the rest', async () => {
+  it('writes the status separately', async () => {
     const created = await client.create(services, {
       ...service('balanced'),
       spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
@@ -160,7 +160,7 @@ describe.each(clusters)('the client on $name', ({ start }) => {
     expect((await client.getScale(deployments, inDefault('scaled'))).spec?.replicas ?? 0).toBe(0);
   });
 
-  it('deletes only what it was told to', async () => {
+  it('deletes only with matching preconditions', async () => {
     const created = await client.create(configMaps, configMap('kept'));
     const name = inDefault('kept');
     await expect(
@@ -170,7 +170,7 @@ describe.each(clusters)('the client on $name', ({ start }) => {
     await client.delete(configMaps, name, { preconditions: { uid, resourceVersion } });
   });
 
-  it('lists one consistent state in pages while others write', async () => {
+  it('lists one consistent state in pages during writes', async () => {
     const namespace = 'pages';
     await client.create(namespaces, { metadata: { name: namespace } });
     for (let index = 0; index < 7; index += 1) {
@@ -189,7 +189,7 @@ describe.each(clusters)('the client on $name', ({ start }) => {
     expect(names).toEqual(['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6']);
   });
 
-  it('knows where every built-in resource lives', async () => {
+  it('has the path of every built-in resource', async () => {
     for (const resource of builtInResources) {
       for await (const _ of client.pages(resource, { pageSize: 1 })) break;
     }
@@ -235,7 +235,7 @@ describe.each(clusters)('the client on $name', ({ start }) => {
     ).rejects.toMatchObject({ code: 'invalid', status: 422 });
   });
 
-  it('records events that kubectl describe shows, counted', async () => {
+  it('records Events that kubectl describe shows, with a count', async () => {
     const web = await client.create(services, service('described'));
     const controller = new AbortController();
     const recorder = new EventRecorder({

@@ -2,7 +2,7 @@ import { Agent, request } from 'undici';
 import { describe, expect, test } from 'vitest';
 import type { ServerUnderTest } from './server-under-test.ts';
 
-/** Who is let in, and what they are told otherwise. */
+/** Which clients have access, and the answers to others. */
 export function accessContract(server: () => ServerUnderTest): void {
   const ask = async (
     path: string,
@@ -20,13 +20,13 @@ export function accessContract(server: () => ServerUnderTest): void {
   };
 
   describe('access', () => {
-    test('a token that nobody has is refused', async () => {
+    test('an unknown token is rejected', async () => {
       const answer = await ask('/api/v1/namespaces', { authorization: 'Bearer nobody' });
       expect(answer.status).toBe(401);
       expect(JSON.parse(answer.body)).toMatchObject({ reason: 'Unauthorized', code: 401 });
     });
 
-    test('without credentials only health and version are told', async () => {
+    test('without credentials only health and version are shown', async () => {
       expect(await ask('/readyz', {})).toEqual({ status: 200, body: 'ok' });
       expect(await ask('/livez', {})).toEqual({ status: 200, body: 'ok' });
       expect(JSON.parse((await ask('/version', {})).body)).toMatchObject({
@@ -41,7 +41,7 @@ export function accessContract(server: () => ServerUnderTest): void {
       });
     });
 
-    test('a client certificate is as good as a token', async () => {
+    test('a client certificate works like a token', async () => {
       const answer = await ask('/api/v1/namespaces', {}, server().adminCertificate);
       expect(answer.status).toBe(200);
     });

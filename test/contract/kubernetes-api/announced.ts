@@ -19,8 +19,8 @@ interface AggregatedGroup {
 const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /**
- * What a server says that it serves: its groups in order, and each resource with its verbs and names.
- * Subresources are told apart from their resources, because the embedded API has fewer.
+ * The discovery documents of a server: its groups in order, and each resource with its verbs and names.
+ * Subresources are separate from their resources, because the embedded API has fewer.
  */
 export async function announced(server: ServerUnderTest) {
   const resources = new Map<string, unknown>();

@@ -6,7 +6,7 @@ import { pagingContract } from './paging-contract.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
 import { watchContract } from './watch-contract.ts';
 
-/** Everything that has to hold on a server by itself; what two servers answer is compared elsewhere. */
+/** Everything that has to hold on each server; comparisons of two servers are elsewhere. */
 export function describeContract(
   name: string,
   isHere: boolean,

@@ -14,7 +14,7 @@ import type { ServerUnderTest } from './server-under-test.ts';
 export function documentContract(server: () => ServerUnderTest): void {
   describe('documents', () => {
     test.each(Object.entries(builtInKinds))(
-      'the schemas of %s are those that we read objects by',
+      'the schemas of %s are those that objects are parsed by',
       async (groupVersion, kinds) => {
         const path = `/openapi/v3/${documentName(groupVersion)}`;
         const { status, body } = await server().call('GET', path);

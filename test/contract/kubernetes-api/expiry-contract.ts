@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ServerUnderTest } from './server-under-test.ts';
 
-/** What a server says of versions that it no longer remembers. */
+/** Answers for versions that the server has dropped. */
 export function expiryContract(server: () => ServerUnderTest): void {
   describe('expiry', () => {
-    test('a watch is told within the stream, a page and an exact list by their status', async () => {
+    test('a watch reports it within the stream, a page and an exact list with their status', async () => {
       const under = server();
       const path = '/api/v1/namespaces/default/configmaps';
       for (const name of ['a', 'b', 'c']) {
@@ -15,7 +15,7 @@ export function expiryContract(server: () => ServerUnderTest): void {
         body as { metadata: { resourceVersion: string; continue: string } }
       ).metadata;
       await under.call('DELETE', `${path}/a`);
-      await under.forget();
+      await under.dropHistory();
 
       const watch = await under.watch(`${path}?watch=true&resourceVersion=${resourceVersion}`);
       expect(watch.status).toBe(200);

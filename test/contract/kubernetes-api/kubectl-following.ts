@@ -6,7 +6,7 @@ import type { ServerUnderTest } from './server-under-test.ts';
 const merge = 'application/merge-patch+json';
 const age = /\b\d+s\b/g;
 
-/** A kubectl that keeps running, and the lines it has printed so far. */
+/** A kubectl that keeps running, with its output lines so far. */
 function follow(server: ServerUnderTest, args: readonly string[]) {
   const child = spawn(server.kubectlProgram, ['--kubeconfig', server.kubeconfig, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -36,7 +36,7 @@ function follow(server: ServerUnderTest, args: readonly string[]) {
   };
 }
 
-/** What `kubectl get -w` and `kubectl wait` print while things happen. */
+/** What `kubectl get -w` and `kubectl wait` print during changes. */
 export async function transcribeFollowing(server: ServerUnderTest): Promise<object> {
   const namespace = 'following';
   await server.call('POST', '/api/v1/namespaces', { body: { metadata: { name: namespace } } });
@@ -111,7 +111,7 @@ async function waited(server: ServerUnderTest, namespace: string): Promise<objec
   return printed;
 }
 
-/** `kubectl delete` waits for what it deleted to be gone. */
+/** `kubectl delete` waits for the end of the deletion. */
 async function gone(server: ServerUnderTest, namespace: string): Promise<object> {
   const path = `/api/v1/namespaces/${namespace}/configmaps`;
   await server.call('POST', path, {

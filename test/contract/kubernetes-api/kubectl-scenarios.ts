@@ -1,4 +1,4 @@
-/** Arguments of kubectl, and what it reads from standard input. */
+/** Arguments of kubectl, and its standard input. */
 export type Command = readonly [args: readonly string[], input?: string];
 
 export interface KubectlScenario {
@@ -37,7 +37,7 @@ const node = yaml({
   spec: { podCIDR: '10.244.0.0/24' },
 });
 
-/** What people type. Both servers have to answer so that kubectl prints the same. */
+/** Commands of users. Both servers have to answer so that kubectl prints the same. */
 export const kubectlScenarios: readonly KubectlScenario[] = [
   {
     name: 'apply, get, label, annotate, scale, patch, describe, delete',

@@ -9,7 +9,7 @@ export interface Printed {
   readonly stderr: string;
 }
 
-/** What kubectl printed for each command of a scenario, in a namespace of its own. */
+/** The output of kubectl for each command of a scenario, in its own namespace. */
 export async function transcribeKubectl(
   server: ServerUnderTest,
   { name, commands }: KubectlScenario,
@@ -33,7 +33,7 @@ export async function transcribeKubectl(
   return transcript;
 }
 
-/** Ages, ports, versions and dates differ between any two runs; so do the blanks that align columns. */
+/** Ages, ports, versions and dates differ between runs; so do the blanks that align columns. */
 function comparable(text: string): string {
   if (text.startsWith('{')) return JSON.stringify(withoutChance(JSON.parse(text)), undefined, 1);
   return (
@@ -44,7 +44,7 @@ function comparable(text: string): string {
       .replaceAll(/cm-[a-z0-9]{5}\b/g, 'cm-<suffix>')
       .replaceAll(/[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d \+0000/g, '<date>')
       .replaceAll(/^E\d{4} \d\d:\d\d:\d\d.*$/gm, '<log>')
-      // Descriptions of fields are text for people, which we do not copy.
+      // Descriptions of fields are text for people, which the fake does not copy.
       .replaceAll(/<no description>|<empty>/g, '')
       .replace(/DESCRIPTION:.*FIELDS:/s, 'FIELDS:')
       .replaceAll(/ +/g, ' ')

@@ -32,7 +32,7 @@ const names = ({ items }: List) => items.map(({ metadata }) => metadata.name);
 /** How lists are read in pages, and at which version. */
 export function pagingContract(server: () => ServerUnderTest): void {
   describe('paging', () => {
-    test('all pages show the version of the first, whatever happens in between', async () => {
+    test('all pages show the version of the first, regardless of writes in between', async () => {
       const { path, list } = await stage(server(), ['a', 'b', 'c', 'd', 'e']);
       const first = await list('limit=2');
       expect(names(first)).toEqual(['a', 'b']);
@@ -54,7 +54,7 @@ export function pagingContract(server: () => ServerUnderTest): void {
       expect(names(await list(''))).toEqual(['a', 'b', 'bb', 'd', 'e']);
     });
 
-    test('a list can be asked for at an earlier version', async () => {
+    test('a list can be read at an earlier version', async () => {
       const { path, list } = await stage(server(), ['a', 'b']);
       const before = await list('');
       await server().call('DELETE', `${path}/a`);
@@ -68,7 +68,7 @@ export function pagingContract(server: () => ServerUnderTest): void {
       expect(names(since)).toEqual(['b']);
     });
 
-    test('a version that is still to come is not waited for long', async () => {
+    test('a request for a future version fails after a short time', async () => {
       const { path } = await stage(server(), []);
       const answer = await server().call('GET', `${path}?resourceVersion=999999999`);
       expect(answer.status).toBe(504);

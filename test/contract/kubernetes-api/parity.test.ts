@@ -26,7 +26,7 @@ const scenarios = [
 ];
 
 describe.runIf(await isAvailable(prepareKubernetes))(
-  'the embedded API answers as a real one',
+  'the embedded API answers like a real one',
   () => {
     let embedded: ServerUnderTest;
     let real: ServerUnderTest;
@@ -51,7 +51,7 @@ describe.runIf(await isAvailable(prepareKubernetes))(
       for (const [index, answer] of expected.entries()) expect.soft(actual[index]).toEqual(answer);
     });
 
-    test('what is served is announced as by a real server, in both forms', async () => {
+    test('discovery equals that of a real server, in both forms', async () => {
       const expected = await announced(real);
       const actual = await announced(embedded);
       expect(actual.groups).toEqual(expected.groups.filter((name) => actual.groups.includes(name)));

@@ -44,7 +44,7 @@ export interface OpenWatch {
   close(): void;
 }
 
-/** One API server, embedded or real, as the contracts see it. */
+/** One API server, embedded or real, for the contracts. */
 export interface ServerUnderTest {
   readonly url: string;
   /** The authority that signed the server's certificate, as PEM. */
@@ -57,8 +57,8 @@ export interface ServerUnderTest {
   kubectl(args: readonly string[], input?: string): Promise<ProgramResult>;
   /** Path of the real kubectl, for tests that keep it running. */
   readonly kubectlProgram: string;
-  /** Makes the server forget its history. A real one has to be restarted for that. */
-  forget(): Promise<void>;
+  /** Makes the server drop its history. A real one has to be restarted for that. */
+  dropHistory(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ interface Endpoint {
   readonly ca: string;
   readonly kubeconfig: string;
   readonly adminCertificate: { readonly cert: string; readonly key: string };
-  readonly forget: () => Promise<void>;
+  readonly dropHistory: () => Promise<void>;
 }
 
 export async function startEmbeddedServer(
@@ -80,8 +80,8 @@ export async function startEmbeddedServer(
   await fs.writeFile(kubeconfig, server.kubeconfig, { mode: 0o600 });
   const { url, token, ca } = server;
   const { certificate: cert, key } = server.adminCertificate;
-  const forget = () => Promise.resolve(server.expireHistory());
-  const endpoint = { url, token, ca, kubeconfig, adminCertificate: { cert, key }, forget };
+  const dropHistory = () => Promise.resolve(server.expireHistory());
+  const endpoint = { url, token, ca, kubeconfig, adminCertificate: { cert, key }, dropHistory };
   return underTest(endpoint, async () => {
     await server.stop();
     await removeDirectory(directory);
@@ -94,15 +94,17 @@ export async function startRealServer(options: KubernetesOptions = {}): Promise<
     fs.readFile(server.adminCertificate.certificate, 'utf8'),
     fs.readFile(server.adminCertificate.key, 'utf8'),
   ]);
-  const forget = async () => {
+  const dropHistory = async () => {
     await server.etcd.compact();
     await server.restart();
   };
-  return underTest({ ...server, adminCertificate: { cert, key }, forget }, () => server.stop());
+  return underTest({ ...server, adminCertificate: { cert, key }, dropHistory }, () =>
+    server.stop(),
+  );
 }
 
 async function underTest(
-  { url, token, ca, kubeconfig, adminCertificate, forget }: Endpoint,
+  { url, token, ca, kubeconfig, adminCertificate, dropHistory }: Endpoint,
   stop: () => Promise<void>,
 ): Promise<ServerUnderTest> {
   const dispatcher = new Agent({ connect: { ca } });
@@ -114,7 +116,7 @@ async function underTest(
     ca,
     kubeconfig,
     adminCertificate,
-    forget,
+    dropHistory,
     kubectlProgram,
     async call(method, path, { body, contentType = 'application/json', headers = {} } = {}) {
       const answer = await request(`${url}${path}`, {
@@ -136,7 +138,7 @@ async function underTest(
       openWatch(`${url}${path}`, dispatcher, { authorization, ...headers }),
     kubectl: (args, input) =>
       runProgram(kubectlProgram, ['--kubeconfig', kubeconfig, ...args], {
-        // Its own home, so that one server's cached discovery is not another's.
+        // Its own home, so that servers don't share cached discovery.
         env: { HOME: home, KUBECTL_KUBERC: 'false' },
         ...(input === undefined ? {} : { input }),
       }),

@@ -1,9 +1,9 @@
 import type { Answer, CallOptions, ServerUnderTest } from './server-under-test.ts';
 
-/** One request of a scenario: method, path, and what goes with it. */
+/** One request of a scenario: method, path and options. */
 export type Step = readonly [method: string, path: string, options?: CallOptions];
 
-/** What a server answered to each step, with everything that is different on every run replaced. */
+/** A server's answer to each step, without everything that differs between runs. */
 export async function transcribe(
   server: ServerUnderTest,
   steps: readonly Step[],
@@ -21,7 +21,8 @@ export function comparable({ status, body, headers }: Answer): object {
   return {
     status,
     body: withoutChance(body),
-    // With a conflict the real server warns or not, by how far an attempt came before it was repeated.
+    // With a conflict the real server warns or not, depending on the progress of an attempt before it was
+    // repeated.
     ...(warning === undefined || status === 409 ? {} : { warning: [warning].flat() }),
   };
 }
@@ -33,7 +34,7 @@ const age = /^(?:\d+[dhms])+$/;
 const ipv4 = /\b10\.96\.\d+\.\d+\b/g;
 const ipv6 = /\bfd00:96::[0-9a-f]{1,4}\b/g;
 
-/** Chance and time decide these: they are compared only as being there. */
+/** Random and time-dependent values: only their presence is compared. */
 export function withoutChance(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) {
     const items = value.map((item) => withoutChance(item, name));
@@ -42,8 +43,8 @@ export function withoutChance(value: unknown, name = ''): unknown {
   if (typeof value === 'object' && value !== null) {
     return Object.fromEntries(
       Object.entries(value)
-        // Descriptions of columns and schemas are text for people, which we do not copy; a hash of how
-        // objects are stored is the server's own business.
+        // Descriptions of columns and schemas are text for people, which the fake does not copy; a hash of
+        // the storage form is internal to the server.
         .filter(([key]) => key !== 'description' && key !== 'storageVersionHash')
         .map(([key, field]) => [key, withoutChance(field, key)]),
     );
@@ -69,8 +70,8 @@ export function withoutChance(value: unknown, name = ''): unknown {
 }
 
 /**
- * A real server finds causes in an order that is not always the same, and some of them twice; it sorts
- * owners by time, so that their order depends on where a second ends.
+ * A real server finds causes in a varying order, and some of them twice; it sorts owners by time, so that
+ * their order depends on where a second ends.
  */
 const sortedDistinct = (items: readonly unknown[]): readonly unknown[] =>
   [...new Set(items.map((item) => JSON.stringify(inKeyOrder(item))))]
@@ -87,7 +88,7 @@ function inKeyOrder(value: unknown): unknown {
   );
 }
 
-/** The message of a refusal lists its causes too: `… is invalid: [a, b]`. */
+/** The message of a rejection lists its causes too: `… is invalid: [a, b]`. */
 const sortedCauses = (message: string) =>
   message.replace(/(?<= is invalid: \[).*(?=\]$)/s, (list) =>
     list

@@ -7,7 +7,7 @@ interface Stored {
 
 const merge = 'application/merge-patch+json';
 
-/** One namespace of ConfigMaps, and what happens in it. */
+/** One namespace of ConfigMaps, with changes in it. */
 async function stage(server: ServerUnderTest) {
   const { body } = await server.call('POST', '/api/v1/namespaces', {
     body: { metadata: { generateName: 'watch-' } },
@@ -68,7 +68,7 @@ export function watchContract(server: () => ServerUnderTest): void {
       watch.close();
     });
 
-    test('from a version that has passed: first what was missed', async () => {
+    test('from a past version: first the missed events', async () => {
       const scene = await stage(server());
       const { metadata } = await scene.create('a');
       await scene.create('b');
@@ -79,7 +79,7 @@ export function watchContract(server: () => ServerUnderTest): void {
       watch.close();
     });
 
-    test.each(['', 'resourceVersion=0'])('with "%s": first what is there', async (query) => {
+    test.each(['', 'resourceVersion=0'])('with "%s": first the existing objects', async (query) => {
       const scene = await stage(server());
       await scene.create('b');
       await scene.create('a');
@@ -91,7 +91,7 @@ export function watchContract(server: () => ServerUnderTest): void {
       watch.close();
     });
 
-    test('a streamed list ends with a marked bookmark and goes on as a watch', async () => {
+    test('a streamed list ends with a marked bookmark and continues as a watch', async () => {
       const scene = await stage(server());
       await scene.create('a');
       await scene.create('b');
@@ -114,7 +114,7 @@ export function watchContract(server: () => ServerUnderTest): void {
       watch.close();
     });
 
-    test('what enters a selection is added to it, what leaves it is deleted from it', async () => {
+    test('an object that enters a selection is added, one that leaves it is deleted', async () => {
       const scene = await stage(server());
       const watch = await scene.watch(
         `labelSelector=in%3Dyes&resourceVersion=${await scene.version()}`,
@@ -143,7 +143,7 @@ export function watchContract(server: () => ServerUnderTest): void {
       watch.close();
     });
 
-    test('an update that changes nothing is no event', async () => {
+    test('an update without a change is no event', async () => {
       const scene = await stage(server());
       const { metadata } = await scene.create('a', { x: 'y' });
       const watch = await scene.watch(`resourceVersion=${metadata.resourceVersion}`);
@@ -154,7 +154,7 @@ export function watchContract(server: () => ServerUnderTest): void {
       watch.close();
     });
 
-    test('ends properly when its time is up', async () => {
+    test('ends properly at its timeout', async () => {
       const scene = await stage(server());
       const watch = await scene.watch(`resourceVersion=${await scene.version()}&timeoutSeconds=1`);
       let event = await watch.next();

@@ -30,7 +30,7 @@ describe.runIf(await isAvailable(withManager)).each([
   const named = (objects: readonly LiveObject[], name: string) =>
     objects.find(({ metadata }) => metadata.name === name);
 
-  test('takes dependents along', async () => {
+  test('deletes dependents', async () => {
     const space = await cluster.workspace('background');
     await space.create('deployments', deployment('web', { replicas: 2 }));
     await space.until('two pods', 'pods', (all) => all.length === 2);
@@ -39,7 +39,7 @@ describe.runIf(await isAvailable(withManager)).each([
     await space.until('no pods', 'pods', (all) => all.length === 0);
   });
 
-  test('in the foreground waits for dependents that hold it', async () => {
+  test('in the foreground waits for blocking dependents', async () => {
     const space = await cluster.workspace('foreground');
     const owner = await space.create('configmaps', configMap('owner'));
     await space.create(
@@ -76,7 +76,7 @@ describe.runIf(await isAvailable(withManager)).each([
     );
   });
 
-  test('that orphans lets dependents go free', async () => {
+  test('with orphaning releases dependents', async () => {
     const space = await cluster.workspace('orphan');
     await space.create('deployments', deployment('web', { replicas: 1 }));
     await space.until('a pod', 'pods', (all) => all.length === 1);
@@ -91,7 +91,7 @@ describe.runIf(await isAvailable(withManager)).each([
     expect(await space.list('pods')).toHaveLength(1);
   });
 
-  test('collects what was born without an owner, and keeps what has another one', async () => {
+  test('collects objects that never had a valid owner, and keeps those with another one', async () => {
     const space = await cluster.workspace('owners');
     const stays = await space.create('configmaps', configMap('stays'));
     const goes = await space.create('configmaps', configMap('goes'));

@@ -48,7 +48,7 @@ describe.runIf(await isAvailable(withManager)).each([
   ['real', () => LiveCluster.real()],
 ] as const)('endpoints on the %s cluster', (label, start) => {
   let cluster: LiveCluster;
-  const remember = (what: string, value: unknown) => {
+  const record = (what: string, value: unknown) => {
     worlds[label] = { ...worlds[label], [what]: essence(value) };
   };
 
@@ -79,7 +79,7 @@ describe.runIf(await isAvailable(withManager)).each([
         { labels: { team: 'a' } },
       ),
     );
-    remember(
+    record(
       'a slice without endpoints',
       await space.until('an empty slice', 'endpointslices', (all) => all.length === 1),
     );
@@ -91,8 +91,8 @@ describe.runIf(await isAvailable(withManager)).each([
       'endpointslices',
       (all) => endpointsOf(all).length === 2 && readyAddresses(all).length === 1,
     );
-    remember('a slice', byAddress(slices));
-    remember(
+    record('a slice', byAddress(slices));
+    record(
       'the older form',
       await space.until('both addresses', 'endpoints', ([one]) =>
         JSON.stringify(one?.['subsets'] ?? '').includes('notReadyAddresses'),
@@ -102,7 +102,7 @@ describe.runIf(await isAvailable(withManager)).each([
     const leaving = await space.until('the pod to be leaving', 'endpointslices', (all) =>
       endpointsOf(all).some(({ conditions }) => conditions['terminating'] === true),
     );
-    remember('a slice with a pod that leaves', byAddress(leaving));
+    record('a slice with a pod that leaves', byAddress(leaving));
     await space.delete('pods', first.metadata.name, { gracePeriodSeconds: 0 });
     await space.until('it to be gone', 'endpointslices', (all) => endpointsOf(all).length === 1);
     await space.patch('services', 'web', { metadata: { labels: { team: 'b' } } });
@@ -136,7 +136,7 @@ describe.runIf(await isAvailable(withManager)).each([
       'endpointslices',
       (all) => endpointsOf(all).length === 3,
     );
-    remember(
+    record(
       'slices of different ports',
       slices
         .map(({ ports, endpoints }) => ({ ports, endpoints }))
@@ -144,7 +144,7 @@ describe.runIf(await isAvailable(withManager)).each([
     );
   });
 
-  test('have both families where the Service has', async () => {
+  test('have both families if the Service has', async () => {
     const space = await cluster.workspace('families');
     await space.create(
       'services',
@@ -160,7 +160,7 @@ describe.runIf(await isAvailable(withManager)).each([
       'endpointslices',
       (all) => readyAddresses(all).length === 2,
     );
-    remember(
+    record(
       'slices of two families',
       slices
         .map(({ addressType, endpoints, ports }) => ({ addressType, endpoints, ports }))
@@ -168,7 +168,7 @@ describe.runIf(await isAvailable(withManager)).each([
     );
   });
 
-  test('of headless Services name their hosts, and may show pods that are not ready', async () => {
+  test('of headless Services name their hosts, and may include pods that are not ready', async () => {
     const space = await cluster.workspace('headless');
     await space.create(
       'services',
@@ -188,14 +188,14 @@ describe.runIf(await isAvailable(withManager)).each([
       'endpointslices',
       (all) => endpointsOf(all).length === 1,
     );
-    remember('a headless slice', slices);
-    remember(
+    record('a headless slice', slices);
+    record(
       'a headless older form',
       await space.until('the address', 'endpoints', ([one]) => one?.['subsets'] !== undefined),
     );
   });
 
-  test('that are set by hand are shown as slices, and go with their Service', async () => {
+  test('that are set manually are mirrored to slices, and deleted with their Service', async () => {
     const space = await cluster.workspace('mirrored');
     await space.create('services', service('web', { ports: [{ name: 'http', port: 80 }] }));
     await space.create('endpoints', {
@@ -211,7 +211,7 @@ describe.runIf(await isAvailable(withManager)).each([
       ],
     });
     const slices = await space.until('both families', 'endpointslices', (all) => all.length === 2);
-    remember(
+    record(
       'mirrored slices',
       slices.sort((a, b) => (String(a['addressType']) < String(b['addressType']) ? -1 : 1)),
     );
@@ -259,7 +259,7 @@ function byAddress(slices: readonly LiveObject[]): unknown {
   }));
 }
 
-test.runIf(await isAvailable(withManager))('both clusters made the same of it', () => {
+test.runIf(await isAvailable(withManager))('both clusters have the same result', () => {
   for (const [what, expected] of Object.entries(worlds['real'] ?? {})) {
     expect.soft({ [what]: worlds['embedded']?.[what] }).toEqual({ [what]: expected });
   }

@@ -7,7 +7,7 @@ import { LiveCluster, type Workspace } from './live-cluster.ts';
 
 const withManager = () => prepareKubernetes({ controllerManager: true });
 
-/** What kubectl said in each cluster, with the names that chance made replaced. */
+/** The output of kubectl in each cluster, with random names replaced. */
 const said: Record<string, Record<string, string>> = {};
 
 const hash = /-[bcdfghjklmnpqrstvwxz2456789]{8,10}\b/g;
@@ -28,7 +28,7 @@ describe.runIf(await isAvailable(withManager)).each([
     await cluster.server.stop();
   });
 
-  /** Runs kubectl while someone plays the kubelet; answers when it has ended. */
+  /** Runs kubectl with a simulated kubelet; returns when it has ended. */
   async function kubectl(args: string, input?: string): Promise<string> {
     let isOver = false;
     const run = cluster.server
@@ -44,10 +44,10 @@ describe.runIf(await isAvailable(withManager)).each([
 
   async function hear(args: string, input?: string): Promise<void> {
     const text = await kubectl(args, input);
-    const told = said[label] ?? {};
-    // How far a rollout has come when kubectl first looks is a matter of chance; how it ends is not.
+    const earlier = said[label] ?? {};
+    // The progress of a rollout at kubectl's first read is random; its end is not.
     const lines = args.startsWith('rollout status') ? text.trim().split('\n').slice(-1) : [text];
-    said[label] = { ...told, [args]: lines.join('\n').replaceAll(hash, '-<hash>') };
+    said[label] = { ...earlier, [args]: lines.join('\n').replaceAll(hash, '-<hash>') };
   }
 
   test('rolls out, waits, undoes and deletes', async () => {
@@ -72,13 +72,13 @@ describe.runIf(await isAvailable(withManager)).each([
     await hear('get pods --ignore-not-found');
   });
 
-  test('deletes a namespace with all that is in it', async () => {
+  test('deletes a namespace with its objects', async () => {
     await hear('delete namespace/kubectl --timeout=300s');
     const { code } = await cluster.server.kubectl(['get', 'namespace/kubectl']);
     expect(code).toBe(1);
   });
 });
 
-test.runIf(await isAvailable(withManager))('kubectl said the same in both', () => {
+test.runIf(await isAvailable(withManager))('kubectl prints the same in both', () => {
   expect(said['embedded']).toEqual(said['real']);
 });

@@ -33,7 +33,7 @@ const groups: Readonly<Record<string, string>> = {
   endpointslices: '/apis/discovery.k8s.io/v1',
 };
 
-/** A cluster whose controllers run, and which has no nodes: tests play the kubelet. */
+/** A cluster with running controllers and without nodes: tests simulate the kubelet. */
 export class LiveCluster {
   readonly server: ServerUnderTest;
 
@@ -104,7 +104,7 @@ export class Workspace {
     expect([200, 202]).toContain(answer.status);
   }
 
-  /** Waits until the objects are as wanted; the last ones seen are in the message if they never are. */
+  /** Waits until the objects match; the message of the timeout contains the last ones. */
   async until(
     what: string,
     resource: string,
@@ -134,7 +134,7 @@ export class Workspace {
     return named(objects) ?? objects[0] ?? ({} as LiveObject);
   }
 
-  /** What a kubelet would report of a pod that runs. */
+  /** Reports a running pod, like a kubelet. */
   async report(
     pod: LiveObject | undefined,
     ready: boolean,
@@ -161,7 +161,7 @@ export class Workspace {
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   }
 
-  /** Plays the kubelet until the condition holds: every pod that appears becomes ready. */
+  /** Simulates the kubelet until the condition holds: every new pod becomes ready. */
   async runPodsUntil(what: string, isSo: () => Promise<boolean>): Promise<void> {
     let count = 0;
     await waitFor(what, async () => {
@@ -180,11 +180,11 @@ const brief = ({ metadata, spec, status }: LiveObject) => ({ name: metadata.name
 const suffix = '[bcdfghjklmnpqrstvwxz2456789]';
 const generated = new RegExp(`-${suffix}{6,10}(?:-${suffix}{5})?\\b|(?<=-)${suffix}{5}$`, 'g');
 
-/** An object with everything that chance, time and other clients decide replaced. */
+/** An object without everything that is random, time-dependent or from other clients. */
 export function essence(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) {
     const items = value.map((item) => essence(item));
-    // Endpoints of a slice have no order that anybody promises.
+    // Endpoints of a slice have no guaranteed order.
     const text = (item: unknown) => JSON.stringify(item);
     return key === 'endpoints' ? items.sort((a, b) => (text(a) < text(b) ? -1 : 1)) : items;
   }

@@ -16,7 +16,7 @@ const available = (object: Pick<LiveObject, 'status'> | undefined) =>
 const byName = (left: LiveObject, right: LiveObject) =>
   left.metadata.name < right.metadata.name ? -1 : 1;
 
-/** What each cluster made of the same wishes; at the end they must be the same. */
+/** The result of the same specs in each cluster; at the end they must be equal. */
 const worlds: Record<string, Record<string, unknown>> = {};
 
 describe.runIf(await isAvailable(withManager)).each([
@@ -24,7 +24,7 @@ describe.runIf(await isAvailable(withManager)).each([
   ['real', () => LiveCluster.real()],
 ] as const)('workloads on the %s cluster', (label, start) => {
   let cluster: LiveCluster;
-  const remember = (what: string, value: unknown) => {
+  const record = (what: string, value: unknown) => {
     worlds[label] = { ...worlds[label], [what]: essence(value) };
   };
 
@@ -36,7 +36,7 @@ describe.runIf(await isAvailable(withManager)).each([
     await cluster.server.stop();
   });
 
-  test('a Deployment makes a ReplicaSet, which makes pods', async () => {
+  test('a Deployment creates a ReplicaSet, which creates pods', async () => {
     const space = await cluster.workspace('rollout');
     await space.create('deployments', deployment('web', { replicas: 3 }));
     const pods = await space.until('three pods', 'pods', (all) => all.length === 3);
@@ -46,9 +46,9 @@ describe.runIf(await isAvailable(withManager)).each([
       'web',
       ({ status }) => status['replicas'] === 3 && status['unavailableReplicas'] === 3,
     );
-    remember('pods', pods[0]);
-    remember('a Deployment that waits', counted);
-    remember(
+    record('pods', pods[0]);
+    record('a Deployment that waits', counted);
+    record(
       'its ReplicaSet',
       await space.until('the count', 'replicasets', ([set]) => set?.status['replicas'] === 3),
     );
@@ -56,7 +56,7 @@ describe.runIf(await isAvailable(withManager)).each([
       'the Deployment to be available',
       async () => available(await space.get('deployments', 'web')) === 3,
     );
-    remember(
+    record(
       'a Deployment that is available',
       await space.untilObject('the rollout to be complete', 'deployments', 'web', ({ status }) =>
         JSON.stringify(status).includes('NewReplicaSetAvailable'),
@@ -98,10 +98,10 @@ describe.runIf(await isAvailable(withManager)).each([
         status['observedGeneration'] === metadata['generation'] &&
         JSON.stringify(status).includes('NewReplicaSetAvailable'),
     );
-    remember('after a rollback', web);
+    record('after a rollback', web);
   });
 
-  test('a Deployment recreates, pauses, and forgets its oldest revisions', async () => {
+  test('a Deployment recreates, pauses, and deletes its oldest revisions', async () => {
     const space = await cluster.workspace('recreate');
     await space.create(
       'deployments',
@@ -120,7 +120,7 @@ describe.runIf(await isAvailable(withManager)).each([
         );
       });
     }
-    await space.until('the oldest to be forgotten', 'replicasets', (sets) => sets.length === 2);
+    await space.until('the oldest to be deleted', 'replicasets', (sets) => sets.length === 2);
     await space.patch('deployments', 'web', {
       spec: {
         paused: true,
@@ -135,14 +135,14 @@ describe.runIf(await isAvailable(withManager)).each([
     expect(sets.every((set) => !JSON.stringify(set.spec).includes('web:5'))).toBe(true);
   });
 
-  test('scaling down takes pods that do not serve first', async () => {
+  test('scaling down deletes pods that are not ready first', async () => {
     const space = await cluster.workspace('scale-down');
     await space.create('deployments', deployment('web', { replicas: 3 }));
     const pods = (await space.until('three pods', 'pods', (all) => all.length === 3)).sort(byName);
     const [serving, starting] = pods;
     await space.report(serving, true, '10.244.0.1');
     await space.report(starting, false, '10.244.0.2');
-    // The controller learns of pods and of wishes by different watches.
+    // The controller gets pods and specs from different watches.
     await space.until(
       'the pod to be counted',
       'replicasets',
@@ -153,7 +153,7 @@ describe.runIf(await isAvailable(withManager)).each([
     expect(left[0]?.metadata.name).toBe(serving?.metadata.name);
   });
 
-  test('a pod that fits is adopted, one that no longer fits is let go', async () => {
+  test('adopts a matching pod, and releases one that no longer matches', async () => {
     const space = await cluster.workspace('adoption');
     const pod = await space.create('pods', {
       apiVersion: 'v1',
@@ -205,10 +205,10 @@ describe.runIf(await isAvailable(withManager)).each([
       'both to be ready',
       async () => (await space.get('replicationcontrollers', 'rc'))?.status['readyReplicas'] === 2,
     );
-    remember('a ReplicationController', await space.get('replicationcontrollers', 'rc'));
+    record('a ReplicationController', await space.get('replicationcontrollers', 'rc'));
   });
 
-  test('a StatefulSet brings its pods up in order and takes them away in reverse', async () => {
+  test('a StatefulSet starts its pods in order and deletes them in reverse', async () => {
     const space = await cluster.workspace('ordered');
     await space.create('statefulsets', {
       apiVersion: 'apps/v1',
@@ -227,10 +227,10 @@ describe.runIf(await isAvailable(withManager)).each([
       );
       expect(pods).toHaveLength(place + 1);
       const pod = pods.find(({ metadata }) => metadata.name === name);
-      if (place === 0) remember('the first pod of a StatefulSet', pod);
+      if (place === 0) record('the first pod of a StatefulSet', pod);
       await space.report(pod, true, `10.244.0.${place + 1}`);
     }
-    remember(
+    record(
       'a StatefulSet',
       await space.untilObject(
         'all to be ready',
@@ -258,7 +258,7 @@ describe.runIf(await isAvailable(withManager)).each([
   });
 });
 
-test.runIf(await isAvailable(withManager))('both clusters made the same of it', () => {
+test.runIf(await isAvailable(withManager))('both clusters have the same result', () => {
   for (const [what, expected] of Object.entries(worlds['real'] ?? {})) {
     expect.soft({ [what]: worlds['embedded']?.[what] }).toEqual({ [what]: expected });
   }

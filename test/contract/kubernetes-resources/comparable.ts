@@ -5,8 +5,8 @@ interface Cause {
 }
 
 /**
- * A real server looks at fields in an order that Go's maps decide, so causes are compared without
- * theirs, and the sentence that lists them is not compared again.
+ * A real server checks fields in the order of Go's maps, so causes are compared without order, and the
+ * sentence that lists them is not compared again.
  */
 export function comparable(answer: unknown): unknown {
   const { body, ...rest } = answer as { body: { details?: { causes?: Cause[] } } };
@@ -18,7 +18,7 @@ export function comparable(answer: unknown): unknown {
   return { ...rest, body: { ...body, message: '…', details: { ...body.details, causes: sorted } } };
 }
 
-/** How old something is depends on when one looks. */
+/** Ages depend on the time of the request. */
 function withoutAges(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutAges);
   if (typeof value === 'string') return /^\d+s$/.test(value) ? '<age>' : value;

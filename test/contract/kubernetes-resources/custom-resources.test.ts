@@ -19,7 +19,7 @@ async function define(server: ServerUnderTest): Promise<void> {
     const { status, body: answer } = await server.call('POST', definitions, { body });
     expect(status, JSON.stringify(answer)).toBe(201);
   }
-  // A real server serves the resource a moment after it has called it established.
+  // A real server serves the resource a moment after it has reported it as established.
   await waitFor('the definition to be served', async () => {
     const answers = await Promise.all([
       server.call('GET', definitionPath),
@@ -33,7 +33,7 @@ async function define(server: ServerUnderTest): Promise<void> {
 }
 
 describe.runIf(await isAvailable(prepareKubernetes))(
-  'custom resources are checked, completed and pruned as by a real server',
+  'custom resources are validated, defaulted and pruned like on a real server',
   () => {
     let embedded: ServerUnderTest;
     let real: ServerUnderTest;

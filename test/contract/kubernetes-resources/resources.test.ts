@@ -29,7 +29,7 @@ const scenarios = [
 ];
 
 describe.runIf(await isAvailable(prepareKubernetes))(
-  'kinds are defaulted, checked and allocated as by a real server',
+  'kinds are defaulted, validated and allocated like on a real server',
   () => {
     let embedded: ServerUnderTest;
     let real: ServerUnderTest;

@@ -8,7 +8,7 @@ import {
   type VirtualService,
 } from '../../../packages/nftables/src/compile/virtual-service.ts';
 
-/** A small world in which services meet, share endpoints and change their minds. */
+/** A small set of services that conflict, share endpoints and change. */
 const services = fc.record({
   address: fc.constantFrom('192.0.2.1', '192.0.2.2', '2001:db8::1'),
   protocol: fc.constantFrom('TCP', 'UDP', 'SCTP'),

@@ -83,18 +83,18 @@ describe.each(implementations)('the $name driver', ({ needsKernel, open }) => {
   });
   afterEach(() => driver.close());
 
-  test('finds nothing where there is nothing', async () => {
+  test('finds nothing in an empty kernel', async () => {
     expect(await driver.read()).toBeUndefined();
   });
 
-  test('tells whether the kernel knows a rule, and leaves everything as it was', async () => {
+  test('detects whether the kernel supports a rule, and changes nothing', async () => {
     const wanted = buildRuleset(everything(table));
     await driver.apply(diff(undefined, wanted));
     expect(await supports(driver, guardRule)).toBe(true);
     expect(contents(await driver.read())).toEqual(contents(wanted));
   });
 
-  test('reads back exactly what was applied', async () => {
+  test('reads back exactly the applied state', async () => {
     const wanted = buildRuleset(everything(table));
     await driver.apply(diff(undefined, wanted));
     const present = await driver.read();
@@ -134,14 +134,14 @@ describe.each(implementations)('the $name driver', ({ needsKernel, open }) => {
     expect(isEmpty(diff(await driver.read(), layout.ruleset()))).toBe(true);
   });
 
-  test('replaces a table as a whole, whatever was in it', async () => {
+  test('replaces a table as a whole, with any content', async () => {
     await driver.apply(replacement(buildRuleset(everything(table))));
     const empty = buildRuleset({ ...everything(table), services: [], nodes: [] });
     await driver.apply(replacement(empty));
     expect(contents(await driver.read())).toEqual(contents(empty));
   });
 
-  test('changes nothing when one element is at fault, and names it', async () => {
+  test('changes nothing when one element is invalid, and names it', async () => {
     const wanted = buildRuleset(everything(table));
     await driver.apply(diff(undefined, wanted));
     const fresh = { key: [address('198.51.100.9')] };
@@ -156,7 +156,7 @@ describe.each(implementations)('the $name driver', ({ needsKernel, open }) => {
     expect(isEmpty(diff(await driver.read(), wanted))).toBe(true);
   });
 
-  test('takes a large transaction as a whole, or nothing of it', async () => {
+  test('applies a large transaction as a whole, or nothing of it', async () => {
     const wanted = buildRuleset(everything(table));
     await driver.apply(diff(undefined, wanted));
     const many = Array.from({ length: 20_000 }, (_, index) => ({
@@ -188,7 +188,7 @@ describe.each(implementations)('the $name driver', ({ needsKernel, open }) => {
     await expect(failure).rejects.toMatchObject({ element: missing });
   });
 
-  test('refuses to change a table that is not there', async () => {
+  test('rejects changes of a missing table', async () => {
     const failure = driver.apply({
       table,
       operations: [{ op: 'flush-set', set: 'addresses4' }],

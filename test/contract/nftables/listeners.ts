@@ -1,7 +1,7 @@
 import type { Host } from '../../services/namespaces.ts';
 import { waitFor } from '../../services/wait-for.ts';
 
-/** The kernel lists who listens to which group; that of nftables, 7, is bit 6. */
+/** The kernel lists the listeners of each group; that of nftables, 7, is bit 6. */
 export async function waitForListeners(host: Host, count: number): Promise<void> {
   await waitFor(`${count} listeners`, async () => {
     const sockets = await host.run('cat', '/proc/net/netlink');

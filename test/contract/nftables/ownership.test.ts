@@ -18,7 +18,7 @@ let network: TestNetwork;
 let host: Host;
 let nextHost = 1;
 
-describe.skipIf(!canUseNamespaces())('our table', () => {
+describe.skipIf(!canUseNamespaces())("the agent's table", () => {
   beforeAll(async () => {
     network = await TestNetwork.create();
   });
@@ -28,10 +28,10 @@ describe.skipIf(!canUseNamespaces())('our table', () => {
     nextHost += 1;
   });
 
-  describe('where the kernel lets us own it', () => {
+  describe('if the kernel supports ownership', () => {
     const open = () => NetlinkDriver.open({ table, networkNamespace: host.path });
 
-    test('cannot be edited, removed or flushed by others', async () => {
+    test("can't be changed, removed or flushed by other processes", async () => {
       const driver = await open();
       try {
         await driver.apply(replacement(wanted));
@@ -45,7 +45,7 @@ describe.skipIf(!canUseNamespaces())('our table', () => {
       }
     });
 
-    test('outlives the process and is taken over as it is', async () => {
+    test('survives the process and is taken over unchanged', async () => {
       const first = await open();
       await first.apply(replacement(wanted));
       await first.close();
@@ -59,14 +59,14 @@ describe.skipIf(!canUseNamespaces())('our table', () => {
       }
     });
 
-    test('is not taken from a process that is alive', async () => {
+    test('is not taken from a running process', async () => {
       const driver = await open();
       await driver.apply(replacement(wanted));
       await expect(open()).rejects.toMatchObject({ code: 'conflict' });
       await driver.close();
     });
 
-    test('replaces one that was made without ownership', async () => {
+    test('replaces a table without ownership', async () => {
       await new NftDriver({ table, networkNamespace: host.path }).apply(replacement(wanted));
       const driver = await open();
       expect(driver.isOwned).toBe(false);
@@ -88,7 +88,7 @@ describe.skipIf(!canUseNamespaces())('our table', () => {
   ];
 
   describe.each(watched)('with the $name driver', ({ open }) => {
-    test("is watched: a stranger's change shows, ours and other tables' do not", async () => {
+    test('is watched: foreign changes are reported, own changes and other tables are not', async () => {
       const driver = await open();
       await driver.apply(replacement(wanted));
       const stop = new AbortController();
@@ -98,7 +98,7 @@ describe.skipIf(!canUseNamespaces())('our table', () => {
       await host.attempt('nft', ['add', 'table', 'ip', 'other']);
       await driver.apply({ table, operations: [{ op: 'flush-set', set: 'hairpin4' }] });
       await host.run('nft', 'delete', 'table', 'inet', table);
-      // The kernel announces the table's contents first. Our own flush would have come before it.
+      // The kernel announces the table's contents first. The agent's own flush would have come before it.
       const { value } = (await first) as { value: ForeignChange };
       expect(value).toMatchObject({ table, what: 'a rule was removed' });
       await driver.apply(replacement(wanted));
@@ -122,7 +122,7 @@ describe.skipIf(!canUseNamespaces())('our table', () => {
     });
   });
 
-  test('is not changed on the ground of an old reading', async () => {
+  test('is not changed on the basis of an old state', async () => {
     const driver = await NetlinkDriver.open({ table, networkNamespace: host.path, own: false });
     await driver.apply(replacement(wanted));
     const present = await driver.read();
@@ -132,7 +132,7 @@ describe.skipIf(!canUseNamespaces())('our table', () => {
     await driver.close();
   });
 
-  test('looks to nft as if nft had made it', async () => {
+  test('is listed by nft like a table made by nft', async () => {
     const netlink = await NetlinkDriver.open({ table, networkNamespace: host.path, own: false });
     await netlink.apply(replacement(wanted));
     const ours = await host.run('nft', 'list', 'table', 'inet', table);
@@ -149,7 +149,7 @@ describe.skipIf(!canUseNamespaces())('our table', () => {
   });
 });
 
-test('the driver in memory shows what a stranger did', async () => {
+test('the driver in memory reports foreign changes', async () => {
   const driver = new MemoryDriver(table);
   await driver.apply(replacement(wanted));
   driver.interfere([{ op: 'flush-set', set: 'addresses4' }]);
@@ -159,7 +159,7 @@ test('the driver in memory shows what a stranger did', async () => {
   }
 });
 
-/** Chains and their rules, without sets: nft prints the types of those by how they were declared. */
+/** Chains and their rules, without sets: nft prints their types as they were declared. */
 function rulesOf(listing: string): string {
   return listing.slice(listing.indexOf('\tchain '));
 }

@@ -36,7 +36,7 @@ describe.skipIf(!canUseNamespaces())('tables that send packets to nodes', () => 
   ] as const;
 
   test.each(cases)(
-    'of IPv%i are the same whoever writes them, and read back as they were written',
+    'of IPv%i are the same from both drivers, and read back as they were written',
     async (family, tableFamily, virtual, nodeTexts, range) => {
       const nodes = nodeTexts.map(address);
       const base = { address: address(virtual), protocol: 'TCP' } as const;
@@ -60,7 +60,7 @@ describe.skipIf(!canUseNamespaces())('tables that send packets to nodes', () => 
         await driver.apply(diff(await driver.read(), wanted));
         expect(isEmpty(diff(await driver.read(), wanted))).toBe(true);
         const listing = await host.run('nft', 'list', 'table', tableFamily, table);
-        // nft says the types of its own sets in other words.
+        // nft prints the types of its own sets differently.
         listings.push(listing.slice(listing.indexOf('chain ')));
         await driver.apply({ table, operations: [{ op: 'remove-table' }] });
         expect(await driver.read()).toBeUndefined();
@@ -82,7 +82,7 @@ describe.skipIf(!canUseNamespaces())('tables that send packets to nodes', () => 
     ['netlink without ownership', (options) => NetlinkDriver.open({ ...options, own: false })],
   ];
 
-  test.each(watched)('are watched beside the main one: %s', async (_name, open) => {
+  test.each(watched)('are watched beside the main table: %s', async (_name, open) => {
     const { signal } = new AbortController();
     const machine = await network.host(`watched${next++}`);
     const openTable = (table: string, family: TableFamily) =>

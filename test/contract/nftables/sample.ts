@@ -13,7 +13,7 @@ export function slots(...endpoints: string[]): VirtualService['dispatch'] {
   };
 }
 
-/** A ruleset in which every kind of rule, set and element occurs. */
+/** A ruleset with every kind of rule, set and element. */
 export function everything(table: string): LayoutInput {
   return {
     settings: {

@@ -3,7 +3,7 @@ export type CloudKind = 'embedded' | 'real';
 
 const kinds: readonly CloudKind[] = ['embedded', 'real'];
 
-/** CAUSEWAY_CLOUD leaves one kind, for a quick look. Under CI every cloud runs, whatever it says. */
+/** CAUSEWAY_CLOUD selects one kind, for a quick run. Under CI every cloud runs, regardless of it. */
 export function chosenKinds(
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly CloudKind[] {
@@ -11,7 +11,7 @@ export function chosenKinds(
   if (only === undefined) return kinds;
   const chosen = kinds.filter((kind) => kind === only);
   if (chosen.length === 0) {
-    throw new Error(`CAUSEWAY_CLOUD is ${only}; the tests know ${kinds.join(' and ')}`);
+    throw new Error(`CAUSEWAY_CLOUD is ${only}; the supported values are ${kinds.join(' and ')}`);
   }
   return environment['CI'] === 'true' ? kinds : chosen;
 }

@@ -18,7 +18,10 @@ import {
 import { accounts } from '../../services/openstack/seed.ts';
 import { chosenKinds, type CloudKind } from './cloud-choice.ts';
 
-/** What every cloud of the contract has: the accounts, networks and flavors of test/services/openstack/seed.ts. */
+/**
+ * Contents of every cloud of the contract: the accounts, networks and flavors of
+ * test/services/openstack/seed.ts.
+ */
 export interface RunningCloud {
   readonly authUrl: string;
   readonly networkUrl: string;
@@ -26,7 +29,10 @@ export interface RunningCloud {
   readonly region: string;
   setMemberDown(member: string, isDown?: boolean): Promise<void> | void;
   setComputeBroken(isBroken: boolean): Promise<void> | void;
-  /** Keeps load balancers PENDING until the answer is called; where work takes its time anyway, not there. */
+  /**
+   * Keeps load balancers PENDING until the returned function is called; absent for clouds that take time
+   * anyway.
+   */
   holdProvisioning?(): () => void;
   stop(): Promise<void>;
 }
@@ -53,7 +59,9 @@ const cloudsUnderTest: readonly CloudUnderTest[] = [
   },
 ];
 
-/** LBaaS v2 on Neutron's address. Nobody can install a Mitaka any more, so the embedded one stands in. */
+/**
+ * LBaaS v2 on Neutron's address. Mitaka can't be installed any more, so the embedded cloud is used instead.
+ */
 export const mitaka: CloudUnderTest = {
   kind: 'embedded',
   name: 'the embedded cloud as of Mitaka',
@@ -77,7 +85,7 @@ async function startEmbedded(
 
 export type AccountName = keyof typeof accounts;
 
-/** A cloud as a test uses it. */
+/** A cloud for a test. */
 export class TestCloud {
   readonly running: RunningCloud;
   readonly #opened: Cloud[] = [];
@@ -86,12 +94,12 @@ export class TestCloud {
     this.running = running;
   }
 
-  /** Options for a client that waits a lot: briefly, where the cloud needs no time for its work. */
+  /** Options for a client that waits a lot: short pauses if the cloud needs no time for its work. */
   get pauses(): Partial<CloudOptions> {
     return this.running.holdProvisioning === undefined ? {} : quickPauses;
   }
 
-  /** The words of clouds.yaml for an account, changed as the test wants; undefined leaves one out. */
+  /** The settings of clouds.yaml for an account, with changes of the test; undefined removes one. */
   settings(account: AccountName, change: CloudSettings = {}): CloudSettings {
     const { user, password, domain, project } = accounts[account];
     return {
@@ -126,7 +134,7 @@ export class TestCloud {
   }
 }
 
-/** Runs the same tests over every cloud that there is, and the others. Each file gets a cloud of its own. */
+/** Runs the same tests on every available cloud, and on the given others. Each file gets its own cloud. */
 export async function describeEveryCloud(
   what: string,
   options: OpenStackOptions,
@@ -153,7 +161,7 @@ export async function describeEveryCloud(
   }
 }
 
-/** A name that no other test uses, for clouds that live through many. */
+/** A name that no other test uses, for clouds that are used by many. */
 let names = 0;
 export function uniqueName(prefix: string): string {
   names += 1;

@@ -1,7 +1,7 @@
 import type { CallOptions } from '../../../packages/openstack/src/call.ts';
 import type { Stage } from './fault-stage.ts';
 
-/** A change or a delete: made on something, and what can be seen of it afterwards. */
+/** A change or a deletion, with its visible result. */
 export interface Change {
   readonly service: 'network' | 'loadBalancer';
   readonly method: 'PUT' | 'DELETE';
@@ -11,7 +11,7 @@ export interface Change {
   readonly expected: unknown;
 }
 
-/** What a read says about an object that should not be there any more. */
+/** Result of reading a deleted object. */
 export const gone = async (object: Promise<unknown>) => {
   try {
     await object;

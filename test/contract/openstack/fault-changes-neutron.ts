@@ -40,7 +40,7 @@ interface Described {
   delete(id: string, call: CallOptions): Promise<unknown>;
 }
 
-/** The two writes that every kind with a description has. */
+/** The two writes of every kind with a description. */
 function changedAndDeleted(
   what: string,
   of: (stage: Stage) => Described,

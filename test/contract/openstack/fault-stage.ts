@@ -12,10 +12,10 @@ import { type TestCloud, uniqueName } from './clouds.ts';
 
 export const call = { signal: new AbortController().signal };
 
-/** A stage for writes: clients whose requests go through proxies that can cut them. */
+/** Clients for writes, with proxies that can cut their requests. */
 export interface Stage {
   readonly neutron: Neutron;
-  /** Neutron for what only administrators may do. */
+  /** Neutron for operations of administrators. */
   readonly administrator: Neutron;
   readonly projectId: string;
   readonly balancing: LoadBalancing;
@@ -26,12 +26,14 @@ export interface Stage {
   readonly subnetId: string;
   readonly externalId: string;
   readonly balancerId: string;
-  /** A load balancer that is stuck fails its test by name, long before the test's own time is up. */
+  /** A load balancer that is stuck fails its test by name, long before the test's own timeout. */
   readonly patience: CallOptions;
   close(): Promise<void>;
 }
 
-/** The stage of a suite. A test that failed may have left its load balancer stuck: the next gets a new one. */
+/**
+ * The stage of a suite. A failed test may have left its load balancer stuck: the next test gets a new one.
+ */
 export function useStage(cloud: () => TestCloud): () => Stage {
   let stage: Stage | undefined;
   beforeAll(async () => {
@@ -57,7 +59,7 @@ async function setStage(cloud: TestCloud): Promise<Stage> {
     catalog.find((entry) => entry.type === type && entry.interface === 'public')?.url;
   const network = await startFaultProxy(urlOf('network') ?? '');
   const octaviaUrl = urlOf('load-balancer');
-  // LBaaS v2 lives on Neutron's address.
+  // LBaaS v2 has Neutron's address.
   const loadBalancer = octaviaUrl === undefined ? network : await startFaultProxy(octaviaUrl);
   const overrides = {
     network_endpoint_override: network.url,
@@ -75,7 +77,7 @@ async function setStage(cloud: TestCloud): Promise<Stage> {
     { name: uniqueName('stage'), vipSubnetId: subnet.id },
     call,
   );
-  // Where pauses are shortened, deadlines are too.
+  // With short pauses, deadlines are short too.
   const patience = { ...call, deadlineMs: cloud.pauses.deadlineMs ?? 60_000 };
   await waiter.active(balancerId, patience);
   return {
@@ -98,7 +100,7 @@ async function setStage(cloud: TestCloud): Promise<Stage> {
   };
 }
 
-/** Writes below the stage's load balancer when it is free for it, and waits until it is free again. */
+/** Writes below the stage's load balancer when it is not locked, and waits until it is unlocked again. */
 export async function written<T>(stage: Stage, write: () => Promise<T>): Promise<T> {
   const result = await whenUnlocked(stage.waiter, stage.balancerId, write, stage.patience);
   await stage.waiter.active(stage.balancerId, stage.patience);
@@ -107,7 +109,7 @@ export async function written<T>(stage: Stage, write: () => Promise<T>): Promise
 
 const ports = new Map<string, number>();
 
-/** The same port for the same name, another for every other: listeners share their load balancer's. */
+/** The same port for the same name, another for every other: listeners share their load balancer's ports. */
 export function portFor(name: string) {
   const number = ports.get(name) ?? 1_000 + ports.size;
   ports.set(name, number);

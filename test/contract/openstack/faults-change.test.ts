@@ -21,8 +21,8 @@ await describeEveryCloud(
         await write(stage, id, stage.patience);
         expect(stage[service].hasStruck()).toBe(true);
         expect(await seen(stage, id)).toEqual(expected);
-        // Octavia may take a second delete for one that is just ending, and lock the load balancer for
-        // good. Mitaka does not say what is being deleted, so there it is asked once more.
+        // Octavia may take a second delete for a deletion that is just ending, and lock the load balancer
+        // permanently. Mitaka does not report what is being deleted, so the client repeats the request there.
         const isOctavia = service === 'loadBalancer' && stage.balancing.kind === 'octavia';
         if (isOctavia && method === 'DELETE') {
           expect(stage[service].passed('DELETE')).toBe(1);

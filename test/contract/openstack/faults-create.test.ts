@@ -7,12 +7,12 @@ import type { LoadBalancerSpec } from '../../../packages/openstack/src/load-bala
 import { describeEveryCloud, mitaka, uniqueName } from './clouds.ts';
 import { call, newListener, newPool, portFor, type Stage, useStage } from './fault-stage.ts';
 
-/** A create: what makes the object, and what is there of it afterwards. */
+/** A create: the request, and the resulting objects. */
 interface Creation {
   readonly service: 'network' | 'loadBalancer';
   readonly create: (stage: Stage, name: string, call: CreateOptions) => Promise<{ id: string }>;
   readonly present: (stage: Stage, name: string) => AsyncIterable<{ id: string }>;
-  /** Makes what the object hangs on, if it hangs on anything; answers with the name to use. */
+  /** Creates the parent of the object, if it needs one; returns the name to use. */
   readonly prepare?: (stage: Stage, name: string) => Promise<string>;
 }
 
@@ -213,11 +213,11 @@ await describeEveryCloud(
     );
 
     describe.each([0, 1, 2, 3, 4])(
-      'creating a whole load balancer, at its request %i',
+      'creating a load balancer with all its children, cut at its request %i',
       (others) => {
         it.each(['before', 'after'] as const)('%s the service commits', async (fault) => {
           const stage = staged();
-          // Octavia takes the whole tree in one request; LBaaS v2 needs one for each object.
+          // Octavia accepts the whole tree in one request; LBaaS v2 needs one for each object.
           if (others > 0 && stage.balancing.kind === 'octavia') return;
           const spec = wholeTree(uniqueName('whole'), stage.subnetId);
           stage.loadBalancer.arm('POST', fault, undefined, others);
@@ -248,7 +248,7 @@ await describeEveryCloud(
         await settle(stage, service);
       });
 
-      it('by a process that ends, and the next one tries again', async () => {
+      it('by a process that ends, and the next one retries', async () => {
         const stage = staged();
         const unique = uniqueName('dies');
         const name = (await prepare?.(stage, unique)) ?? unique;

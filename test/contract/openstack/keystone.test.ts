@@ -28,7 +28,7 @@ await describeEveryCloud('Keystone', { tokenCacheSeconds: -1 }, (cloud) => {
     await revoked.body.dump();
   };
 
-  it('gives an unscoped token, lists the projects it opens, and opens each', async () => {
+  it('issues an unscoped token, lists its projects, and scopes it to each', async () => {
     const demo = cloud().open('demo', unscoped);
     expect((await demo.session().authenticate(call)).projectId).toBeUndefined();
     const projects = await collect(demo.projects(call));
@@ -40,7 +40,7 @@ await describeEveryCloud('Keystone', { tokenCacheSeconds: -1 }, (cloud) => {
     }
   });
 
-  it('knows projects and users by id as well as by name in a domain', async () => {
+  it('finds projects and users by ID as well as by name in a domain', async () => {
     const byName = await cloud().open('demo').session().authenticate(call);
     const partner = await cloud().open('partner').session().authenticate(call);
     expect(byName.projectId).not.toBe(partner.projectId);
@@ -65,7 +65,7 @@ await describeEveryCloud('Keystone', { tokenCacheSeconds: -1 }, (cloud) => {
     expect(domainById.projectId).toBe(byName.projectId);
   });
 
-  it('takes an application credential, which is good for its own project only', async () => {
+  it('accepts an application credential, which is valid for its own project only', async () => {
     const session = cloud().open('demo').session();
     const { userId = '', projectId } = await session.authenticate(call);
     const made = await session.service('identity').post(
@@ -116,7 +116,7 @@ await describeEveryCloud('Keystone', { tokenCacheSeconds: -1 }, (cloud) => {
     }
   });
 
-  it('takes a token', async () => {
+  it('accepts a token', async () => {
     const token = await cloud().open('demo', unscoped).session().tokens.token(call.signal);
     const withToken = cloud().open('demo', {
       token: token.value.reveal(),
@@ -136,7 +136,7 @@ await describeEveryCloud('Keystone', { tokenCacheSeconds: -1 }, (cloud) => {
     }
   });
 
-  it('does not blame the credentials for an address that is not its own', async () => {
+  it('does not report wrong credentials for an address without Keystone', async () => {
     const { authUrl, networkUrl } = cloud().running;
     for (const auth_url of [`${authUrl.replace(/\/v3\/?$/, '')}/elsewhere`, networkUrl]) {
       const failure = await cloud()
@@ -148,7 +148,7 @@ await describeEveryCloud('Keystone', { tokenCacheSeconds: -1 }, (cloud) => {
     }
   });
 
-  it('tells wrong credentials from a closed project and from a Keystone that is away', async () => {
+  it('distinguishes wrong credentials, a forbidden project and an unreachable Keystone', async () => {
     const failureOf = (change: Record<string, string | undefined>) =>
       cloud()
         .open('demo', change, {
@@ -182,7 +182,7 @@ await describeEveryCloud('Keystone', { tokenCacheSeconds: -1 }, (cloud) => {
     expect(await session.tokens.token(call.signal)).not.toBe(before);
   });
 
-  it('revokes the unscoped token, and the projects opened with it go on', async () => {
+  it('revokes the unscoped token, and scoped tokens of projects stay valid', async () => {
     const demo = cloud().open('demo', unscoped);
     const [project] = await collect(demo.projects(call));
     const session = demo.project(project?.id ?? '');
@@ -197,7 +197,7 @@ await describeEveryCloud('Keystone', { tokenCacheSeconds: -1 }, (cloud) => {
     expect(await demo.session().tokens.token(call.signal)).not.toBe(parent);
   });
 
-  it('is found by clouds.yaml with secure.yaml, by OS_ variables and by a Kubernetes Secret', async () => {
+  it('is configured by clouds.yaml with secure.yaml, by OS_ variables and by a Kubernetes Secret', async () => {
     const directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-clouds-'));
     try {
       const { authUrl, region } = cloud().running;

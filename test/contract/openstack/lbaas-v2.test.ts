@@ -18,7 +18,7 @@ const member = (address: string, weight = 1) => ({
   weight,
 });
 
-/** Nobody can install a Mitaka any more, so this runs over the embedded cloud alone. */
+/** Mitaka can't be installed any more, so this runs only on the embedded cloud. */
 describe('LBaaS v2 on the endpoint of Neutron', () => {
   let running: EmbeddedOpenStack;
   let cloud: TestCloud;
@@ -35,12 +35,12 @@ describe('LBaaS v2 on the endpoint of Neutron', () => {
   });
   afterAll(() => cloud.stop());
 
-  it('is found where the catalog has no Octavia', () => {
+  it('is used if the catalog has no Octavia', () => {
     expect(balancing.kind).toBe('lbaas-v2');
     expect(balancing.capabilities()).toMatchObject({ batchMembers: false, tags: false });
   });
 
-  it('makes a whole tree piece by piece, changes its members and takes it away', async () => {
+  it('creates a whole tree object by object, changes its members and deletes it', async () => {
     const name = uniqueName('mitaka');
     const made = await balancing.createLoadBalancer(
       {

@@ -49,7 +49,7 @@ await describeEveryCloud(
   'Load balancing',
   {},
   (cloud) => {
-    it('makes a load balancer with everything under it, changes it and deletes it whole', async () => {
+    it('creates a load balancer with all its children, changes it and deletes it as a whole', async () => {
       const { service, waiter, unlocked, remove, subnet } = await open(cloud());
       const name = uniqueName('full');
       const spec = {
@@ -93,7 +93,7 @@ await describeEveryCloud(
       expect(await service.deleteLoadBalancer(made.id, call)).toBe('absent');
     });
 
-    it('builds one step by step, each step once', async () => {
+    it('creates one step by step, each step once', async () => {
       const { service, waiter, unlocked, remove, subnet } = await open(cloud());
       const name = uniqueName('steps');
       const release = cloud().running.holdProvisioning?.();
@@ -174,7 +174,7 @@ await describeEveryCloud(
       await remove(lb.id);
     });
 
-    it('says what it can do, and shows flavors, zones and providers', async () => {
+    it('reports its capabilities, flavors, zones and providers', async () => {
       const { service } = await open(cloud());
       const capabilities = service.capabilities();
       if (service.kind === 'octavia') {
@@ -232,7 +232,7 @@ await describeEveryCloud(
       await Promise.all(made.map(({ id }) => remove(id)));
     });
 
-    it('keeps the port that was made for it', async () => {
+    it('keeps the port that was created for it', async () => {
       const { service, neutron, waiter, remove, subnet } = await open(cloud());
       const name = uniqueName('own-port');
       const port = await neutron.ports.create({ name, networkId: subnet.networkId }, call);
@@ -246,7 +246,7 @@ await describeEveryCloud(
       await neutron.ports.delete(port.id, call);
     });
 
-    it('is closed to other projects', async () => {
+    it('is inaccessible to other projects', async () => {
       const { service, waiter, remove, subnet } = await open(cloud());
       const lb = await service.createLoadBalancer(
         { name: uniqueName('closed'), vipSubnetId: subnet.id },

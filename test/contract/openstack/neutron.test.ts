@@ -26,7 +26,7 @@ async function externalNetwork(neutron: Neutron) {
 }
 
 await describeEveryCloud('Neutron', {}, (cloud) => {
-  it('makes networks and subnets, changes them and deletes them', async () => {
+  it('creates networks and subnets, changes them and deletes them', async () => {
     const { neutron, network, subnet } = await privateNetwork(cloud());
     expect(subnet).toMatchObject({
       networkId: network.id,
@@ -47,7 +47,7 @@ await describeEveryCloud('Neutron', {}, (cloud) => {
     });
   });
 
-  it('makes ports with fixed addresses, address pairs and without port security', async () => {
+  it('creates ports with fixed addresses, address pairs and without port security', async () => {
     const { neutron, network, subnet } = await privateNetwork(cloud());
     const address = parseAddress('10.20.0.77');
     const port = await neutron.ports.create(
@@ -89,7 +89,7 @@ await describeEveryCloud('Neutron', {}, (cloud) => {
     ).rejects.toMatchObject({ code: 'conflict', status: 409 });
   });
 
-  it('changes nothing for whoever has not seen the last change', async () => {
+  it('rejects a change that is based on an old revision', async () => {
     const { neutron, network } = await privateNetwork(cloud());
     const port = await neutron.ports.create(
       { name: uniqueName('port'), networkId: network.id },
@@ -102,7 +102,7 @@ await describeEveryCloud('Neutron', {}, (cloud) => {
     expect((await neutron.ports.get(port.id, call)).name).toBe('first');
   });
 
-  it('makes many ports in one request and lists them page by page', async () => {
+  it('creates many ports in one request and lists them page by page', async () => {
     const { neutron, network } = await privateNetwork(cloud());
     const specs = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, networkId: network.id }));
     const made = await neutron.ports.createMany(specs, { ...call, once: 'name' });
@@ -113,7 +113,7 @@ await describeEveryCloud('Neutron', {}, (cloud) => {
     expect(again.map(({ id }) => id)).toEqual(made.map(({ id }) => id));
   });
 
-  it('recognises what an earlier try has made', async () => {
+  it('recognizes the result of an earlier attempt', async () => {
     const { neutron, network } = await privateNetwork(cloud());
     const spec = { name: uniqueName('port'), networkId: network.id };
     const first = await neutron.ports.create(spec, { ...call, once: 'name' });
@@ -121,7 +121,7 @@ await describeEveryCloud('Neutron', {}, (cloud) => {
     expect(second.id).toBe(first.id);
   });
 
-  it('tags, and finds by tags', async () => {
+  it('sets tags, and finds by tags', async () => {
     const { neutron, network } = await privateNetwork(cloud());
     const [one, other] = await neutron.ports.createMany(
       ['one', 'other'].map((name) => ({ name, networkId: network.id })),
@@ -141,7 +141,7 @@ await describeEveryCloud('Neutron', {}, (cloud) => {
     expect((await neutron.ports.get(one.id, call)).tags).toEqual(['blue']);
   });
 
-  it('makes floating IPs, ties them to a port, frees them and deletes them', async () => {
+  it('creates floating IPs, associates them with a port, disassociates them and deletes them', async () => {
     const { neutron, network, subnet } = await privateNetwork(cloud());
     const external = await externalNetwork(neutron);
     const name = uniqueName('router');
@@ -178,7 +178,7 @@ await describeEveryCloud('Neutron', {}, (cloud) => {
     expect(await neutron.routers.delete(router.id, call)).toBe('deleted');
   });
 
-  it('makes security groups and rules, each rule once', async () => {
+  it('creates security groups and rules, each rule once', async () => {
     const { neutron } = await privateNetwork(cloud());
     const group = await neutron.securityGroups.create(
       { name: uniqueName('group') },
@@ -206,7 +206,7 @@ await describeEveryCloud('Neutron', {}, (cloud) => {
     expect(await neutron.securityGroups.delete(group.id, call)).toBe('deleted');
   });
 
-  it('keeps to quotas and says when one is used up', async () => {
+  it('observes quotas and reports an exhausted one', async () => {
     const admin = new Neutron(cloud().open('admin').session());
     const session = cloud().open('alt').session();
     const { projectId = '' } = await session.authenticate(call);
@@ -218,7 +218,7 @@ await describeEveryCloud('Neutron', {}, (cloud) => {
     expect((await new Neutron(session).quota(projectId, call)).networks).toBe(0);
   });
 
-  it('shows nobody the ports of another project', async () => {
+  it('hides the ports of other projects', async () => {
     const { neutron, network } = await privateNetwork(cloud());
     const port = await neutron.ports.create({ name: 'mine', networkId: network.id }, call);
     const other = new Neutron(cloud().open('alt').session());

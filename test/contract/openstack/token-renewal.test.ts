@@ -10,7 +10,7 @@ await describeEveryCloud(
   'Tokens that live for ten seconds',
   { tokenLifetimeSeconds: 10 },
   (cloud) => {
-    it('are renewed before they end, while calls go on', async () => {
+    it('are renewed before they expire, during calls', async () => {
       const session = cloud().open('demo').session();
       const { networks } = new Neutron(session);
       const first = await session.tokens.token(call.signal);
@@ -19,7 +19,7 @@ await describeEveryCloud(
         await collect(networks.list({ name: 'private' }, call));
         const asked = systemClock.monotonic();
         current = await session.tokens.token(call.signal);
-        // One that has ended is never given, however long this process was kept from asking.
+        // An expired token is never returned, even if this process was stalled.
         if (current === first) expect(asked).toBeLessThan(first.expiresAt);
       }
       expect(current.value.reveal()).not.toBe(first.value.reveal());

@@ -17,7 +17,7 @@ await describeEveryCloud('what Keystone says', {}, (cloud) => {
     wire = new Wire(cloud().running);
   });
 
-  it('names its versions, at the root with 300', async () => {
+  it('lists its versions, at the root with 300', async () => {
     const root = await wire.send('GET', `${cloud().running.authUrl.replace(/\/v3$/, '')}/`);
     expect(root.status).toBe(300);
     expect(root.body.versions.values[0]?.id).toMatch(/^v3\./);
@@ -41,7 +41,7 @@ await describeEveryCloud('what Keystone says', {}, (cloud) => {
       404,
       /Could not recognize Fernet token/,
     ],
-  ])('refuses %s', async (_name, body, status, message) => {
+  ])('rejects %s', async (_name, body, status, message) => {
     const answer = await wire.identity('POST', '/auth/tokens', body);
     expect(answer.status, answer.text).toBe(status);
     expect(answer.body.error).toMatchObject({ code: status });
@@ -50,7 +50,7 @@ await describeEveryCloud('what Keystone says', {}, (cloud) => {
     if (status === 401) expect(answer.headers['www-authenticate']).toMatch(/^Keystone uri=/);
   });
 
-  it('gives unscoped tokens without a catalog, and scopes them', async () => {
+  it('issues unscoped tokens without a catalog, and scopes them', async () => {
     const unscoped = await wire.identity('POST', '/auth/tokens', password(demo));
     expect(unscoped.status).toBe(201);
     expect(unscoped.body.token).not.toHaveProperty('catalog');
@@ -76,13 +76,13 @@ await describeEveryCloud('what Keystone says', {}, (cloud) => {
     expect(catalog.status).toBe(403);
   });
 
-  it('keeps the names of domains apart', async () => {
+  it('separates the names of domains', async () => {
     const partner = { name: 'demo', password: 'partner', domain: { name: 'Partners' } };
     const answer = await wire.identity('POST', '/auth/tokens', password(partner));
     expect(answer.body.token.user.domain.name).toBe('Partners');
   });
 
-  it('gives system scope to administrators alone', async () => {
+  it('gives system scope only to administrators', async () => {
     const admin = { name: 'admin', password: 'admin', domain: { name: 'Default' } };
     const scope = { system: { all: true } };
     const granted = await wire.identity('POST', '/auth/tokens', password(admin, scope));
@@ -90,7 +90,7 @@ await describeEveryCloud('what Keystone says', {}, (cloud) => {
     expect((await wire.identity('POST', '/auth/tokens', password(demo, scope))).status).toBe(401);
   });
 
-  it('lets owners and administrators look at tokens, and forgets revoked ones', async () => {
+  it('lets owners and administrators read tokens, and drops revoked ones', async () => {
     const fresh = await wire.identity('POST', '/auth/tokens', password(demo, project('demo')));
     const id = String(fresh.headers['x-subject-token']);
     const check = (token: string) =>
@@ -108,7 +108,7 @@ await describeEveryCloud('what Keystone says', {}, (cloud) => {
     expect(after.status).toBe(401);
   });
 
-  it('issues application credentials that cannot choose a scope', async () => {
+  it("issues application credentials that can't choose a scope", async () => {
     const headers = { 'x-auth-token': await wire.token('demo') };
     const me = await wire.identity('GET', '/auth/tokens', undefined, {
       ...headers,
@@ -141,7 +141,7 @@ await describeEveryCloud('what Keystone says', {}, (cloud) => {
     expect((await login({ id, secret })).status).toBe(404);
   });
 
-  it('tells administrators of projects, and nobody else', async () => {
+  it('shows projects only to administrators', async () => {
     const admin = { 'x-auth-token': await wire.token('admin') };
     const found = await wire.identity('GET', '/projects?name=demo', undefined, admin);
     expect(found.body.projects).toHaveLength(2);
@@ -166,7 +166,7 @@ await describeEveryCloud('what Keystone says', {}, (cloud) => {
     expect((await wire.identity('PUT', '/projects', {}, admin)).status).toBe(405);
   });
 
-  it('refuses users and projects that are switched off', async () => {
+  it('rejects disabled users and projects', async () => {
     const admin = { 'x-auth-token': await wire.token('admin') };
     const name = uniqueName('project');
     const made = await wire.identity('POST', '/projects', { project: { name } }, admin);

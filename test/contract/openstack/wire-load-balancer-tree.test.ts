@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { waitFor } from '../../services/wait-for.ts';
 import { describeEveryCloud, uniqueName } from './clouds.ts';
 import { firstOf, type WireObject } from './wire-object.ts';
-import { expectOctaviaRefusal, nobody, Wire, type WireAnswer } from './wire.ts';
+import { expectOctaviaRefusal, unknownId, Wire, type WireAnswer } from './wire.ts';
 
 await describeEveryCloud('a load balancer with everything below it', {}, (cloud) => {
   let wire: Wire;
@@ -103,7 +103,7 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
     });
   });
 
-  it('has a port of its own, and Octavia has another beside it', async () => {
+  it('has its own port, and Octavia has another beside it', async () => {
     const vip = (await wire.network('GET', `/ports/${created.vip_port_id}`)).body.port;
     expect(vip).toMatchObject({
       name: `octavia-lb-${id}`,
@@ -127,7 +127,7 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
     expectOctaviaRefusal(used, { name: 'its port', status: 400, message: /is already used by/ });
   });
 
-  it('is closed to other projects', async () => {
+  it('is inaccessible to other projects', async () => {
     for (const path of [
       `/loadbalancers/${id}`,
       `/loadbalancers/${id}/status`,
@@ -142,7 +142,7 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
     expect(list.body).toEqual({ loadbalancers: [], loadbalancers_links: [] });
   });
 
-  it('refuses children that make no sense', async () => {
+  it('rejects invalid children', async () => {
     const listener = { loadbalancer_id: id, protocol: 'TCP', protocol_port: 90 };
     const member = { address: '10.10.6.9', protocol_port: 80 };
     const members = `/pools/${poolId}/members`;
@@ -152,11 +152,11 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
       ['/listeners', 'listener', { ...listener, protocol: 'X' }, 400, /should be one of/],
       ['/listeners', 'listener', { ...listener, protocol_port: 0 }, 400, /greater or equal to 1/],
       ['/listeners', 'listener', { protocol: 'TCP', protocol_port: 1 }, 400, /Mandatory field/],
-      ['/listeners', 'listener', { ...listener, loadbalancer_id: nobody }, 404, /not found/],
+      ['/listeners', 'listener', { ...listener, loadbalancer_id: unknownId }, 404, /not found/],
       [
         '/listeners',
         'listener',
-        { ...listener, default_pool_id: nobody },
+        { ...listener, default_pool_id: unknownId },
         404,
         /Pool .* not found/,
       ],
@@ -185,7 +185,7 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
       ],
       [members, 'member', { ...member, address: '10.10.6.1' }, 409, /is already using ip/],
       [members, 'member', { ...member, address: 'x' }, 400, /IPv4 or IPv6 format/],
-      [members, 'member', { ...member, subnet_id: nobody }, 400, /Subnet .* not found/],
+      [members, 'member', { ...member, subnet_id: unknownId }, 400, /Subnet .* not found/],
       [members, 'member', { ...member, weight: 257 }, 400, /lower or equal to 256/],
       ['/healthmonitors', 'healthmonitor', monitor, 409, /already has a health monitor/],
       ['/healthmonitors', 'healthmonitor', { ...monitor, type: 'Q' }, 400, /should be one of/],
@@ -210,7 +210,7 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
     });
   });
 
-  it('takes members in batches, and locks even where nothing differs', async () => {
+  it('accepts members in batches, and locks even without a difference', async () => {
     const path = `/pools/${poolId}/members`;
     const batch = async (members: object[], query = '') => {
       const answer = await wire.balancing('PUT', `${path}${query}`, { members });
@@ -248,7 +248,7 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
     await waitFor('the pool to recover', async () => (await below()).operating_status === 'ONLINE');
   });
 
-  it('lists in pages whose links forget the filters', async () => {
+  it('lists in pages with links that drop the filters', async () => {
     const list = (query: string) => wire.balancing('GET', `/listeners${query}`);
     const names = (answer: WireAnswer) => answer.body.listeners.map(({ name }) => name);
     const rels = (answer: WireAnswer) => answer.body.listeners_links.map(({ rel }) => rel).sort();
@@ -280,7 +280,7 @@ await describeEveryCloud('a load balancer with everything below it', {}, (cloud)
     expect(some.body.loadbalancers).toEqual([{ id }]);
   });
 
-  it('goes only with its children, and all at once', async () => {
+  it('is deleted only with its children, all at once', async () => {
     const path = `/loadbalancers/${id}`;
     expectOctaviaRefusal(await wire.balancing('DELETE', path), {
       name: 'a delete without cascade',

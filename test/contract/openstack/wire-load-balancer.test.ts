@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { describeEveryCloud, uniqueName } from './clouds.ts';
 import { firstOf, memberOf } from './wire-object.ts';
-import { expectOctaviaRefusal, nobody, Wire } from './wire.ts';
+import { expectOctaviaRefusal, unknownId, Wire } from './wire.ts';
 
 await describeEveryCloud('what Octavia says', {}, (cloud) => {
   let wire: Wire;
@@ -29,7 +29,7 @@ await describeEveryCloud('what Octavia says', {}, (cloud) => {
     expect(await wire.settled(id)).toBe('gone');
   };
 
-  it('names its versions without a token, and nothing else', async () => {
+  it('lists only its versions without a token', async () => {
     const root = await wire.send('GET', `${cloud().running.loadBalancerUrl}/`);
     expect(root.body.versions.at(-1)).toMatchObject({ id: 'v2.26', status: 'CURRENT' });
     const refused = await wire.send(
@@ -52,23 +52,23 @@ await describeEveryCloud('what Octavia says', {}, (cloud) => {
   });
 
   it.each([
-    [`/loadbalancers/${nobody}`, 404, /Load Balancer 0.* not found/],
+    [`/loadbalancers/${unknownId}`, 404, /Load Balancer 0.* not found/],
     ['/loadbalancers/nope', 404, /Load Balancer nope not found/],
-    [`/loadbalancers/${nobody}/status`, 404, /Load Balancer 0.* not found/],
-    [`/listeners/${nobody}`, 404, /Listener 0.* not found/],
-    [`/pools/${nobody}`, 404, /Pool 0.* not found/],
-    [`/pools/${nobody}/members`, 404, /Pool 0.* not found/],
-    [`/healthmonitors/${nobody}`, 404, /Health Monitor 0.* not found/],
-    [`/loadbalancers?limit=1&marker=${nobody}`, 400, /pagination marker '0.*' is not valid/],
+    [`/loadbalancers/${unknownId}/status`, 404, /Load Balancer 0.* not found/],
+    [`/listeners/${unknownId}`, 404, /Listener 0.* not found/],
+    [`/pools/${unknownId}`, 404, /Pool 0.* not found/],
+    [`/pools/${unknownId}/members`, 404, /Pool 0.* not found/],
+    [`/healthmonitors/${unknownId}`, 404, /Health Monitor 0.* not found/],
+    [`/loadbalancers?limit=1&marker=${unknownId}`, 400, /pagination marker '0.*' is not valid/],
     ['/loadbalancers?limit=x', 400, /pagination limit 'x' is not valid/],
     ['/pools?zzz=1', 400, /either duplicate or invalid/],
     ['/pools?sort=zzz', 400, /sort key 'zzz' is not valid/],
     ['/loadbalancers?project_id=other', 403, /Policy does not allow/],
-  ])('refuses GET %s', async (path, status, message) => {
+  ])('rejects GET %s', async (path, status, message) => {
     expectOctaviaRefusal(await wire.balancing('GET', path), { name: path, status, message });
   });
 
-  it('refuses load balancers that make no sense', async () => {
+  it('rejects invalid load balancers', async () => {
     const vip = { vip_subnet_id: subnetId };
     const publicSubnets = await wire.network('GET', '/subnets?name=public-v4', undefined, 'admin');
     const { id: publicSubnet } = firstOf(publicSubnets.body.subnets);
@@ -76,10 +76,10 @@ await describeEveryCloud('what Octavia says', {}, (cloud) => {
       [{}, 400, /VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id/],
       [{ ...vip, zz: 1 }, 400, /Unknown attribute for argument load_balancer.loadbalancer: zz/],
       [{ vip_subnet_id: 'x' }, 400, /vip_subnet_id. Value: 'x'. Value should be UUID format/],
-      [{ vip_subnet_id: nobody }, 400, /Subnet 0.* not found/],
-      [{ vip_port_id: nobody }, 400, /Port 0.* not found/],
+      [{ vip_subnet_id: unknownId }, 400, /Subnet 0.* not found/],
+      [{ vip_port_id: unknownId }, 400, /Port 0.* not found/],
       [{ ...vip, provider: 'none' }, 400, /Provider 'none' is not enabled/],
-      [{ ...vip, flavor_id: nobody }, 400, /selected flavor is not allowed/],
+      [{ ...vip, flavor_id: unknownId }, 400, /selected flavor is not allowed/],
       [{ ...vip, availability_zone: 'none' }, 400, /Invalid availability zone/],
       [{ ...vip, vip_address: '9.9' }, 400, /Value should be IPv4 or IPv6 format/],
       [{ ...vip, vip_address: '9.9.9.9' }, 500, /reports error: IP address 9.9.9.9 is not a valid/],
@@ -93,7 +93,7 @@ await describeEveryCloud('what Octavia says', {}, (cloud) => {
         /belong to the same network/,
       ],
       [
-        { ...vip, additional_vips: [{ subnet_id: nobody }] },
+        { ...vip, additional_vips: [{ subnet_id: unknownId }] },
         500,
         /subnet not found \(subnet id: 0/,
       ],
@@ -145,7 +145,7 @@ await describeEveryCloud('what Octavia says', {}, (cloud) => {
     expect((await wire.network('DELETE', `/subnets/${subnet.id}`)).status).toBe(204);
   });
 
-  it('keeps children apart: a pool outlives its listener, members go with their pool', async () => {
+  it('separates children: a pool survives its listener, members are deleted with their pool', async () => {
     const port = await wire.make('/ports', 'port', { network_id: networkId, name: 'mine' });
     const answer = await post('/loadbalancers', 'loadbalancer', { vip_port_id: port.id });
     const { id } = answer.body.loadbalancer;
@@ -193,7 +193,7 @@ await describeEveryCloud('what Octavia says', {}, (cloud) => {
     await wire.network('DELETE', `/ports/${port.id}`);
   });
 
-  it('leaves a load balancer that failed in ERROR, from where it can only be deleted', async () => {
+  it('leaves a failed load balancer in ERROR, where it can only be deleted', async () => {
     await cloud().running.setComputeBroken(true);
     const { id, vip_port_id } = await create({
       name: uniqueName('broken'),

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { describeEveryCloud, uniqueName } from './clouds.ts';
 import { firstOf, listOf, namesOf } from './wire-object.ts';
-import { expectNeutronRefusal, nobody, Wire, type WireAnswer } from './wire.ts';
+import { expectNeutronRefusal, unknownId, Wire, type WireAnswer } from './wire.ts';
 
 await describeEveryCloud('what Neutron says', {}, (cloud) => {
   let wire: Wire;
@@ -19,7 +19,7 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
   const port = (values: object, account?: 'alt' | 'admin') =>
     wire.network('POST', '/ports', { port: values }, account);
 
-  it('asks for a token before anything else', async () => {
+  it('requires a token before anything else', async () => {
     const answer = await wire.send('GET', `${cloud().running.networkUrl}/v2.0/nope`);
     expect(answer.status).toBe(401);
     expect(answer.body.error.message).toMatch(/requires authentication/);
@@ -28,7 +28,7 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
     expect(root.body.versions[0]).toMatchObject({ id: 'v2.0', status: 'CURRENT' });
   });
 
-  it('shows a tenant its own, what is shared, and external networks', async () => {
+  it('shows a tenant its own, shared and external networks', async () => {
     const names = async (path: string, collection: string) => {
       const answer = await wire.network('GET', path, undefined, 'alt');
       return namesOf(listOf(answer.body, collection));
@@ -57,7 +57,7 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
     ['/nope', 404, 'HTTPNotFound', /resource could not be found/],
     ['/ports?limit=-1', 400, 'BadRequest', /Limit must be an integer 0 or greater/],
     ['/ports?limit=x', 400, 'BadRequest', /Limit must be an integer/],
-    [`/ports?limit=1&marker=${nobody}`, 404, 'PortNotFound', /could not be found/],
+    [`/ports?limit=1&marker=${unknownId}`, 404, 'PortNotFound', /could not be found/],
     ['/ports?zzz=1', 400, 'HTTPBadRequest', /\['zzz'\] is invalid attribute for filtering/],
     [
       '/ports?sort_key=name',
@@ -74,24 +74,29 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
     ['/floatingips/x', 404, 'FloatingIPNotFound', /Floating IP x could not be found/],
     ['/routers/x', 404, 'RouterNotFound', /Router x could not be found/],
     ['/security-groups/x', 404, 'SecurityGroupNotFound', /Security group x does not exist/],
-    [`/ports/${nobody}/tags`, 404, 'TagResourceNotFound', /Resource ports .* could not be found/],
-  ])('refuses GET %s', async (path, status, type, message) => {
+    [
+      `/ports/${unknownId}/tags`,
+      404,
+      'TagResourceNotFound',
+      /Resource ports .* could not be found/,
+    ],
+  ])('rejects GET %s', async (path, status, type, message) => {
     const answer = await wire.network('GET', path);
     expectNeutronRefusal(answer, { name: path, status, type, message });
   });
 
-  it('refuses ports that make no sense', async () => {
+  it('rejects invalid ports', async () => {
     const table: [object | string, number, string, RegExp][] = [
       [{}, 400, 'HTTPBadRequest', /Required attribute 'network_id' not specified/],
       [{ network_id: 'x' }, 400, 'HTTPBadRequest', /'x' is not a valid UUID/],
-      [{ network_id: nobody }, 404, 'NetworkNotFound', /could not be found/],
+      [{ network_id: unknownId }, 404, 'NetworkNotFound', /could not be found/],
       [{ network_id: networkId, zz: 1 }, 400, 'HTTPBadRequest', /Unrecognized attribute\(s\) 'zz'/],
       [{ network_id: networkId, name: 1 }, 400, 'HTTPBadRequest', /'1' is not a valid string/],
       [{ network_id: networkId, name: 'x'.repeat(256) }, 400, 'HTTPBadRequest', /length of 255/],
       [{ network_id: networkId, project_id: 'x' }, 400, 'HTTPBadRequest', /requires admin/],
       [{ network_id: externalId }, 403, 'HTTPForbidden', /not allowed to create port/],
       [
-        { network_id: networkId, fixed_ips: [{ subnet_id: nobody }] },
+        { network_id: networkId, fixed_ips: [{ subnet_id: unknownId }] },
         404,
         'SubnetNotFound',
         /could not be found/,
@@ -133,7 +138,7 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
     expect(empty.body.NeutronError?.message).toMatch(/Unable to find 'port' in request body/);
   });
 
-  it('hands out every address of the pools once, and no more', async () => {
+  it('assigns every address of the pools once, and no more', async () => {
     const network = await wire.make('/networks', 'network', { name: uniqueName('small') });
     const subnet = await wire.make('/subnets', 'subnet', {
       network_id: network.id,
@@ -195,7 +200,7 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
     await wire.network('DELETE', `/networks/${network.id}`);
   });
 
-  it('refuses subnets that make no sense', async () => {
+  it('rejects invalid subnets', async () => {
     const network = await wire.make('/networks', 'network', { name: uniqueName('odd') });
     await wire.make('/subnets', 'subnet', {
       network_id: network.id,
@@ -240,7 +245,7 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
     await wire.network('DELETE', `/networks/${network.id}`);
   });
 
-  it('limits address pairs, and wants port security for them', async () => {
+  it('limits address pairs, and requires port security for them', async () => {
     const made = await wire.make('/ports', 'port', { network_id: networkId });
     const change = (values: object) => wire.network('PUT', `/ports/${made.id}`, { port: values });
     const pairs = (count: number) =>
@@ -266,7 +271,7 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
       ],
       [{ network_id: externalId }, 400, 'HTTPBadRequest', /read-only attribute network_id/],
       [{ tags: ['a'] }, 400, 'HTTPBadRequest', /read-only attribute tags/],
-      [{ security_groups: [nobody] }, 404, 'SecurityGroupNotFound', /does not exist/],
+      [{ security_groups: [unknownId] }, 404, 'SecurityGroupNotFound', /does not exist/],
     ];
     for (const [values, status, type, message] of refused) {
       const answer = await change(values);
@@ -293,7 +298,7 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
   });
 
   describe('tags', () => {
-    it('are set one by one or all at once, and found again', async () => {
+    it('are set one by one or all at once, and can be searched', async () => {
       const made = await wire.make('/ports', 'port', { network_id: networkId, tags: ['ignored'] });
       const path = `/ports/${made.id}/tags`;
       const one = uniqueName('tag');
@@ -334,7 +339,7 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
   });
 
   describe('lists', () => {
-    it('come in pages that link to each other', async () => {
+    it('have pages that link to each other', async () => {
       const name = uniqueName('page');
       const body = { ports: [1, 2, 3, 4].map(() => ({ network_id: networkId, name })) };
       const made = await wire.network('POST', '/ports', body);
@@ -365,7 +370,7 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
       for (const each of all) await wire.network('DELETE', `/ports/${each}`);
     });
 
-    it('are narrowed by addresses, booleans and empty values', async () => {
+    it('are filtered by addresses, booleans and empty values', async () => {
       const made = await wire.make('/ports', 'port', { network_id: networkId });
       const address = made.fixed_ips[0]?.ip_address;
       const find = async (query: string) =>
@@ -374,7 +379,7 @@ await describeEveryCloud('what Neutron says', {}, (cloud) => {
       const both = `fixed_ips=ip_address%3D${address}&fixed_ips=subnet_id%3D${subnetId}`;
       expect(await find(both)).toEqual([made.id]);
       expect(await find(`mac_address=${made.mac_address}`)).toEqual([made.id]);
-      expect(await find(`id=${made.id}&id=${nobody}`)).toEqual([made.id]);
+      expect(await find(`id=${made.id}&id=${unknownId}`)).toEqual([made.id]);
       const external = await wire.network('GET', '/networks?router:external=True&name=public');
       expect(ids(external, 'networks')).toEqual([externalId]);
       const free = await wire.make('/floatingips', 'floatingip', {

@@ -1,6 +1,6 @@
 /**
- * JSON of any of the services, with the fields that the tests look at. Which of them are there
- * depends on what was asked: a test that reads a missing one fails, which is what it is for.
+ * JSON of any of the services, with the fields that the tests read. Their presence depends on the request: a
+ * test that reads a missing field fails, as intended.
  */
 export interface WireObject {
   readonly id: string;
@@ -76,14 +76,14 @@ export interface WireObject {
   readonly availability_zones: readonly WireObject[];
 }
 
-/** The list below a name that only the test knows. */
+/** The list under a name that only the test knows. */
 export function listOf(body: WireObject, collection: string): readonly WireObject[] {
   const list = (body as unknown as Record<string, readonly WireObject[] | undefined>)[collection];
   if (list === undefined) throw new Error(`there is no ${collection} in ${JSON.stringify(body)}`);
   return list;
 }
 
-/** The object below a name that only the test knows. */
+/** The object under a name that only the test knows. */
 export function memberOf(body: WireObject, kind: string): WireObject {
   const object = (body as unknown as Record<string, WireObject | undefined>)[kind];
   if (object === undefined) throw new Error(`there is no ${kind} in ${JSON.stringify(body)}`);

@@ -3,7 +3,7 @@ import { describeEveryCloud, uniqueName } from './clouds.ts';
 import { firstOf } from './wire-object.ts';
 import { expectOctaviaRefusal, Wire } from './wire.ts';
 
-/** Octavia 11.0.0 as it was shipped, which clouds run: see docs/sandbox-openstack.md. */
+/** Octavia 11.0.0 as released, which clouds run: see docs/sandbox-openstack.md. */
 await describeEveryCloud('a create of a whole tree', { populatedCreateDefect: true }, (cloud) => {
   it('leaves the children in PENDING_CREATE below an ACTIVE load balancer', async () => {
     const wire = new Wire(cloud().running);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { describeEveryCloud, uniqueName } from './clouds.ts';
 import { firstOf } from './wire-object.ts';
-import { expectNeutronRefusal, nobody, Wire } from './wire.ts';
+import { expectNeutronRefusal, unknownId, Wire } from './wire.ts';
 
 await describeEveryCloud('what Neutron says of ways in and out', {}, (cloud) => {
   let wire: Wire;
@@ -14,7 +14,7 @@ await describeEveryCloud('what Neutron says of ways in and out', {}, (cloud) => 
   });
 
   describe('floating IPs', () => {
-    it('go to one port at a time, and come free with it', async () => {
+    it('belong to one port at a time, and are disassociated when it is deleted', async () => {
       const [first, second] = [
         await wire.make('/ports', 'port', { network_id: networkId, name: 'first' }),
         await wire.make('/ports', 'port', { network_id: networkId }),
@@ -47,7 +47,7 @@ await describeEveryCloud('what Neutron says of ways in and out', {}, (cloud) => 
       await wire.network('DELETE', `/ports/${first.id}`);
       expect((await wire.network('GET', path)).body.floatingip.port_id).toBeNull();
       const refused: [object, number, RegExp][] = [
-        [{ port_id: nobody }, 404, /Port .* could not be found/],
+        [{ port_id: unknownId }, 404, /Port .* could not be found/],
         [{ port_id: second.id, fixed_ip_address: '9.9.9.9' }, 400, /does not have fixed ip/],
         [{ fixed_ip_address: '9.9.9.9' }, 400, /cannot be specified without a port_id/],
       ];
@@ -65,11 +65,11 @@ await describeEveryCloud('what Neutron says of ways in and out', {}, (cloud) => 
       await wire.network('DELETE', `/ports/${second.id}`);
     });
 
-    it('come from external networks, by choice for administrators alone', async () => {
+    it('come from external networks; only administrators choose the address', async () => {
       const table: [object, 'demo' | 'admin', number, string, RegExp][] = [
         [{}, 'demo', 400, 'HTTPBadRequest', /'floating_network_id' not specified/],
         [{ floating_network_id: networkId }, 'demo', 400, 'BadRequest', /not a valid external/],
-        [{ floating_network_id: nobody }, 'demo', 404, 'NetworkNotFound', /could not be found/],
+        [{ floating_network_id: unknownId }, 'demo', 404, 'NetworkNotFound', /could not be found/],
         [
           { floating_network_id: externalId, tags: ['a'] },
           'demo',
@@ -168,7 +168,7 @@ await describeEveryCloud('what Neutron says of ways in and out', {}, (cloud) => 
     });
   });
 
-  it('keeps security groups in order', async () => {
+  it('validates security groups', async () => {
     const group = await wire.make('/security-groups', 'security_group', { name: uniqueName('g') });
     expect(group.security_group_rules).toHaveLength(2);
     const rule = {
@@ -183,7 +183,7 @@ await describeEveryCloud('what Neutron says of ways in and out', {}, (cloud) => 
       [rule, 409, 'SecurityGroupRuleExists'],
       [{ ...rule, port_range_max: 70 }, 400, 'SecurityGroupInvalidPortRange'],
       [{ ...rule, protocol: null }, 400, 'SecurityGroupProtocolRequiredWithPorts'],
-      [{ ...rule, security_group_id: nobody }, 404, 'SecurityGroupNotFound'],
+      [{ ...rule, security_group_id: unknownId }, 404, 'SecurityGroupNotFound'],
       [{ ...rule, remote_ip_prefix: '2001:db8::/32' }, 400, 'SecurityGroupRuleParameterConflict'],
       [
         { ...rule, remote_ip_prefix: '10.0.0.0/8', remote_group_id: group.id },

@@ -13,9 +13,9 @@ export interface WireAnswer {
   readonly body: WireObject;
 }
 
-export const nobody = '00000000-0000-0000-0000-000000000000';
+export const unknownId = '00000000-0000-0000-0000-000000000000';
 
-/** Speaks to a cloud without a client in between. */
+/** Sends requests to a cloud without a client library. */
 export class Wire {
   readonly cloud: RunningCloud;
   readonly #tokens = new Map<string, string>();
@@ -83,7 +83,7 @@ export class Wire {
     return this.send(method, `${this.cloud.loadBalancerUrl}/v2/lbaas${path}`, body, headers);
   }
 
-  /** Makes something in Neutron that must be made, and answers with it. */
+  /** Creates an object in Neutron, which must succeed, and returns it. */
   async make(
     path: string,
     kind: string,
@@ -100,10 +100,10 @@ export class Wire {
     return firstOf(listOf(answer.body, collection)).id;
   }
 
-  /** Waits until the load balancer is out of PENDING_*; answers with its status, or `gone`. */
+  /** Waits until the load balancer is out of PENDING_*; returns its status, or `gone`. */
   settled(id: string): Promise<string> {
     return waitFor(
-      'the load balancer to settle',
+      'the load balancer to leave PENDING_*',
       async () => {
         const { status, body } = await this.balancing('GET', `/loadbalancers/${id}`);
         if (status === 404) return 'gone';
@@ -123,7 +123,7 @@ function parse(text: string): WireObject {
   }
 }
 
-/** One line of a table of refusals: what is asked, and how the service says no. */
+/** One line of a table of rejections: the request, and the service's answer. */
 export interface Refusal {
   readonly name: string;
   readonly status: number;

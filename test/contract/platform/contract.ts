@@ -4,14 +4,14 @@ import type { PlatformDriver } from '../../../packages/causeway/src/ipam/platfor
 
 export interface DriverUnderTest {
   readonly driver: () => PlatformDriver;
-  /** Whether it makes something that can be seen. */
+  /** Whether it creates visible objects. */
   readonly leavesTraces: boolean;
   readonly addresses: readonly [Address, Address];
 }
 
 const signal = new AbortController().signal;
 
-/** What every platform promises. */
+/** What every platform guarantees. */
 export function platformContract(under: DriverUnderTest): void {
   const [first, second] = under.addresses;
   const key = (address: Address) => ({ site: 'contract', address });
@@ -21,7 +21,7 @@ export function platformContract(under: DriverUnderTest): void {
       .map(({ address }) => address)
       .sort();
 
-  test('makes what an address needs, once, and answers the same when it is asked again', async () => {
+  test('creates what an address needs once, and returns the same when repeated', async () => {
     const driver = under.driver();
     const reached = await driver.ensure(key(first), 'a Service', signal);
     expect(await driver.ensure(key(first), 'a Service', signal)).toBe(reached);
@@ -33,7 +33,7 @@ export function platformContract(under: DriverUnderTest): void {
     expect(await listed()).toEqual([]);
   });
 
-  test('deleting what is gone already, or never was, is a success', async () => {
+  test('deleting a missing object succeeds', async () => {
     await under.driver().delete(key(first), signal);
     await under.driver().delete(key(first), signal);
   });

@@ -4,7 +4,7 @@ import { never as signal, startServer } from '../ipam/server-under-test.ts';
 
 const here = { site: 'edge', cluster: 'blue', uid: 'web' };
 
-test('what a Service does not keep is taken away on its platform, and nothing when that is refused', async () => {
+test('releases what a Service does not keep on its platform, and nothing when that is rejected', async () => {
   const made = new Set<string>();
   const platform: PlatformDriver = {
     ensure: ({ address }) => {
@@ -40,9 +40,9 @@ test('what a Service does not keep is taken away on its platform, and nothing wh
     expect([...made].sort()).toEqual(addresses);
     expect(await keep(['192.0.2.1'])).toMatchObject({ addresses: [{ address: '192.0.2.1' }] });
     expect([...made]).toEqual(['192.0.2.1']);
-    // Repeated, because an answer was lost, it is the same.
+    // A repeat after a lost answer gives the same.
     expect(await keep(['192.0.2.1'])).toMatchObject({ fence, addresses: [{ family: 4 }] });
-    // The control plane's is no Service's.
+    // The control plane's address belongs to no Service.
     const mine = { params: { ...here, uid: 'cp' }, body: { fence: 1, addresses: ['192.0.2.1'] } };
     await expect(blue.call('updateLoadBalancer', mine, signal)).rejects.toMatchObject({
       code: 'not-found',

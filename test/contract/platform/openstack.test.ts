@@ -56,7 +56,7 @@ await describeEveryCloud('the OpenStack platform', {}, (cloud) => {
     addresses: [parseAddress('10.78.0.201'), parseAddress('10.78.0.202')],
   });
 
-  test('a port that lost its floating IP, and a floating IP that lost its port, are mended', async () => {
+  test('a port without its floating IP, and a floating IP without its port, are repaired', async () => {
     const key = { site: 'contract', address: parseAddress('10.78.0.203') };
     const reached = await driver().ensure(key, 'a Service', signal);
     for await (const port of neutron.ports.list({ networkId: subnet.networkId }, { signal })) {
@@ -68,7 +68,7 @@ await describeEveryCloud('the OpenStack platform', {}, (cloud) => {
     await driver().delete(key, signal);
   });
 
-  test('the server makes ports and floating IPs for Services, and sweeps what a removed cluster left', async () => {
+  test('the server creates ports and floating IPs for Services, and sweeps those of a removed cluster', async () => {
     const server = await startServer({
       platforms: new Map([['cloud', driver()]]),
       sweepEveryMs: 100,

@@ -115,11 +115,11 @@ interface Row {
   readonly announcer: string;
   readonly annotation: string;
   readonly isSeen: boolean;
-  /** Whether it stops only when the Service is gone. */
-  readonly isDeaf?: boolean;
-  /** Makes the cluster one that has this announcer. */
+  /** Whether it stops only when the Service is deleted. */
+  readonly stopsOnlyOnDeletion?: boolean;
+  /** Installs this announcer in the cluster. */
   readonly install: () => Promise<unknown>;
-  /** What it shows while it announces, and takes away when it has stopped. */
+  /** State that it writes while it announces, and deletes when it has stopped. */
   readonly show: () => Promise<unknown>;
   readonly hide: () => Promise<unknown>;
 }
@@ -145,7 +145,7 @@ const rows: readonly Row[] = [
     announcer: 'kube-vip',
     annotation: 'kube-vip.io/loadbalancerIPs',
     isSeen: true,
-    isDeaf: true,
+    stopsOnlyOnDeletion: true,
     install: () => holdLease('kube-system', 'plndr-svcs-lock', 'n1'),
     show: () => holdLease('default', 'kubevip-web', 'n1'),
     hide: () => holdLease('default', 'kubevip-web', ''),
@@ -183,7 +183,7 @@ async function stateOf(address: string) {
 }
 
 describe.each(rows)('$announcer', (row) => {
-  test('is found, told in both families, waited for, and seen to stop where it can be', async () => {
+  test('is found, gets addresses of both families, is waited for, and is seen to stop if that is visible', async () => {
     await row.install();
     cluster.startController({ ipam });
     await cluster.create('web', { spec: { ipFamilyPolicy: 'RequireDualStack' } });
@@ -201,8 +201,9 @@ describe.each(rows)('$announcer', (row) => {
     );
     await cluster.client.delete(services, named('web'));
     const [address = ''] = addresses;
-    if (row.isDeaf === true) {
-      // It goes as it is, for nothing else makes it stop, and the address stays held until it has.
+    if (row.stopsOnlyOnDeletion === true) {
+      // The Service is deleted at once, because only that stops the announcer, and the address stays reserved
+      // until then.
       await until(async () => expect(await cluster.read('web')).toBeUndefined());
     } else if (row.isSeen) {
       await until(async () => expect((await cluster.read('web'))?.spec?.type).toBe('NodePort'));
@@ -227,7 +228,7 @@ describe.each(rows)('$announcer', (row) => {
   });
 });
 
-test('an announcer that goes on announcing keeps the address, not the Service', async () => {
+test('an announcer that keeps announcing keeps the address, not the Service', async () => {
   await install([addressPool, l2Status, bgpStatus]);
   await rows[0]?.show();
   cluster.startController({ ipam, announcer: 'metallb', withdrawalMs: 100 });
@@ -240,7 +241,7 @@ test('an announcer that goes on announcing keeps the address, not the Service', 
   await cluster.client.delete(services, named('web'));
   await until(async () => expect(await cluster.read('web')).toBeUndefined());
   expect(await stateOf(address)).toMatchObject({ state: 'held' });
-  // Somebody looks after it: it is nobody's leak.
+  // It is tracked: it is not a leak.
   const departures = new PendingReleases(cluster.client, 'kube-system');
   const ledger = new PoolLedger(ipam, { site: 'edge', cluster: 'blue' });
   const check = new LedgerCheck(cluster.client, ledger, departures);
@@ -252,14 +253,14 @@ test('an announcer that goes on announcing keeps the address, not the Service', 
   expect(((await stateOf(address)).until ?? 0) - Date.now()).toBeLessThanOrEqual(60_000);
 });
 
-test('what could not be withdrawn is not promised to be', async () => {
+test('an address that could not be withdrawn is not promised to be', async () => {
   cluster.startController({ ipam, announcer: 'kube-vip', selfWithdrawal: true });
   await cluster.create('web');
   await until(() => expect(cluster.events.join('\n')).toContain('CannotWithdraw: kube-vip'));
   expect(await cluster.annotation('web', 'kube-vip.io/loadbalancerIPs')).toBeUndefined();
 });
 
-test('two announcers, or none, are asked about', async () => {
+test('two announcers, or none, require a setting', async () => {
   cluster.startController({ ipam });
   await cluster.create('none');
   await until(() => expect(cluster.events.join('\n')).toContain('No announcer was found'));

@@ -20,14 +20,14 @@ import { startEmbeddedKubernetes } from '../../../packages/fake-kubernetes/src/s
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
 
 export interface ControllerOptions {
-  /** Without one the nodes' own addresses serve. */
+  /** Without it, the nodes' own addresses serve. */
   readonly ipam?: Pick<IpamClient, 'call'>;
   readonly announcer?: AnnouncerName | undefined;
   readonly classes?: readonly string[];
   readonly withdrawalMs?: number;
   readonly selfWithdrawal?: boolean;
   readonly clock?: Clock;
-  /** Whether Services without a class are ours. */
+  /** Whether Services without a class belong to the provider. */
   readonly isDefault?: boolean;
 }
 
@@ -35,7 +35,7 @@ export const named = (name: string) => ({ namespace: 'default', name });
 export const until = (check: () => Promise<void> | void) =>
   vi.waitFor(check, { timeout: 120_000, interval: 20 });
 
-/** A cluster, embedded unless it is another's, and the controller with the pool provider on it. */
+/** A cluster, embedded by default, with the controller and the pool provider. */
 export class ClusterUnderTest {
   readonly client: KubeClient;
   readonly events: string[] = [];
@@ -59,7 +59,7 @@ export class ClusterUnderTest {
     });
   }
 
-  /** On a cluster that is there already. */
+  /** On an existing cluster. */
   static async on(kubeconfig: string, stop: () => Promise<void>): Promise<ClusterUnderTest> {
     const connection = await findConnection({ kubeconfig, env: {}, clock: systemClock });
     const transport = new HttpTransport(connection, systemClock);
@@ -121,7 +121,7 @@ export class ClusterUnderTest {
     return ingress.map(({ ip = '' }) => ip);
   }
 
-  /** Plays the announcer's part: writes the status. */
+  /** Simulates the announcer: writes the status. */
   async announce(name: string, addresses: readonly string[]): Promise<void> {
     const ingress = addresses.map((ip) => ({ ip }));
     const patch = { status: { loadBalancer: { ingress } } };

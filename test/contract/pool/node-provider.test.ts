@@ -29,7 +29,7 @@ function readyNode(name: string, address: string): Node {
   };
 }
 
-test('without a ledger Services have the address of a node, and follow it', async () => {
+test('without a ledger, Services have the address of a node, and follow it', async () => {
   await cluster.create('web');
   await cluster.create('there', { metadata: { annotations: { [nodeAnnotation]: 'n2' } } });
   await until(async () => expect(await cluster.addressesOf('web')).toEqual(['10.0.0.1']));
@@ -42,13 +42,13 @@ test('without a ledger Services have the address of a node, and follow it', asyn
   await until(async () => expect(await cluster.read('web')).toBeUndefined());
 });
 
-test('without a ledger nobody gets an address of a pool', async () => {
+test('without a ledger, Services get no address of a pool', async () => {
   await cluster.create('web', { metadata: { annotations: { [announcerAnnotation]: 'metallb' } } });
   await until(() => expect(cluster.events.join('\n')).toContain('NoLedger: The Service requests'));
   expect(await cluster.addressesOf('web')).toEqual([]);
 });
 
-test('what holds an address of a pool keeps it: nobody here can free it', async () => {
+test("a Service keeps its address of a pool: it can't be released without the ledger", async () => {
   const created = await cluster.create('web');
   await until(async () => expect(await cluster.addressesOf('web')).toEqual(['10.0.0.1']));
   const uid = created.metadata?.uid ?? '';
@@ -58,7 +58,7 @@ test('what holds an address of a pool keeps it: nobody here can free it', async 
   await cluster.client.patchMerge(services, named('web'), patch);
   await until(() => expect(cluster.events.join('\n')).toContain('AnnouncerChanged: It holds'));
   await cluster.client.delete(services, named('web'));
-  // The deletion is seen and not gone through with; another Service's is.
+  // The deletion is seen and not completed; another Service's is.
   await cluster.create('other');
   await until(async () => expect(await cluster.addressesOf('other')).toEqual(['10.0.0.1']));
   await cluster.client.delete(services, named('other'));

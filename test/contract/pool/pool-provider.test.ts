@@ -37,7 +37,7 @@ async function stateOf(address: string) {
   return server.operator.call('whoHas', { params }, never);
 }
 
-/** Takes what the cluster has from it, and gives the address to another one at once. */
+/** Reclaims the cluster's addresses, and assigns the address to another cluster at once. */
 async function giveToOthers(address: string): Promise<void> {
   const call = server.operator.call.bind(server.operator);
   const params = { site: 'edge' };
@@ -48,12 +48,12 @@ async function giveToOthers(address: string): Promise<void> {
   await call('reserve', { params: { ...params, cluster: 'green' }, body }, never);
 }
 
-/** When the address is given to others, in milliseconds from now. */
+/** Remaining quarantine of the address, in milliseconds. */
 async function restOf(address: string): Promise<number> {
   return ((await stateOf(address)).until ?? 0) - Date.now();
 }
 
-test('a Service gets an address of the pool into its status, and gives it back to rest', async () => {
+test('a Service gets an address of the pool into its status, and releases it into quarantine', async () => {
   cluster.startController({ ipam, announcer: 'plain' });
   await cluster.create('web');
   await until(async () => expect(await cluster.addressesOf('web')).toHaveLength(1));
@@ -62,11 +62,11 @@ test('a Service gets an address of the pool into its status, and gives it back t
   await cluster.client.delete(services, named('web'));
   await until(async () => expect(await cluster.read('web')).toBeUndefined());
   expect(await stateOf(address)).toMatchObject({ state: 'resting' });
-  // Nobody can see what stands behind a plain status, so it rests longer.
+  // The announcer behind a plain status is not visible, so the quarantine is longer.
   expect(await restOf(address)).toBeGreaterThan(500_000);
 });
 
-test('MetalLB is told, writes the status itself, and is waited for before the address is freed', async () => {
+test('MetalLB gets the address, writes the status itself, and is waited for before the address is released', async () => {
   cluster.startController({ ipam, announcer: 'metallb' });
   await cluster.create('web');
   let address = '';
@@ -84,7 +84,7 @@ test('MetalLB is told, writes the status itself, and is waited for before the ad
   expect(await stateOf(address)).toMatchObject({ state: 'resting' });
 });
 
-test('an address is not freed while a Service that was taken away from us still shows it', async () => {
+test('an address is not released while a Service that left the provider still shows it', async () => {
   cluster.startController({ ipam, isDefault: false });
   const annotations = { 'causeway.dev/announcer': 'metallb' };
   await cluster.create('web', { metadata: { annotations } });
@@ -105,7 +105,7 @@ test('an address is not freed while a Service that was taken away from us still 
   await until(async () => expect(await stateOf(address)).toMatchObject({ state: 'resting' }));
 });
 
-test('the ledger being down stops new addresses only', async () => {
+test('an outage of the ledger only stops new addresses', async () => {
   cluster.startController({ ipam, announcer: 'plain' });
   await cluster.create('web');
   await until(async () =>
@@ -148,7 +148,7 @@ test('a cluster that promised to withdraw does, keeps its address, and announces
   await until(async () => expect((await cluster.read('web'))?.spec?.type).toBe('NodePort'));
   await until(async () => expect(await cluster.addressesOf('web')).toEqual([]));
   expect(await stateOf(address)).toMatchObject({ state: 'held' });
-  // The controller after it keeps the promise too.
+  // The next controller keeps the promise too.
   await cluster.stopController();
   await cluster.client.patchMerge(services, named('web'), { spec: { type: 'LoadBalancer' } });
   const later = { ...systemClock, wallTime: () => Date.now() + offset };
@@ -170,7 +170,7 @@ test('a cluster that promised to withdraw does, keeps its address, and announces
 });
 
 test.each(['metallb', 'kube-vip', 'plain'] as const)(
-  'a cluster that was reclaimed and comes back announces nothing of what others have now (%s)',
+  'a reclaimed cluster that returns does not announce the addresses of others (%s)',
   async (announcer) => {
     cluster.startController({ ipam, announcer });
     await cluster.create('web');
@@ -195,7 +195,7 @@ test.each(['metallb', 'kube-vip', 'plain'] as const)(
   },
 );
 
-test('what was removed behind our back is found, told, and freed only when that is said', async () => {
+test('reservations without a Service are found and reported, and released only on request', async () => {
   cluster.startController({ ipam, announcer: 'plain' });
   for (const name of ['web', 'stays', 'lost']) {
     await cluster.create(name);
@@ -219,7 +219,7 @@ test('what was removed behind our back is found, told, and freed only when that 
     { kind: 'leaked', service: 'default/web', addresses: [leaked] },
     { kind: 'not-in-ledger', service: 'default/lost', addresses: [lost] },
   ]);
-  // A controller asks for what the ledger lost, and leaves alone what it has no Service for.
+  // A controller reserves what the ledger lost, and leaves reservations without a Service alone.
   cluster.startController({ ipam, announcer: 'plain' });
   await until(async () => expect(await stateOf(lost)).toMatchObject({ state: 'held' }));
   expect(await stateOf(leaked)).toMatchObject({ state: 'held' });
@@ -231,7 +231,7 @@ test('what was removed behind our back is found, told, and freed only when that 
   expect((await check.findings(never)).findings).toEqual([]);
 });
 
-test('a repair that would free most of what the cluster holds has to be meant', async () => {
+test('a repair that would release most reservations of the cluster needs a confirmation', async () => {
   const body = { namespace: 'shop', name: 'web' };
   const params = { ...here, uid: 'of-another-cluster' };
   await ipam.call('ensureLoadBalancer', { params, body }, never);
@@ -245,7 +245,7 @@ test('a repair that would free most of what the cluster holds has to be meant', 
   expect(await check.repair(found, true, never)).toHaveLength(1);
 });
 
-test('on a node’s own address nothing is reserved, and no ledger is needed', async () => {
+test('with a node’s own address nothing is reserved, and no ledger is needed', async () => {
   const unreachable = new IpamClient({ urls: ['http://127.0.0.1:1'], clock: systemClock });
   cluster.startController({ ipam: unreachable, announcer: 'node' });
   await cluster.client.create(nodes, {

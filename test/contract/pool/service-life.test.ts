@@ -12,7 +12,7 @@ const metalLb = 'metallb.io/loadBalancerIPs';
 let server: ServerUnderTest;
 let cluster: ClusterUnderTest;
 let ipam: IpamClient;
-/** The clocks of both sides are so much ahead: what they wait for comes at once. */
+/** Offset of the clocks of both sides, to skip waiting times. */
 let offset: number;
 
 beforeEach(async () => {
@@ -42,8 +42,8 @@ function stateOf(address: string) {
   return server.operator.call('whoHas', { params: { site, address } }, never);
 }
 
-/** What the announcer is told, or with `plain` the status shows. */
-async function told(name: string, announcer: 'metallb' | 'plain'): Promise<string> {
+/** The address for the announcer, or with `plain` the address in the status. */
+async function addressOf(name: string, announcer: 'metallb' | 'plain'): Promise<string> {
   if (announcer === 'plain') return (await cluster.addressesOf(name)).join(',');
   return (await cluster.annotation(name, metalLb)) ?? '';
 }
@@ -52,11 +52,11 @@ const created = async (name: string, announcer: 'metallb' | 'plain', more = {}) 
   await cluster.create(name, more);
   return waitFor(
     `${name} to have an address`,
-    async () => (await told(name, announcer)) || undefined,
+    async () => (await addressOf(name, announcer)) || undefined,
   );
 };
 
-test('a Service that is created anew under its name has the address that it had, and no other gets it', async () => {
+test('a recreated Service gets its previous address, and no other Service gets it', async () => {
   cluster.startController({ ipam, announcer: 'plain' });
   const before = await created('web', 'plain');
   await cluster.client.delete(services, named('web'));
@@ -64,13 +64,13 @@ test('a Service that is created anew under its name has the address that it had,
   const others = [];
   for (const name of ['one', 'two', 'three']) others.push(await created(name, 'plain'));
   expect(others).not.toContain(before);
-  // All others are taken: only the one that waits for it is left.
+  // All others are reserved: only the one kept for it is left.
   expect(await created('web', 'plain')).toBe(before);
   expect(await stateOf(before)).toMatchObject({ state: 'held', cluster: 'blue' });
 });
 
 test.each(['metallb', 'plain'] as const)(
-  'a Service that gives a family up gives its address back, and has it again with the family (%s)',
+  'a Service that drops a family releases its address, and gets it again with the family (%s)',
   async (announcer) => {
     cluster.startController({ ipam, announcer });
     const both = await created('web', announcer, { spec: { ipFamilyPolicy: 'RequireDualStack' } });
@@ -80,11 +80,11 @@ test.each(['metallb', 'plain'] as const)(
     await shows([four, six]);
     const single = { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] };
     await cluster.client.patchMerge(services, named('web'), { spec: single });
-    await until(async () => expect(await told('web', announcer)).toBe(four));
+    await until(async () => expect(await addressOf('web', announcer)).toBe(four));
     if (announcer === 'metallb') expect(await stateOf(six)).toMatchObject({ state: 'held' });
     await shows([four]);
     await until(async () => expect(await stateOf(six)).toMatchObject({ state: 'resting' }));
-    // Nobody has seen that this one alone is no longer announced.
+    // It is not confirmed that this address alone is no longer announced.
     expect(((await stateOf(six)).until ?? 0) - Date.now()).toBeGreaterThan(500_000);
     expect(await stateOf(four)).toMatchObject({ state: 'held' });
     await until(async () =>
@@ -92,7 +92,7 @@ test.each(['metallb', 'plain'] as const)(
     );
     const dual = { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'] };
     await cluster.client.patchMerge(services, named('web'), { spec: dual });
-    await until(async () => expect(await told('web', announcer)).toBe(both));
+    await until(async () => expect(await addressOf('web', announcer)).toBe(both));
     expect(await stateOf(six)).toMatchObject({ state: 'held' });
     await cluster.client.delete(services, named('web'));
     await until(async () => expect(await cluster.read('web')).toBeUndefined());
@@ -102,7 +102,7 @@ test.each(['metallb', 'plain'] as const)(
   },
 );
 
-test('who waits for the address of a cluster that promised to withdraw gets it only when it is withdrawn', async () => {
+test('a request that waits for the address of a cluster that promised to withdraw gets it only after the withdrawal', async () => {
   const call = server.operator.call.bind(server.operator);
   const pool = { addresses: ['192.0.2.1'] };
   await call('setPool', { params: { site, pool: 'public' }, body: pool }, never);
@@ -124,7 +124,7 @@ test('who waits for the address of a cluster that promised to withdraw gets it o
   cluster.startController({ ipam: cutOff, announcer: 'metallb', selfWithdrawal: true, clock });
   const address = await created('web', 'metallb');
   await cluster.announce('web', [address]);
-  // The promise has arrived.
+  // The promise has been stored.
   await until(async () =>
     expect((await call('getCluster', { params: here }, never)).withdrawsAfterMs).toBe(60_000),
   );
@@ -152,7 +152,7 @@ test('who waits for the address of a cluster that promised to withdraw gets it o
   await waitFor('the rival’s turn', async () => (await wait()).state === 'held');
   expect(await stateOf(address)).toMatchObject({ state: 'held', cluster: 'green' });
 
-  // Back again, it announces nothing that the other one has.
+  // When it returns, it announces no address of the other cluster.
   isCut = false;
   await until(() => expect(cluster.events.join('\n')).toContain(`no longer has ${address}`));
   expect(await cluster.annotation('web', metalLb)).toBeUndefined();

@@ -3,18 +3,18 @@ import type { Address } from '../../../packages/base/src/address/address.ts';
 import type { PortManager } from '../../../packages/causeway/src/gateway/controller/port-manager.ts';
 
 export interface ManagerUnderTest {
-  /** A manager that has nothing yet, as a controller that has just started would make one. */
+  /** An empty manager, like that of a controller that has just started. */
   newManager(): Promise<PortManager>;
-  /** An address that can be asked for and is free. */
-  readonly wishable: () => Promise<Address>;
+  /** An address that can be requested and is free. */
+  readonly requestable: () => Promise<Address>;
 }
 
 const signal = new AbortController().signal;
 const nothing: ReadonlySet<string> = new Set();
 
-/** What every source of addresses promises. */
+/** What every port manager guarantees. */
 export function portManagerContract(under: ManagerUnderTest): void {
-  test('makes ports with addresses of their own, and lists what it made', async () => {
+  test('creates ports with their own addresses, and lists them', async () => {
     const manager = await under.newManager();
     const first = await manager.create({ family: 4, requested: undefined, marker: 'one' }, signal);
     const second = await manager.create({ family: 4, requested: undefined, marker: 'two' }, signal);
@@ -25,7 +25,7 @@ export function portManagerContract(under: ManagerUnderTest): void {
     for (const port of [first, second]) await manager.delete(port, signal);
   });
 
-  test('a manager that starts anew finds what Services claim', async () => {
+  test('a new manager finds the ports that Services claim', async () => {
     const before = await under.newManager();
     const port = await before.create(
       { family: 4, requested: undefined, marker: 'claimed' },
@@ -38,7 +38,7 @@ export function portManagerContract(under: ManagerUnderTest): void {
     for (const made of [port, next]) await after.delete(made, signal);
   });
 
-  test('a manager that starts anew finds what nobody claims any more, and gives it to nobody', async () => {
+  test('a new manager finds unclaimed ports, and assigns them to no Service', async () => {
     const before = await under.newManager();
     const request = { family: 4 as const, requested: undefined };
     const left = await before.create({ ...request, marker: 'left' }, signal);
@@ -50,7 +50,7 @@ export function portManagerContract(under: ManagerUnderTest): void {
     expect(await (await under.newManager()).list(nothing, nothing, signal)).toEqual([]);
   });
 
-  test("a port that is being made is nobody's leftover", async () => {
+  test('a port that is being created is not an orphan', async () => {
     const manager = await under.newManager();
     const port = await manager.create({ family: 4, requested: undefined, marker: 'made' }, signal);
     expect(await manager.list(nothing, new Set(['made']), signal)).toEqual([]);
@@ -60,7 +60,7 @@ export function portManagerContract(under: ManagerUnderTest): void {
     expect(await manager.find(port.id, signal)).toBeUndefined();
   });
 
-  test('a claim on something that is not there, or not ours, finds nothing', async () => {
+  test('a claim on a missing or foreign port finds nothing', async () => {
     const manager = await under.newManager();
     const claims = new Set(['203.0.113.99', '00000000-0000-0000-0000-000000000000', 'nonsense']);
     const found = await manager.list(claims, nothing, signal);
@@ -68,9 +68,9 @@ export function portManagerContract(under: ManagerUnderTest): void {
     for (const id of claims) expect(await manager.find(id, signal)).toBeUndefined();
   });
 
-  test('gives the requested address, and refuses it while it is in use', async () => {
+  test('assigns the requested address, and rejects it while it is in use', async () => {
     const manager = await under.newManager();
-    const requested = await under.wishable();
+    const requested = await under.requestable();
     const port = await manager.create({ family: 4, requested, marker: 'request' }, signal);
     expect(port.publicAddress).toBe(requested);
     const again = manager.create({ family: 4, requested, marker: 'again' }, signal);
@@ -81,7 +81,7 @@ export function portManagerContract(under: ManagerUnderTest): void {
     await manager.delete(freed, signal);
   });
 
-  test('deleting what is gone already is a success', async () => {
+  test('deleting a missing port succeeds', async () => {
     const manager = await under.newManager();
     const port = await manager.create({ family: 4, requested: undefined, marker: 'gone' }, signal);
     await manager.delete(port, signal);

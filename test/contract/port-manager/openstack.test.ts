@@ -17,7 +17,7 @@ import { portManagerContract } from './contract.ts';
 
 const signal = new AbortController().signal;
 const nothing: ReadonlySet<string> = new Set();
-const nobody: ReadonlySet<Address> = new Set();
+const noAddresses: ReadonlySet<Address> = new Set();
 
 await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
   let neutron: Neutron;
@@ -58,10 +58,10 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
 
   portManagerContract({
     newManager: () => Promise.resolve(managerOf('contract')),
-    wishable: () => Promise.resolve(hostOf(subnet, 77n)),
+    requestable: () => Promise.resolve(hostOf(subnet, 77n)),
   });
 
-  test('a floating IP is what users reach; it goes with its port unless it is to be kept', async () => {
+  test('users reach a floating IP; it is deleted with its port unless it is to be kept', async () => {
     const manager = managerOf('floating', true);
     const request = { family: 4 as const, requested: undefined };
     const port = await manager.create({ ...request, marker: uniqueName('m') }, signal);
@@ -70,11 +70,11 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     expect(await floatingIps(neutron, port.publicAddress)).toEqual([]);
     const kept = await manager.create({ ...request, marker: uniqueName('m') }, signal);
     expect(await manager.keepPublic(kept, true, signal)).toEqual({ ...kept, keepsPublic: true });
-    // The mark outlives whoever made it.
+    // The mark survives its manager.
     const found = await managerOf('floating', true).list(nothing, nothing, signal);
     expect(found).toEqual([{ ...kept, keepsPublic: true }]);
     await manager.delete(kept, signal);
-    await manager.sweep(nothing, nobody, signal);
+    await manager.sweep(nothing, noAddresses, signal);
     const [remaining] = await floatingIps(neutron, kept.publicAddress);
     expect(remaining).toMatchObject({ address: kept.publicAddress, portId: undefined });
     const again = await manager.create(
@@ -87,20 +87,20 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     expect(await floatingIps(neutron, kept.publicAddress)).toEqual([]);
   });
 
-  test('a floating IP that lost its port is swept, unless its port is known', async () => {
+  test('a floating IP without its port is deleted, unless its port is known', async () => {
     const manager = managerOf('sweep', true);
     const request = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
     const port = await manager.create(request, signal);
     await neutron.ports.delete(port.id, { signal });
-    expect(await manager.sweep(new Set([port.id]), nobody, signal)).toEqual([]);
+    expect(await manager.sweep(new Set([port.id]), noAddresses, signal)).toEqual([]);
     const advertised = new Set([port.publicAddress]);
     expect(await manager.sweep(nothing, advertised, signal)).toEqual([]);
-    expect(await manager.sweep(nothing, nobody, signal)).toEqual([
+    expect(await manager.sweep(nothing, noAddresses, signal)).toEqual([
       `floating IP ${port.publicAddress}`,
     ]);
   });
 
-  test('a port that was lost is made again with the addresses that it had', async () => {
+  test('a lost port is recreated with its addresses', async () => {
     const manager = managerOf('lost', true);
     const request = { family: 4 as const, requested: undefined };
     const lost = await manager.create({ ...request, marker: uniqueName('m') }, signal);
@@ -111,8 +111,8 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     );
     expect(again).toEqual({ ...lost, id: again.id });
     expect(again.id).not.toBe(lost.id);
-    expect(await manager.sweep(new Set([again.id]), nobody, signal)).toEqual([]);
-    // Whatever became of its address, the port itself is made.
+    expect(await manager.sweep(new Set([again.id]), noAddresses, signal)).toEqual([]);
+    // The port is created, with or without its address.
     const rival = await manager.create(
       { ...request, marker: uniqueName('m'), instead: again },
       signal,
@@ -122,7 +122,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     for (const port of [again, rival]) await manager.delete(port, signal);
   });
 
-  test('a floating IP that is to be kept comes back when its port is lost, and stays to be kept', async () => {
+  test('a floating IP that is to be kept is restored when its port is lost, and keeps its mark', async () => {
     const manager = managerOf('kept', true);
     const request = { family: 4 as const, requested: undefined };
     const made = await manager.create({ ...request, marker: uniqueName('m') }, signal);
@@ -133,7 +133,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
       signal,
     );
     expect(again).toEqual({ ...lost, id: again.id });
-    // The same when it was only taken off.
+    // The same after it was only disassociated.
     const [floating] = await floatingIps(neutron, again.publicAddress);
     await neutron.floatingIps.dissociate(floating?.id ?? '', { signal });
     const [bare] = await manager.list(nothing, nothing, signal);
@@ -143,7 +143,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     await manager.delete(await manager.keepPublic(again, false, signal), signal);
   });
 
-  test("another cluster's floating IP is not to be had by asking for it, even if it is free", async () => {
+  test("another cluster's floating IP can't be requested, even if it is unused", async () => {
     const [left, right] = [managerOf('left', true), managerOf('right', true)];
     const request = { family: 4 as const, requested: undefined };
     const made = await left.create({ ...request, marker: uniqueName('m') }, signal);
@@ -156,7 +156,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
       message: `the floating IP ${requested} belongs to the cluster left`,
     });
     expect(await right.list(nothing, nothing, signal)).toEqual([]);
-    // One that ch-k8s-lbaas made names no cluster: it may be another one's. One without marks is free.
+    // A floating IP of ch-k8s-lbaas names no cluster: it may be another one's. One without marks is free.
     const [floating] = await floatingIps(neutron, requested);
     const describe = (description: string) =>
       neutron.floatingIps.update(floating?.id ?? '', { description }, { signal });
@@ -167,13 +167,13 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     await describe('for the shop');
     const taken = await right.create({ ...request, requested, marker: uniqueName('m') }, signal);
     expect(taken.publicAddress).toBe(requested);
-    // It was the project's before, and is so afterwards.
+    // It belonged to the project before, and does so afterwards.
     await right.delete(taken, signal);
     expect(await floatingIps(neutron, requested)).toMatchObject([{ portId: undefined }]);
     await neutron.floatingIps.delete(floating?.id ?? '', { signal });
   });
 
-  test('a second cluster with the same clusterId takes nothing of the first for its own', async () => {
+  test('a second cluster with the same clusterId takes nothing of the first', async () => {
     const [first, second] = [managerOf('same', true, 'uid-1'), managerOf('same', true, 'uid-2')];
     const request = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
     const port = await first.create(request, signal);
@@ -183,14 +183,14 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     await second.deleteOrphan({ kind: 'port', id: port.id, mark: 'old' }, signal);
     expect(await first.list(nothing, nothing, signal)).toEqual([port]);
     expect(first.isRecorded(port)).toBe(true);
-    // Without its port the floating IP is still the first cluster's.
+    // Without its port the floating IP still belongs to the first cluster.
     await neutron.ports.delete(port.id, { signal });
-    expect(await second.sweep(nothing, nobody, signal)).toEqual([]);
+    expect(await second.sweep(nothing, noAddresses, signal)).toEqual([]);
     expect(await floatingIps(neutron, port.publicAddress)).toHaveLength(1);
-    expect(await first.sweep(nothing, nobody, signal)).toHaveLength(1);
+    expect(await first.sweep(nothing, noAddresses, signal)).toHaveLength(1);
   });
 
-  test('a port that the book does not have is an orphan, with its floating IP', async () => {
+  test('a port that is not recorded is an orphan, with its floating IP', async () => {
     const before = managerOf('restored', true, 'uid-3');
     const request = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
     const port = await before.create(request, signal);
@@ -199,14 +199,14 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     expect(await manager.list(nothing, nothing, signal)).toEqual([port]);
     expect(manager.isRecorded(port)).toBe(false);
     await neutron.ports.delete(port.id, { signal });
-    expect(await manager.sweep(nothing, nobody, signal)).toEqual([]);
+    expect(await manager.sweep(nothing, noAddresses, signal)).toEqual([]);
     const { orphans } = manager.orphans();
     expect(orphans).toMatchObject([{ kind: 'floating-ip', address: port.publicAddress }]);
     for (const orphan of orphans) await manager.deleteOrphan(orphan, signal);
     expect(await floatingIps(neutron, port.publicAddress)).toEqual([]);
   });
 
-  test('a port with a mark of 0.1.0 is adopted if a Service names it, else it is an orphan', async () => {
+  test('a port with a mark of 0.1.0 is adopted if a Service names it, otherwise it is an orphan', async () => {
     const manager = managerOf('upgraded', false, 'uid-4');
     const { id } = await neutron.ports.create(
       {
@@ -232,7 +232,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     expect(bookOf('uid-4').entries.size).toBe(0);
   });
 
-  test('a floating IP that was taken off its port, or is gone, is replaced', async () => {
+  test('a floating IP that was disassociated or deleted is replaced', async () => {
     const manager = managerOf('mend', true);
     const marker = uniqueName('m');
     const port = await manager.create({ family: 4, requested: undefined, marker }, signal);
@@ -250,7 +250,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     expect(await floatingIps(neutron, mended.publicAddress)).toEqual([]);
   });
 
-  test("a claim on a server's port makes it nobody's but the server's; one of ch-k8s-lbaas is taken over", async () => {
+  test("a claim on a server's port is rejected; a port of ch-k8s-lbaas is adopted", async () => {
     const manager = managerOf('claims');
     const spec = { networkId: subnet.networkId, fixedIps: [{ subnetId: subnet.id }] };
     const server = await neutron.ports.create({ ...spec, name: uniqueName('vm') }, { signal });
@@ -261,12 +261,12 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     const claims = new Set([server.id, inherited.id]);
     const found = await manager.list(claims, nothing, signal);
     expect(found.map(({ id }) => id)).toEqual([inherited.id]);
-    // Without a Service that names it, it may be another cluster's.
+    // Without a Service that names it, it may belong to another cluster.
     expect(await manager.list(nothing, nothing, signal)).toEqual([]);
     for (const { id } of [server, inherited]) await neutron.ports.delete(id, { signal });
   });
 
-  test('a port whose floating IP can not be had is not left behind', async () => {
+  test("a port is deleted if its floating IP can't be created", async () => {
     const manager = new OpenStackPortManager({
       neutron,
       cluster: { id: 'halves', uid: 'uid-of-halves' },
@@ -296,7 +296,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
       return allowedAddressPairs.map(({ prefix }) => formatPrefix(prefix)).sort();
     };
 
-    test("a gateway's port is opened and shut, and what others put there stays", async () => {
+    test("a gateway's port is opened and closed, and other address pairs stay", async () => {
       const { own, pairWriter } = await makeForwarders();
       const allowedAddressPairs = [{ prefix: parsePrefix('192.0.2.0/24') }];
       await neutron.ports.update(own.id, { allowedAddressPairs }, { signal });
@@ -309,7 +309,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
       expect(first.isOpen('gw1', address)).toBe(true);
       const ours = mode === 'network' ? ['10.77.0.0/24'] : [`${address}/32`, `${other}/32`];
       expect(await pairsOf(own)).toEqual([...ours, '192.0.2.0/24']);
-      // Another controller finds it as it is.
+      // Another controller finds it unchanged.
       const second = pairWriter();
       await second.inspect(signal);
       expect(second.isOpen('gw1', other)).toBe(true);
@@ -323,7 +323,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
       await neutron.ports.delete(own.id, { signal });
     });
 
-    test('what Neutron would not take is said before it is asked', async () => {
+    test('input that Neutron would reject is reported before the request', async () => {
       const { own, pairWriter } = await makeForwarders(1);
       const opening = pairWriter().open('gw1', [address, other], signal);
       if (mode === 'network') await opening;
@@ -332,7 +332,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     });
   });
 
-  test("two clusters in one project never see each other's ports", async () => {
+  test("two clusters in one project never list each other's ports", async () => {
     const [left, right] = [managerOf('left'), managerOf('right')];
     const request = { family: 4 as const, requested: undefined };
     const port = await left.create({ ...request, marker: uniqueName('m') }, signal);

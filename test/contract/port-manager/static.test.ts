@@ -15,10 +15,10 @@ describe('the static port manager', () => {
   const book = new MemoryAddressBook();
   portManagerContract({
     newManager: () => Promise.resolve(new StaticPortManager(ranges, book)),
-    wishable: () => Promise.resolve(parseAddress('192.0.2.7')),
+    requestable: () => Promise.resolve(parseAddress('192.0.2.7')),
   });
 
-  test('says when nothing is left, and has it again after a deletion', async () => {
+  test('reports exhaustion, and assigns the address again after a deletion', async () => {
     const manager = newManager('192.0.2.1');
     const request = { family: 4 as const, requested: undefined, marker: 'm' };
     const only = await manager.create(request, signal);
@@ -27,7 +27,7 @@ describe('the static port manager', () => {
     expect((await manager.create(request, signal)).address).toBe('192.0.2.1');
   });
 
-  test("an address that is not in the list is the user's mistake", async () => {
+  test("an address that is not in the list is the user's error", async () => {
     const requested = parseAddress('198.51.100.1');
     const refused = newManager('192.0.2.1').create({ family: 4, requested, marker: 'm' }, signal);
     await expect(refused).rejects.toMatchObject({ code: 'invalid' });
@@ -36,7 +36,7 @@ describe('the static port manager', () => {
     );
   });
 
-  test('one that has left the list of addresses can still leave for good', async () => {
+  test('an address that left the list can still be deleted', async () => {
     const book = new MemoryAddressBook();
     const address = parseAddress('192.0.2.1');
     await book.enter([address]);

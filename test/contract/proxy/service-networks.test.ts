@@ -52,7 +52,7 @@ describe.each(real)('the networks of cluster addresses on $name', ({ start }) =>
   });
 });
 
-it('a cluster that does not tell them is noticed', async () => {
+it('a cluster that does not report them is noticed', async () => {
   const embedded = clusters.find(({ name }) => name.includes('embedded'));
   const cluster = await embedded?.start();
   if (cluster === undefined) throw new Error('the embedded API is always there');

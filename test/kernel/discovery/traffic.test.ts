@@ -19,7 +19,7 @@ import { heard, nodeIp, pods } from '../proxy/proxy-lab.ts';
 
 const labelSelector = 'causeway.dev/backend=east';
 
-/** The lab's pods stand for OpenStack's servers: members of a load balancer, reached without it. */
+/** The lab's pods simulate OpenStack's servers: members of a load balancer, reached without it. */
 describe.skipIf(!canUseNamespaces())('traffic to a discovered Service', () => {
   let lab: CommandLab;
   let cloud: EmbeddedOpenStack;
@@ -59,7 +59,7 @@ describe.skipIf(!canUseNamespaces())('traffic to a discovered Service', () => {
     return service?.spec;
   }
 
-  /** Who answers, in so many connections. */
+  /** The backends that answer, in this number of connections. */
   async function answers(from: 'client' | 'node', request: Request, times: number) {
     const all = await lab.lab.ask(from, ...Array.from({ length: times }, () => request));
     return [...new Set(all.map((answer) => heard(answer).split(' ')[0] ?? ''))].sort();
@@ -71,7 +71,7 @@ describe.skipIf(!canUseNamespaces())('traffic to a discovered Service', () => {
       return now.join() === expected.join();
     });
 
-  test('an ordinary one is reached through the node proxy, members that drain are not', async () => {
+  test('an ordinary one is reached through the node proxy, without draining members', async () => {
     const spec = await discover('ClusterIP');
     const [port] = spec?.ports ?? [];
     await becomes(spec?.clusterIP ?? '', port?.port ?? 0, ['p1', 'p2']);

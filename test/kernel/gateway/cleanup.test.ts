@@ -11,7 +11,7 @@ const isRunnable = await isAvailable(requireNetworkTools);
 const { signal } = new AbortController();
 
 describe.skipIf(!isRunnable).each(['netlink', 'nft'])(
-  'a gateway that is to be none any more, with the driver %s',
+  'decommissioning a gateway, with the driver %s',
   (driver) => {
     let topology: Topology;
     beforeAll(async () => {
@@ -32,7 +32,7 @@ describe.skipIf(!isRunnable).each(['netlink', 'nft'])(
       expect(await tables()).toContain('causeway');
     });
 
-    test('has neither addresses nor rules nor keepalived afterwards, and can be cleaned up twice', async () => {
+    test('removes addresses, rules and keepalived, and can be repeated', async () => {
       const before = await addresses();
       await topology.stopAgent('g1');
       // Stopping alone is no outage.

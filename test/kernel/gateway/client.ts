@@ -1,29 +1,27 @@
-// What clients do, from the machine they stand on. Prints one line of JSON.
+// Clients of the tests, run on a machine. Prints one line of JSON.
+// - node client.ts who ADDRESS PORT [COUNT] [MS]: which server answers over TCP, and which client address it
+//   sees
+// - node client.ts who-udp ADDRESS PORT [COUNT] [MS]: the same over UDP
+// - node client.ts down ADDRESS PORT COUNT BYTES MS: COUNT downloads at once; how many were complete
+// - node client.ts up ADDRESS PORT COUNT BYTES MS: COUNT uploads at once; how many arrived complete
+// - node client.ts timeout PORT ADDRESS...: sends UDP probes every 10 ms until SIGTERM; the longest outage of
+//   each address, the most unanswered probes in a row, and the last server that answered
+// - node client.ts pause ADDRESS PORT COUNT: COUNT steady downloads until SIGTERM; the longest time without
+//   data of each
+// - node client.ts connect ADDRESS PORT MS: a new connection every 20 ms until SIGTERM; how many, and the
+//   errors of those without an answer within MS
 //
-//   node client.ts who ADDRESS PORT [COUNT] [MS]        who answers over TCP, and whom they see
-//   node client.ts who-udp ADDRESS PORT [COUNT] [MS]    the same over UDP
-//   node client.ts down ADDRESS PORT COUNT BYTES MS     COUNT downloads at once; how many were whole
-//   node client.ts up ADDRESS PORT COUNT BYTES MS       COUNT uploads at once; how many arrived whole
-//   node client.ts silence PORT ADDRESS...              knocks by UDP every 10 ms until SIGTERM; the longest
-//                                                       silence of each, the most knocks in a row that
-//                                                       nobody answered, and who answered last
-//
-//   node client.ts pause ADDRESS PORT COUNT             COUNT steady downloads until SIGTERM; the longest time
-//                                                       that each got nothing
-//
-//   node client.ts connect ADDRESS PORT MS              a new connection every 20 ms until SIGTERM; how many, and
-//                                                       what became of those that nobody answered within MS
-//
-// The last five print "flowing" once everything is under way; `silence` also who answers, when that changes.
+// The last five print "flowing" once everything is under way; `timeout` also prints the answering server when
+// it changes.
 
 import dgram from 'node:dgram';
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const [verb = '', ...args] = process.argv.slice(2);
-/** So long that whoever is there at all has answered, however busy the machine. */
+/** Long enough that every reachable server answers, even on a busy machine. */
 const patienceMs = 30_000;
-/** How long the last answers may be under way. */
+/** Maximum delay of the last answers. */
 const lateMs = 2_000;
 let underWay = 0;
 
@@ -171,7 +169,7 @@ function upload(address: string, port: number, bytes: number, ms: number): Promi
 interface Attempt {
   readonly address: string;
   readonly socket: dgram.Socket;
-  /** The numbers of the knocks that were answered. */
+  /** The numbers of the answered probes. */
   readonly answered: Set<number>;
   last: number;
   longest: number;
@@ -228,14 +226,14 @@ function startAttempts(address: string, onFirst: () => void): Attempt {
   return probeTcp;
 }
 
-/** The most knocks in a row, of so many and after the first answered one, that nobody answered. */
+/** The most unanswered probes in a row, of this many and after the first answered one. */
 function longestGap(answered: ReadonlySet<number>, sent: number): number {
   const numbers = [...answered, sent].sort((left, right) => left - right);
   const gaps = numbers.slice(1).map((number, index) => number - (numbers[index] ?? 0) - 1);
   return Math.max(0, ...gaps);
 }
 
-/** A piece every ten milliseconds: whatever is longer is a pause. */
+/** A piece every ten milliseconds: a longer gap is a pause. */
 async function pause(): Promise<void> {
   const [address = '', port, count] = args;
   const milliseconds = 120_000;

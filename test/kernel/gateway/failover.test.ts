@@ -15,7 +15,7 @@ describe.skipIf(!isRunnable)('failover and failback', () => {
   beforeAll(async () => {
     topology = await Topology.start();
     await topology.startAgents({ addresses: { advertMs: 100 } });
-    // A port for each: a server's packet that arrives first must tell which address it belongs to.
+    // A port for each: a server's packet that arrives first must show which address it belongs to.
     const endpoints = addresses.flatMap((address, index) => [
       endpoint(address, 'UDP', ['p1', 'p2'], {}, index),
       endpoint(address, 'TCP', ['p1', 'p2'], {}, index),
@@ -24,7 +24,7 @@ describe.skipIf(!isRunnable)('failover and failback', () => {
   });
   afterAll(() => topology.stop());
 
-  // Each fault strikes one gateway and then the other: the second time is the failback of the first.
+  // Each fault hits one gateway and then the other: the second time is the failback of the first.
   test.each(faults)('running transfers survive when $name, there and back', async (fault) => {
     const transfers = await Promise.all([
       topology.startClient('c', 'down', '10.77.1.1', 80, 10, 4_000_000, 12_000),

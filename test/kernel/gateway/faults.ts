@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import { waitFor } from '../../services/wait-for.ts';
 import type { GatewayName, Topology } from './topology.ts';
 
-/** Something that happens to a gateway, and how it recovers. */
+/** A fault of a gateway, and its recovery. */
 export interface Fault {
   readonly name: string;
   strike(topology: Topology, gateway: GatewayName): Promise<void>;
@@ -17,8 +17,8 @@ export const faults: readonly Fault[] = [
         Number(await fs.readFile(topology.runtimeFile(gateway, file), 'utf8'));
       const parent = await pidIn('keepalived.pid');
       const vrrp = await pidIn('keepalived-vrrp.pid');
-      // Both at one moment: a child that outlives its parent says good-bye and takes its addresses
-      // along, and a parent that outlives its child starts another one.
+      // Both at one moment: a surviving child sends its last advert and removes its addresses, and a
+      // surviving parent starts another child.
       process.kill(parent, 'SIGSTOP');
       process.kill(vrrp, 'SIGKILL');
       process.kill(parent, 'SIGKILL');
@@ -45,13 +45,15 @@ export interface Outage {
   readonly address: string;
   readonly answers: number;
   readonly longestMs: number;
-  /** The most knocks in a row that nobody answered. There are a hundred in a second, or fewer. */
+  /** The most unanswered probes in a row. At most a hundred are sent in a second. */
   readonly lostInARow: number;
-  /** Who answered last. */
+  /** The last server that answered. */
   readonly from: string;
 }
 
-/** Strikes the master while clients knock, and answers how long each address was silent. */
+/**
+ * Applies the fault to the active gateway while clients send probes, and returns the outage of each address.
+ */
 export async function strikeMaster(
   topology: Topology,
   fault: Fault,
@@ -67,7 +69,7 @@ export async function strikeMaster(
   await fault.recover(topology, struck);
   await waitFor('the struck one to be backup', async () => {
     const { vrrp } = await topology.client(struck).status(new AbortController().signal);
-    // One that has just started listens for a second before it would take over.
+    // A gateway that has just started waits for a second before it would take over.
     return vrrp.state === 'BACKUP' && Date.now() - Date.parse(vrrp.since ?? '') > 1_500;
   });
   return { outages, struck };

@@ -33,7 +33,7 @@ describe.skipIf(!isRunnable)('forged VRRP adverts', () => {
 
   beforeAll(async () => {
     topology = await Topology.start();
-    // The node sends each forged packet straight to the gateway that it is for, and checks no sources.
+    // The node sends each forged packet directly to its target gateway, and checks no sources.
     for (const name of gateways) {
       const { v4, v6 } = networks.external.addressesOf(name);
       const via = networks.internal.addressesOf(name);
@@ -126,11 +126,11 @@ describe.skipIf(!isRunnable)('forged VRRP adverts', () => {
     ['from a node on an interface of another network', 'n1', 'external', 255, peers],
     ['from the same link with a TTL below 255', 'c', 'external', 254, peers],
     ['from a machine on the same link that is no peer', 'c', 'external', 255, ownAddress],
-  ] as const)('%s move nothing', async (_, machine, network, ttl, sources) => {
+  ] as const)('%s cause no failover', async (_, machine, network, ttl, sources) => {
     await expectDropped(() => forge(machine, network, ttl, sources));
   });
 
-  test('raise an alarm that names the source, and failover works all the while', async () => {
+  test('raise an alarm that names the source, and failover keeps working', async () => {
     const forger = await forge('c', 'external', 255, ownAddress);
     try {
       for (const name of gateways) {

@@ -9,21 +9,21 @@ import { gateways, Topology } from './topology.ts';
 const isRunnable = await isAvailable(requireNetworkTools);
 const { signal } = new AbortController();
 
-/** The agent can read the kernel's settings and not change them. */
+/** The agent can read the kernel's settings but not change them. */
 const readOnlySettings = [
   ...['unshare', '--mount', 'sh', '-c'],
   'mount --bind /proc/sys/net /proc/sys/net && mount -o remount,bind,ro /proc/sys/net && exec "$@"',
   'sh',
 ];
 
-describe.skipIf(!isRunnable)('a gateway in bad health', () => {
+describe.skipIf(!isRunnable)('an unhealthy gateway', () => {
   let topology: Topology;
   beforeAll(async () => {
     topology = await Topology.start();
   });
   afterAll(() => topology.stop());
 
-  test('gives up its addresses to the other one, and comes back as backup', async () => {
+  test('yields its addresses to the other one, and comes back as backup', async () => {
     for (const name of gateways) {
       for (const setting of ['net.ipv4.ip_forward', 'net.ipv6.conf.all.forwarding']) {
         await topology.network.sysctl(name, setting, 1);

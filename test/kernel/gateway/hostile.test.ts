@@ -13,7 +13,7 @@ import { secret, Topology } from './topology.ts';
 const isRunnable = await isAvailable(requireNetworkTools);
 const { signal } = new AbortController();
 
-/** Stands in every text that is made up here, so that any of it can be found where it must not be. */
+/** Part of every made-up text here, so that it can be found where it must not be. */
 const mark = 'zqzq';
 
 const hostileText = fc.oneof(
@@ -140,7 +140,7 @@ describe.skipIf(!isRunnable)('hostile requests', () => {
     await expectUntouched();
   });
 
-  test('an endpoint that is wrong in a push that is right keeps what it had, and no text of it is kept', async () => {
+  test('an invalid endpoint in a valid update keeps its previous state, and no text of it is kept', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(hostile, { minLength: 1 }),

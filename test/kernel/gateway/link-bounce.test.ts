@@ -11,7 +11,7 @@ const { signal } = new AbortController();
 const virtual = ['10.77.1.1', '2001:db8:77::1:1'] as const;
 const peerOf = (name: GatewayName): GatewayName => (name === 'g1' ? 'g2' : 'g1');
 
-/** A client behind a router, whom gateways answer through their default routes. */
+/** A client behind a router; gateways answer it through their default routes. */
 async function addFarClient({ network }: Topology): Promise<void> {
   for (const machine of ['router', 'far']) await network.addMachine(machine);
   await network.plug('router', 'ext', 'external', ['10.77.0.1/16', '2001:db8:77::1/64']);
@@ -68,7 +68,7 @@ describe.skipIf(!isRunnable)('a link of the active gateway that goes down and up
       (await statusOf(name)).alarms.find((text) => alarm.test(text)),
     );
 
-  test('on one gateway after the other leaves clients served in both families', async () => {
+  test('on one gateway after the other, clients stay served in both families', async () => {
     await expectServed();
     const first = await waitFor('one active gateway', () => topology.master());
     await bounce(first);
@@ -92,7 +92,7 @@ describe.skipIf(!isRunnable)('a link of the active gateway that goes down and up
     await waitFor('the alarm to end', async () => (await statusOf(active)).alarms.length === 0);
   });
 
-  test('makes the gateway yield where nothing is restored, and take part again once it is repaired', async () => {
+  test('makes the gateway yield if nothing is restored, and take part again after the repair', async () => {
     for (const name of gateways) await topology.stopAgent(name);
     await topology.startAgents({ links: { restore: false } });
     const first = await waitFor('one active gateway', () => topology.master());

@@ -5,7 +5,7 @@ import { runOrThrow, runProgram } from '../../services/run-program.ts';
 
 const prefix = 'cwgw';
 
-/** Fails with one line that says what is missing for tests that build networks and send packets. */
+/** Fails with one line that names the missing requirements of tests that build networks and send packets. */
 export async function requireNetworkTools(): Promise<void> {
   if (process.getuid?.() !== 0) throw new MissingError('kernel tests need root');
   for (const tool of ['ip', 'nft', 'keepalived', 'conntrack']) {
@@ -15,8 +15,8 @@ export async function requireNetworkTools(): Promise<void> {
 }
 
 /**
- * A network of namespaces that belongs to this process: two switches, and machines joined to them. What
- * processes that were killed left behind is removed first.
+ * A network of namespaces that belongs to this process: two switches, and machines connected to them.
+ * Leftovers of killed processes are removed first.
  */
 export class TestNetwork {
   readonly #id: string;
@@ -47,7 +47,7 @@ export class TestNetwork {
     await runOrThrow('ip', ['netns', 'add', name]);
     this.#machines.add(machine);
     await this.ip(machine, 'link set lo up');
-    // A new link is usable at once, as in a data centre where nothing else has these addresses.
+    // A new link is usable at once, as in a data center without duplicate addresses.
     await this.sysctl(machine, 'net.ipv6.conf.all.accept_dad', 0);
     await this.sysctl(machine, 'net.ipv6.conf.default.accept_dad', 0);
   }
@@ -64,7 +64,7 @@ export class TestNetwork {
       ...['link', 'add', port, 'netns', this.namespace('switch')],
       ...['type', 'veth', 'peer', 'name', link, 'netns', this.namespace(machine)],
     ]);
-    // A machine that comes back has the network cards that it had before.
+    // A machine that comes back has its previous network cards.
     const mac = createHash('sha256').update(`${machine} ${link}`).digest('hex').slice(0, 10);
     const octets = mac.match(/../g) ?? [];
     await this.ip(machine, `link set ${link} address 02:${octets.join(':')}`);
@@ -101,18 +101,18 @@ export class TestNetwork {
     );
   }
 
-  /** Everything that runs on a machine. */
+  /** Kills all processes of a machine. */
   async killAll(machine: string): Promise<void> {
     await signalNamespace(this.namespace(machine), 'SIGKILL');
   }
 
-  /** Nothing on a machine runs any more, and its kernel goes on, until what is answered is called. */
+  /** Stops all processes of a machine, but not its kernel, until the returned function is called. */
   async freeze(machine: string): Promise<() => Promise<void>> {
     await signalNamespace(this.namespace(machine), 'SIGSTOP');
     return () => signalNamespace(this.namespace(machine), 'SIGCONT');
   }
 
-  /** A machine with all that runs on it and all its cables. */
+  /** Removes a machine with all its processes and cables. */
   async removeMachine(machine: string): Promise<void> {
     this.#machines.delete(machine);
     await removeNamespace(this.namespace(machine));
@@ -141,7 +141,7 @@ async function sweepStale(): Promise<void> {
 }
 
 async function removeNamespace(name: string): Promise<void> {
-  // The links go at once; a namespace itself may linger while the kernel cleans up.
+  // The links are deleted at once; a namespace itself may remain while the kernel cleans up.
   const links = await runProgram('ip', ['-n', name, '-brief', 'link', 'show', 'type', 'veth']);
   for (const line of links.stdout.split('\n').filter((each) => each !== '')) {
     await runProgram('ip', ['-n', name, 'link', 'delete', line.split(/[ @]/)[0] ?? '']);
@@ -161,6 +161,6 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended by itself in the meantime.
+    // It ended in the meantime.
   }
 }

@@ -9,7 +9,7 @@ import { Topology } from './topology.ts';
 const isRunnable = await isAvailable(requireNetworkTools);
 const { signal } = new AbortController();
 
-/** One VRRP instance: nothing of the internal network moves, and there is no IPv6. */
+/** One VRRP instance: no addresses of the internal network, and no IPv6. */
 const onlyExternal4 = {
   external: { interface: 'ext', virtualRouterId: 51, address4: '10.77.0.11' },
   internal: undefined,
@@ -22,7 +22,7 @@ describe.skipIf(!isRunnable)('a gateway with one family in one network', () => {
   });
   afterAll(() => topology.stop());
 
-  test('serves, names what it can not hold, and is not kept from the rest, after a restart too', async () => {
+  test("serves, names the addresses that it can't hold, and applies the rest, also after a restart", async () => {
     await topology.startAgent('g1', onlyExternal4);
     const client = topology.client('g1');
     const isMaster = async () => (await client.status(signal)).vrrp.state === 'MASTER';

@@ -14,7 +14,7 @@ const { signal } = new AbortController();
 const own = '10.77.0.11';
 const apiPort = 15213;
 
-describe.skipIf(!isRunnable)('what a gateway has stored', () => {
+describe.skipIf(!isRunnable)('the stored state of a gateway', () => {
   let topology: Topology;
   beforeAll(async () => {
     topology = await Topology.start();
@@ -29,8 +29,8 @@ describe.skipIf(!isRunnable)('what a gateway has stored', () => {
   const rules = () => topology.network.run('g1', ['nft', 'list', 'table', 'inet', 'causeway']);
   const ask = async (port: number) => (await topology.ask<string[]>('c', 'who', own, port))[0];
 
-  test('does not cut it off from its own address, whoever took that for a virtual one', async () => {
-    // Where something else moves the addresses the agent does not know which are the gateway's own.
+  test('does not cut it off from its own address when that was stored as a virtual one', async () => {
+    // If another component moves the addresses, the agent does not know which are the gateway's own.
     await topology.startAgent('g1', { addresses: { mover: 'foreign' } });
     const before = [endpoint(own, 'TCP', ['p1']), endpoint('10.77.1.1', 'TCP', ['p1'])];
     await push(1, ...before);
@@ -43,14 +43,14 @@ describe.skipIf(!isRunnable)('what a gateway has stored', () => {
       const [answer] = await topology.ask<string[]>('c', 'who', '10.77.1.1', 80);
       return answer?.startsWith('p1');
     });
-    // A push that still has it is told so, and one that leaves it out is taken.
+    // An update that still has it gets an error, and one without it is accepted.
     const { errors } = await push(2, ...before);
     expect(errors).toMatchObject([{ endpoint: { address: own, port: 80 } }]);
     expect(await push(3, ...before.slice(1))).toMatchObject({ older: [], errors: [] });
     expect(await ask(apiPort)).toContain('HTTP/1.1 400');
   });
 
-  test('withholds the removals of a mass removal alone, until an operator allows them', async () => {
+  test('withholds only the removals of a mass removal, until an operator allows them', async () => {
     const many = Array.from({ length: 30 }, (_, index) =>
       endpoint('10.77.1.1', 'TCP', ['p1'], { port: parsePort(1_000 + index) }),
     );
@@ -63,7 +63,7 @@ describe.skipIf(!isRunnable)('what a gateway has stored', () => {
     await topology.command('g1', 'allow-removal', '--reason', 'the tests are over');
     expect(await rules()).not.toContain('10.77.1.1 ');
     expect(await topology.command('g1', 'status')).not.toContain('removal allowed');
-    // Where nothing is withheld, the permission is for the next update that removes much, and for one.
+    // If nothing is withheld, the permission is for the next update with a mass removal, once.
     await push(6, added, ...many);
     await topology.command('g1', 'allow-removal', '--reason', 'the tests are over');
     expect(await topology.command('g1', 'status')).toContain(

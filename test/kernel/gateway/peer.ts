@@ -1,9 +1,8 @@
-// A server on a node or in a pod. Says its name to who asks, over TCP and UDP, IPv4 and IPv6; sends and
-// takes as many bytes as it is told. Run as: node peer.ts NAME FIRST-PORT COUNT
-//
-//   who          answers "NAME CLIENT-ADDRESS"
-//   down N MS    sends N bytes over that many milliseconds
-//   up           takes bytes until the client ends, then answers how many there were
+// A server on a node or in a pod. Sends its name to clients, over TCP and UDP, IPv4 and IPv6; sends and
+// receives the requested number of bytes. Run as: node peer.ts NAME FIRST-PORT COUNT
+// - who: answers "NAME CLIENT-ADDRESS"
+// - down N MS: sends N bytes over that many milliseconds
+// - up: receives bytes until the client ends, then answers with their number
 
 import dgram from 'node:dgram';
 import net from 'node:net';
@@ -40,7 +39,7 @@ for (const port of ports) {
   for (const type of ['udp4', 'udp6'] as const) await answerDatagrams(type, port);
 }
 
-/** Evenly over the time, so that a connection is in full flow whenever something happens to it. */
+/** Evenly over the time, so that a connection always has data in flight when a fault happens. */
 function send(socket: net.Socket, amount: number, milliseconds: number): void {
   const tick = 10;
   const piece = Math.ceil(amount / (milliseconds / tick));

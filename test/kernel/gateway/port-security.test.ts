@@ -30,10 +30,10 @@ describe.runIf(canUseNamespaces())('on packets', () => {
   });
   afterAll(() => network?.remove());
 
-  /** Which of its addresses the gateway is reached under. */
+  /** The addresses under which the gateway is reached. */
   const reached = async () => {
     const all = ['10.77.0.11', '10.77.128.1', '2001:db8:77::11', '2001:db8:77::1:1'];
-    // Who is not asked anew would be remembered.
+    // Without this, the router would use its cached neighbors.
     await network.ip('router', 'neigh flush all');
     const tries = await Promise.all(
       all.map(async (address) => {
@@ -45,7 +45,7 @@ describe.runIf(canUseNamespaces())('on packets', () => {
     return all.filter((_, index) => tries[index]);
   };
 
-  test('all of its addresses pass, then its own alone, then all again', async () => {
+  test('all of its addresses pass, then only its own, then all again', async () => {
     const all = ['10.77.0.11', '10.77.128.1', '2001:db8:77::11', '2001:db8:77::1:1'];
     await security.obey(free);
     expect(await reached()).toEqual(all);
@@ -55,7 +55,7 @@ describe.runIf(canUseNamespaces())('on packets', () => {
     expect(await reached()).toEqual(all);
   });
 
-  test('it does not speak as the router, either', async () => {
+  test("it can't send as the router, either", async () => {
     await security.obey(free);
     const words = ['netns', 'exec', network.namespace('g1')];
     const ping = ['ping', '-q', '-c', '1', '-W', '1', '10.77.0.1'];

@@ -7,12 +7,12 @@ import {
 import type { TestNetwork } from './network.ts';
 import { externalAddressesOf, type GatewayName } from './topology.ts';
 
-/** What each gateway's own port lets it use: its own addresses, and those of its address pairs. */
+/** Addresses that each gateway's own port lets it use: its own addresses, and those of its address pairs. */
 export type Allowed = ReadonlyMap<GatewayName, readonly Prefix[]>;
 
 /**
- * What port security does in a cloud: between a gateway and the external network nothing passes under an
- * address that the gateway's own port does not let it use. This is what fences are made of.
+ * Port security as in a cloud: between a gateway and the external network, only packets with addresses of the
+ * gateway's own port pass. Fences rely on this.
  */
 export class PortSecurity {
   readonly #network: TestNetwork;
@@ -30,7 +30,7 @@ export class PortSecurity {
   }
 }
 
-/** All anew, in one transaction. */
+/** Replaces everything in one transaction. */
 export function securityRules(allowed: Allowed): string {
   const names = [...allowed.keys()];
   return [
@@ -59,7 +59,7 @@ function elements(allowed: Allowed, name: GatewayName, family: Family): string {
   return prefixes.length === 0 ? '' : `elements = { ${prefixes.map(formatPrefix).join(', ')} };`;
 }
 
-/** The gateways that may use nothing but their own addresses. */
+/** The gateways that may only use their own addresses. */
 export function fencedGateways(allowed: Allowed): GatewayName[] {
   return [...allowed].flatMap(([name, prefixes]) => {
     const own: string[] = Object.values(externalAddressesOf(name));

@@ -10,7 +10,7 @@ import { gateways, servers, Topology, type GatewayName } from './topology.ts';
 const isRunnable = await isAvailable(requireNetworkTools);
 const { signal } = new AbortController();
 
-describe.skipIf(!isRunnable)('destinations that fall silent', () => {
+describe.skipIf(!isRunnable)('backends that stop answering', () => {
   let topology: Topology;
 
   beforeAll(async () => {
@@ -40,7 +40,7 @@ describe.skipIf(!isRunnable)('destinations that fall silent', () => {
     const answers = await topology.ask<string[]>('c', 'who', address, 80, 20);
     return [...new Set(answers.map((text) => text.split(' ')[0] ?? ''))].sort().join();
   };
-  /** A gateway that is kept from looking for a moment may take somebody for silent who is not. */
+  /** A gateway that is stalled for a moment may take a healthy backend for unhealthy. */
   const becomes = (address: string, expected: string) =>
     waitFor(`${address} to be answered by ${expected}`, async () => {
       const found = await who(address);
@@ -48,7 +48,7 @@ describe.skipIf(!isRunnable)('destinations that fall silent', () => {
       return true;
     });
 
-  test('get no connections, long before anybody else notices, and get them back', async () => {
+  test('get no connections, long before other components notice, and get them back', async () => {
     await becomes('10.77.1.1', 'p1,p2');
     for (const name of gateways) {
       await waitFor(`${name} to have heard everybody`, async () => {
@@ -69,19 +69,19 @@ describe.skipIf(!isRunnable)('destinations that fall silent', () => {
     await becomes('10.77.1.1', 'p1,p2');
   });
 
-  test('are never all of them', async () => {
+  test('are never all excluded', async () => {
     await Promise.all([mute('p1'), mute('p2')]);
     await waitFor('the alarm', async () => {
       const { alarms } = await topology.client('g1').status(signal);
       return alarms.some((text) => text.startsWith('cut-off'));
     });
-    await waitFor('nobody to be out', async () => (await unhealthy()).length === 0);
+    await waitFor('no unhealthy backend', async () => (await unhealthy()).length === 0);
     await Promise.all([unmute('p1'), unmute('p2')]);
-    // Whoever is heard first leaves the other out for a moment.
+    // The backend that recovers first excludes the other one for a moment.
     await becomes('10.77.1.1', 'p1,p2');
   });
 
-  test('are whom the controller names while it listens, and whom the gateway sees when it left', async () => {
+  test("are set by the controller while it is connected, and by the gateway's probes when it is not", async () => {
     const master = await waitFor('one master', () => topology.master());
     const client = topology.client(master);
     const listening = new AbortController();

@@ -13,7 +13,7 @@ import { Topology, type GatewayName } from './topology.ts';
 const isRunnable = await isAvailable(requireNetworkTools);
 const { signal } = new AbortController();
 
-describe.skipIf(!isRunnable)('an agent that is killed and started again', () => {
+describe.skipIf(!isRunnable)('an agent that is killed and restarted', () => {
   let topology: Topology;
   let generation = 0;
 
@@ -29,7 +29,7 @@ describe.skipIf(!isRunnable)('an agent that is killed and started again', () => 
     await topology.client(name).push([...lines], signal);
   }
 
-  test('is no outage, with the controller away', async () => {
+  test('causes no outage, without the controller', async () => {
     await push('g1', endpoint('10.77.1.1', 'UDP', ['p1', 'p2']));
     generation -= 1;
     await push('g2', endpoint('10.77.1.1', 'UDP', ['p1', 'p2']));
@@ -44,7 +44,7 @@ describe.skipIf(!isRunnable)('an agent that is killed and started again', () => 
     expect((await topology.client(master).status(signal)).generation).toBe(generation);
   });
 
-  test('properly, under load, costs no new connection', async () => {
+  test('gracefully, under load, loses no new connection', async () => {
     const name = await waitFor('one master', () => topology.master());
     const served = endpoint('10.77.1.1', 'TCP', ['p1', 'p2']);
     await push(name, served);
@@ -61,14 +61,14 @@ describe.skipIf(!isRunnable)('an agent that is killed and started again', () => 
     expect(failures).toEqual([]);
   });
 
-  test('at any moment of an apply, serves the old or the new configuration and nothing between', async () => {
+  test('at any moment of an apply, serves the old or the new configuration and nothing in between', async () => {
     const name = await waitFor('one master', () => topology.master());
     const old = [
       endpoint('10.77.1.1', 'TCP', ['p1', 'p2']),
       endpoint('10.77.1.2', 'TCP', ['p1']),
       endpoint('2001:db8:77::1:2', 'TCP', ['p1']),
     ];
-    // One changed, one removed with its address, one added with a new address, one as it was.
+    // One changed, one removed with its address, one added with a new address, one unchanged.
     const wanted = [
       endpoint('10.77.1.1', 'TCP', ['p2']),
       endpoint('2001:db8:77::1:2', 'TCP', ['p1']),
@@ -97,7 +97,7 @@ describe.skipIf(!isRunnable)('an agent that is killed and started again', () => 
       await topology.startAgent(name);
       const found = await topology.describe(name);
       expect([before, afterwards]).toContain(found);
-      // What was acknowledged is never lost.
+      // Acknowledged updates are never lost.
       if (isAcknowledged) expect(found).toBe(afterwards);
       seen.add(found === before ? 'old' : 'new');
       generation = (await topology.client(name).status(signal)).generation;
@@ -107,7 +107,7 @@ describe.skipIf(!isRunnable)('an agent that is killed and started again', () => 
     expect(seen).toContain('old');
   });
 
-  test('drained gives up its addresses, and stays drained over a restart', async () => {
+  test('while drained, yields its addresses, and stays drained over a restart', async () => {
     const master = await waitFor('one master', () => topology.master());
     const other = master === 'g1' ? 'g2' : 'g1';
     await topology.command(master, 'drain', '--reason', 'new disks');
@@ -128,7 +128,7 @@ describe.skipIf(!isRunnable)('an agent that is killed and started again', () => 
     expect(await waitFor('one master', () => topology.master())).toBe(other);
   });
 
-  test('killed between the file of keepalived and its reload, tells keepalived afterwards', async () => {
+  test("between writing keepalived's file and the reload, reloads keepalived afterwards", async () => {
     const name = await waitFor('one master', () => topology.master());
     generation = (await topology.client(name).status(signal)).generation;
     const config = topology.runtimeFile(name, 'keepalived.conf');
@@ -136,7 +136,7 @@ describe.skipIf(!isRunnable)('an agent that is killed and started again', () => 
     const accepted = await fs.readFile(config, 'utf8');
     const onLink = () => topology.network.ip(name, '-brief address show dev ext');
     await topology.killAgent(name);
-    // As if it had died on its way back: keepalived has the address, and the file no longer does.
+    // As if it had ended in between: keepalived has the address, and the file no longer does.
     const wider = accepted.replace('10.77.1.1/32 dev ext', '$&\n    10.77.1.9/32 dev ext');
     await fs.writeFile(config, wider);
     const pid = await fs.readFile(topology.runtimeFile(name, 'keepalived.pid'), 'utf8');
@@ -150,7 +150,7 @@ describe.skipIf(!isRunnable)('an agent that is killed and started again', () => 
     expect((await topology.client(name).status(signal)).vrrp.state).toBe('MASTER');
   });
 
-  test('undo leads back to what was served before, and nothing is taken until it is thawed', async () => {
+  test('undo restores the previous state, and updates are rejected until it is unfrozen', async () => {
     const name = await waitFor('one master', () => topology.master());
     generation = (await topology.client(name).status(signal)).generation;
     await push(name, endpoint('10.77.1.1', 'TCP', ['p1']));

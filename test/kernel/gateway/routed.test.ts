@@ -16,7 +16,7 @@ const { signal } = new AbortController();
 const isRunnable = await isAvailable(requireNetworkTools);
 const virtual = { v4: '10.77.1.7', v6: '2001:db8:77::1:7' } as const;
 
-/** What a node proxy does with an address of a Service: to a pod, with the client's address kept. */
+/** What a node proxy does with an address of a Service: it sends to a pod and keeps the client's address. */
 const nodeProxy = (pod: { v4: string; v6: string }) => `table inet proxy {
   chain services {
     type nat hook prerouting priority -100;
@@ -26,7 +26,7 @@ const nodeProxy = (pod: { v4: string; v6: string }) => `table inet proxy {
 }
 `;
 
-describe.skipIf(!isRunnable)('what is routed to nodes unchanged', () => {
+describe.skipIf(!isRunnable)('addresses that are routed to nodes unchanged', () => {
   let topology: Topology;
   let generation = 0;
 
@@ -56,7 +56,7 @@ describe.skipIf(!isRunnable)('what is routed to nodes unchanged', () => {
     ['v4', '10.77.0.100'],
     ['v6', '2001:db8:77::100'],
   ] as const)(
-    'reaches pods by every node and is seen from the client: %s',
+    "reach pods through every node and keep the client's address: %s",
     async (family, seen) => {
       await serve(virtual[family], { routedTo: 'nodes' });
       for (const verb of ['who', 'who-udp']) {
@@ -71,21 +71,21 @@ describe.skipIf(!isRunnable)('what is routed to nodes unchanged', () => {
           .flat()
           .filter((each) => each.address === virtual[family] && each.protocol === protocol)
           .reduce((sum, each) => sum + Number(each[unit] ?? 0), 0);
-      // What was not answered soon is sent again, and counted again.
+      // A packet without an early answer is retransmitted, and counted again.
       expect(came('TCP', 'connections')).toBeGreaterThanOrEqual(20);
       expect(came('TCP', 'connections')).toBeLessThan(200);
       expect(came('UDP', 'packets')).toBe(20);
     },
   );
 
-  test('goes to the named nodes alone, and to nobody where none is named', async () => {
+  test('lead only to the named nodes, and nowhere if none is named', async () => {
     await serve(virtual.v4, { routedTo: [parseAddress(servers.n2.v4)] });
     expect(new Set(await who(virtual.v4, 8))).toEqual(new Set(['p2 10.77.0.100']));
     await serve(virtual.v4, { routedTo: [] });
     expect(await who(virtual.v4, 1)).toEqual(['ECONNREFUSED']);
   });
 
-  test('running transfers survive a drain, because every gateway picks the same node', async () => {
+  test('running transfers survive a drain, because every gateway selects the same node', async () => {
     await serve(virtual.v4, { routedTo: 'nodes' });
     const transfers = await topology.startClient('c', 'down', virtual.v4, 80, 10, 200_000, 3_000);
     const master = await waitFor('one master', () => topology.master());
@@ -94,7 +94,7 @@ describe.skipIf(!isRunnable)('what is routed to nodes unchanged', () => {
     await topology.command(master, 'undrain');
   });
 
-  test('begins and ends without anybody being refused', async () => {
+  test('begin and end without a refused connection', async () => {
     const destinations = [
       { address: parseAddress(servers.p1.v4), port: parsePort(8080), weight: 1 },
     ];
@@ -110,7 +110,7 @@ describe.skipIf(!isRunnable)('what is routed to nodes unchanged', () => {
     expect(answers).not.toContain('ECONNREFUSED');
   });
 
-  test('leaves no table and no setting behind that nobody needs', async () => {
+  test('leave no unneeded table and no setting behind', async () => {
     await serve(virtual.v4, { destinations: [] });
     for (const name of ['g1', 'g2'] as const) {
       expect(await topology.network.run(name, ['nft', 'list', 'tables'])).not.toContain('routed');

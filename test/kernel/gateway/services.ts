@@ -11,7 +11,7 @@ import { serverPort, servers } from './topology.ts';
 
 export type ServerName = keyof typeof servers;
 
-/** An endpoint on port 80 that leads to these servers, on the port this far after their first. */
+/** An endpoint on port 80 that leads to these servers, on the port at this offset from their first. */
 export function endpoint(
   address: string,
   protocol: Protocol,

@@ -16,11 +16,11 @@ import { TestNetwork } from './network.ts';
 
 export type GatewayName = 'g1' | 'g2';
 
-/** The ports that every server in these networks listens on: this one and those after it. */
+/** First port of every server in these networks. */
 export const serverPort = 8080;
 const serverPorts = 8;
 export const secret = Buffer.from('the secret of the kernel tests');
-/** Where servers stand: on the nodes themselves, and in pods behind them. */
+/** Servers on the nodes themselves, and in pods behind them. */
 export const servers = {
   n1: { v4: '10.78.0.21', v6: '2001:db8:78::21' },
   n2: { v4: '10.78.0.22', v6: '2001:db8:78::22' },
@@ -33,8 +33,8 @@ const nodeProgram = process.execPath;
 const { signal } = new AbortController();
 
 /**
- * A client, two gateways, two nodes with a pod each. The gateways stand in the external network with the
- * client and in the internal one with the nodes, whose default route moves between the gateways.
+ * A client, two gateways, two nodes with a pod each. The gateways are in the external network with the client
+ * and in the internal one with the nodes; the nodes' default route moves between the gateways.
  */
 export class Topology {
   readonly network: TestNetwork;
@@ -43,7 +43,7 @@ export class Topology {
   readonly #clients = new Map<GatewayName, HttpAgentClient>();
   readonly #processes: ServiceProcess[] = [];
   #clientCount = 0;
-  /** What the agents were started with last. */
+  /** Last settings of the agents. */
   #changes: AgentChanges = {};
 
   private constructor(network: TestNetwork, directory: string) {
@@ -63,14 +63,14 @@ export class Topology {
     }
   }
 
-  /** Starts the agents on both gateways and waits until one of them is master. */
+  /** Starts the agents on both gateways and waits until one of them is active. */
   async startAgents(changes: AgentChanges = {}): Promise<void> {
     this.#changes = changes;
     await Promise.all(gateways.map((name) => this.startAgent(name)));
     await waitFor('a master', () => this.master());
   }
 
-  /** With words that go before the agent's own command, where it is to run confined. */
+  /** The words precede the agent's own command, to run it confined. */
   async startAgent(
     name: GatewayName,
     changes: AgentChanges = this.#changes,
@@ -89,7 +89,7 @@ export class Topology {
     });
   }
 
-  /** Runs a command of `causeway agent` as an operator on the gateway would. */
+  /** Runs a command of `causeway agent` like an operator on the gateway. */
   async command(name: GatewayName, ...words: string[]): Promise<string> {
     const main = path.join(sourceRoot, 'packages/causeway/src/cli/main.ts');
     const config = path.join(this.directory, name, 'agent.yaml');
@@ -113,7 +113,7 @@ export class Topology {
     return client;
   }
 
-  /** The one gateway that is master, undefined while there is none or more than one. */
+  /** The only active gateway, undefined while there is none or more than one. */
   async master(): Promise<GatewayName | undefined> {
     const states = await Promise.all(
       gateways.map(async (name) => {
@@ -127,13 +127,13 @@ export class Topology {
     return masters.length === 1 ? masters[0] : undefined;
   }
 
-  /** Sends the same push to both gateways. */
+  /** Sends the same update to both gateways. */
   async push(lines: Iterable<string>): Promise<void> {
     const all = [...lines];
     await Promise.all(gateways.map((name) => this.client(name).push(all, signal)));
   }
 
-  /** Sends a configuration the way ch-k8s-lbaas's controller does, and answers the status. */
+  /** Sends a configuration like ch-k8s-lbaas's controller, and returns the status. */
   async applyV1(name: GatewayName, config: object): Promise<number> {
     const token = await new SignJWT({ 'load-balancer-config': config })
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -154,14 +154,14 @@ export class Topology {
     }
   }
 
-  /** Runs a client on a machine and answers what it printed. */
+  /** Runs a client on a machine and returns its output. */
   async ask<T>(machine: string, ...args: (string | number)[]): Promise<T> {
     const script = path.join(import.meta.dirname, 'client.ts');
     const command = [process.execPath, script, ...args.map(String)];
     return JSON.parse(await this.network.run(machine, command)) as T;
   }
 
-  /** Starts a client that goes on for a while, and waits until everything in it is under way. */
+  /** Starts a client that keeps running, and waits until all its transfers are under way. */
   async startClient(machine: string, ...args: (string | number)[]): Promise<RunningClient> {
     this.#clientCount += 1;
     const name = `client-${this.#clientCount}`;
@@ -179,7 +179,7 @@ export class Topology {
     };
   }
 
-  /** Starts a program of ours on a machine, under Node. */
+  /** Starts a program of the tests on a machine, under Node. */
   start(machine: string, name: string, args: readonly string[]): ServiceProcess {
     return this.startProgram(machine, name, [nodeProgram, ...args]);
   }
@@ -244,7 +244,7 @@ export class Topology {
       addresses: {
         start: 'spawn',
         priority: name === 'g1' ? 250 : 240,
-        // So rare that a machine that is busy for a moment is not taken for a dead gateway.
+        // Long enough that a busy machine is not taken for a failed gateway.
         advertMs: 300,
         ...changes.addresses,
       },
@@ -276,27 +276,27 @@ export class Topology {
     await Promise.all(Object.keys(servers).map((machine) => this.#startServer(machine)));
   }
 
-  /** Everything on the gateway is gone at once, as in a power cut. */
+  /** Removes everything on the gateway at once, like a power cut. */
   async cutPower(name: GatewayName): Promise<void> {
-    // Both cables at once, so that nothing on the gateway has time to say good-bye.
+    // Both cables at once, so that no process on the gateway can send a last packet.
     const unplug = ['ext', 'int'].map((link) => `link set ${name}-${link} down\n`).join('');
     await this.network.run('switch', ['ip', '-batch', '-'], unplug);
     await this.network.killAll(name);
   }
 
-  /** As who looks after it would. */
+  /** Stops the agent like a service manager. */
   async stopAgent(name: GatewayName): Promise<void> {
     await this.agents.get(name)?.stop();
   }
 
-  /** The agent dies without a word; keepalived and the kernel go on. */
+  /** Kills the agent; keepalived and the kernel keep running. */
   async killAgent(name: GatewayName): Promise<void> {
     const agent = this.agents.get(name);
     agent?.kill('SIGKILL');
     await agent?.exited;
   }
 
-  /** What a gateway's kernel and keepalived hold, as text that is the same for the same configuration. */
+  /** The state of a gateway's kernel and keepalived, as text that is the same for the same configuration. */
   async describe(name: GatewayName): Promise<string> {
     const rules = await this.network.run(name, ['nft', '-n', 'list', 'table', 'inet', 'causeway']);
     const words = rules
@@ -308,15 +308,15 @@ export class Topology {
     return [...words.sort(), keepalived].join('\n');
   }
 
-  /** The gateway comes back with empty tables and what it has on its disk. */
+  /** The gateway comes back with empty tables and the content of its disk. */
   async restorePower(name: GatewayName): Promise<void> {
     await this.restoreMachine(name);
     await this.startAgent(name);
   }
 
-  /** The same, and nobody has started its agent yet. */
+  /** The same, without starting its agent. */
   async restoreMachine(name: GatewayName): Promise<void> {
-    // Only now, because taking a namespace apart holds a lock that the other gateway needs as well.
+    // Only now, because removing a namespace holds a lock that the other gateway needs as well.
     await this.network.removeMachine(name);
     await this.network.addMachine(name);
     await this.#plugGateway(name);
@@ -386,13 +386,13 @@ export function externalAddressesOf(name: GatewayName): { v4: string; v6: string
 
 export interface RunningClient {
   stop(): void;
-  /** Waits until it has printed this. */
+  /** Waits until it has printed this text. */
   says(text: string): Promise<unknown>;
-  /** What it printed at its end. */
+  /** Its output at its end. */
   result<T>(): Promise<T>;
 }
 
-/** Settings of an agent that a test wants otherwise. */
+/** Changes of an agent's settings for a test. */
 export interface AgentChanges {
   readonly addresses?: Readonly<Record<string, unknown>>;
   readonly [name: string]: unknown;

@@ -39,12 +39,12 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
   const serveEndpoints = (...endpoints: Endpoint[]) => serve({ endpoints });
   const who = (from: string, address: string, count = 1, verb = 'who', port = 80) =>
     topology.ask<string[]>(from, verb, address, port, count);
-  /** For those that are not let in: nobody will answer, and that need not be waited for long. */
-  const whoSoon = async (address: string) =>
+  /** For rejected clients: no answer will come, so the timeout is short. */
+  const answerSoon = async (address: string) =>
     (await topology.ask<string[]>('c', 'who', address, 80, 1, 2_000))[0];
   const master = () => waitFor('one master', () => topology.master());
 
-  test('TCP and UDP, IPv4 and IPv6 reach every destination, which sees the client itself', async () => {
+  test("TCP and UDP, IPv4 and IPv6 reach every backend, which sees the client's address", async () => {
     await serveEndpoints(
       endpoint('10.77.1.1', 'TCP', ['p1', 'p2']),
       endpoint('10.77.1.1', 'UDP', ['p1', 'p2']),
@@ -62,13 +62,13 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
     }
   });
 
-  test('a client with affinity stays with one destination', async () => {
+  test('a client with affinity stays with one backend', async () => {
     const options = { affinity: 'client' } as const;
     await serveEndpoints(endpoint('10.77.1.1', 'TCP', ['p1', 'p2', 'n1', 'n2'], options));
     expect(new Set(await who('c', '10.77.1.1', 20)).size).toBe(1);
   });
 
-  test('clients outside the source ranges are not let in, others are', async () => {
+  test('rejects clients outside the source ranges, accepts others', async () => {
     await serveEndpoints(
       endpoint('10.77.1.1', 'TCP', ['p1'], ranges('10.77.0.96/27')),
       endpoint('10.77.1.2', 'TCP', ['p1'], ranges('10.99.0.0/16', '192.0.2.0/24')),
@@ -76,11 +76,11 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
     );
     expect(await who('c', '10.77.1.1')).toEqual(['p1 10.77.0.100']);
     for (const address of ['10.77.1.2', '2001:db8:77::1:1']) {
-      expect(await whoSoon(address)).toMatch(/^(timeout|ECONNREFUSED)$/);
+      expect(await answerSoon(address)).toMatch(/^(timeout|ECONNREFUSED)$/);
     }
   });
 
-  test('without destinations a client is refused at once instead of left waiting', async () => {
+  test('without backends a client is refused at once', async () => {
     await serveEndpoints(
       endpoint('10.77.1.1', 'TCP', []),
       endpoint('10.77.1.1', 'UDP', []),
@@ -98,7 +98,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
     expect(await who('c', '10.77.1.1', 1, 'who', 15213)).toEqual(['ECONNREFUSED']);
   });
 
-  test('clients inside the node and pod networks, and a pod that reaches itself', async () => {
+  test('serves clients inside the node and pod networks, and a pod that connects to itself', async () => {
     await serveEndpoints(
       endpoint('10.77.1.1', 'TCP', ['p1']),
       endpoint('10.77.1.2', 'TCP', ['n1']),
@@ -109,12 +109,12 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
     }
   });
 
-  test('a service that asks for it is masqueraded for everybody', async () => {
+  test('masquerades all clients of a service with that setting', async () => {
     await serveEndpoints(endpoint('10.77.1.1', 'TCP', ['p1'], { masquerade: 'always' }));
     expect((await who('c', '10.77.1.1'))[0]).toMatch(/^p1 10\.78\.0\.1[12]?$/);
   });
 
-  test('node ports are spread over the nodes that all of them share', async () => {
+  test('spreads node ports over the nodes that all of them share', async () => {
     const nodes = [servers.n1.v4, servers.n2.v4].map((text) => ({ address: parseAddress(text) }));
     const web = makeEndpoint({
       address: parseAddress('10.77.1.3'),
@@ -128,7 +128,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
     );
   });
 
-  test('policies let in whom they name: blocks with exceptions, ports, ranges, names', async () => {
+  test('policies accept the clients that they name: blocks with exceptions, ports, ranges, names', async () => {
     const policy = (name: string, ingress: Policy['ingress']): Policy => ({
       namespace: 'shop',
       name,
@@ -162,7 +162,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
       // A pod that no policy selects is open to all.
       expect(await who('c', '10.77.1.2')).toEqual(['p2 10.77.0.100']);
       if (expected === 'in') expect(await who('c', '10.77.1.1')).toEqual(['p1 10.77.0.100']);
-      else expect(await whoSoon('10.77.1.1')).toMatch(/^(timeout|ECONNREFUSED)$/);
+      else expect(await answerSoon('10.77.1.1')).toMatch(/^(timeout|ECONNREFUSED)$/);
     };
     const any = undefined;
     await expectOutcome('out', []);
@@ -177,7 +177,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
     await expectOutcome('out', [{ from: any, ports: ports('https') }]);
   });
 
-  test('what the original controller of ch-k8s-lbaas asks for by /v1 is served, policies included', async () => {
+  test('serves the requests of the original ch-k8s-lbaas controller on /v1, with policies', async () => {
     const port = (destination: string) => ({
       protocol: 'TCP',
       'inbound-port': 80,
@@ -211,14 +211,14 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
         expect(await topology.applyV1(name, config(allow))).toBe(200);
       }
       if (isLetIn) expect(await who('c', '10.77.1.1')).toEqual(['p1 10.77.0.100']);
-      else expect(await whoSoon('10.77.1.1')).toBe('timeout');
+      else expect(await answerSoon('10.77.1.1')).toBe('timeout');
       expect(await who('c', '10.77.1.2')).toEqual(['p2 10.77.0.100']);
     }
     const { generation: reached } = await topology.client('g1').status(signal);
     generation = reached;
   });
 
-  test('nobody else can change our table, and flushing all rules leaves it', async () => {
+  test("other processes can't change the agent's table, and flushing all rules leaves it", async () => {
     await serveEndpoints(endpoint('10.77.1.1', 'TCP', ['p1']));
     const gateway = await master();
     await topology.network.run(gateway, ['nft', 'flush', 'ruleset']);
@@ -228,7 +228,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
     ).rejects.toThrow('not permitted');
   });
 
-  test('a UDP client that goes on sending is served by who is left', async () => {
+  test('a UDP client that keeps sending is served by a remaining backend', async () => {
     await serveEndpoints(endpoint('10.77.1.1', 'UDP', ['p1']));
     const attempting = await topology.startClient('c', 'timeout', 80, '10.77.1.1');
     await serveEndpoints(endpoint('10.77.1.1', 'UDP', ['p2']));
@@ -238,7 +238,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
     expect(outage?.from).toBe('p2');
   });
 
-  test('a firewall that is not ours keeps its rules and its say', async () => {
+  test('a foreign firewall keeps its rules and its effect', async () => {
     await serveEndpoints(
       endpoint('10.77.1.1', 'TCP', ['p1']),
       endpoint('10.77.1.2', 'TCP', ['p2']),
@@ -256,7 +256,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
     expect(new Set(await who('c', '10.77.1.1', 30))).toEqual(
       new Set(['p1 10.77.0.100', 'n1 10.77.0.100']),
     );
-    expect(await whoSoon('10.77.1.2')).toBe('timeout');
+    expect(await answerSoon('10.77.1.2')).toBe('timeout');
     for (const gateway of ['g1', 'g2']) {
       expect(
         await topology.network.run(gateway, ['nft', 'list', 'table', 'ip', 'other']),

@@ -12,7 +12,7 @@ const isRunnable = await isAvailable(requireNetworkTools);
 const units = path.join(import.meta.dirname, '..', '..', '..', 'deploy', 'systemd');
 const { signal } = new AbortController();
 
-/** Keeps a program to the capabilities that its unit leaves it, as systemd would. */
+/** Limits a program to the capabilities of its unit, like systemd. */
 async function confinement(unit: string): Promise<string[]> {
   const text = await fs.readFile(path.join(units, unit), 'utf8');
   const line = /^CapabilityBoundingSet=(.*)$/m.exec(text)?.[1] ?? '';
@@ -22,8 +22,8 @@ async function confinement(unit: string): Promise<string[]> {
 }
 
 /**
- * And to what a container leaves it: a root and kernel settings that are read-only, but for its own
- * directory ($0) and, in there, those of the network.
+ * And to a container: a read-only root and read-only kernel settings, except for its own directory ($0) and,
+ * in there, those of the network.
  */
 const container = `
 mkdir -p "$0/sys/net"

@@ -27,20 +27,21 @@ describe.skipIf(!isRunnable)('upkeep', () => {
     );
   const alarms = async (name: GatewayName) => (await topology.client(name).status(signal)).alarms;
 
-  test('two masters that hear each other raise an alarm on both, until one gives way', async () => {
+  test('two active gateways that see each other raise an alarm on both, until one yields', async () => {
     await topology.startAgents();
     await push(1);
-    // Adverts reach our table, which counts them, and are lost before keepalived.
-    const deaf =
-      'table inet deaf {\nchain last {\ntype filter hook input priority 10;\nmeta l4proto 112 drop\n}\n}\n';
-    for (const name of gateways) await topology.network.run(name, ['nft', '-f', '-'], deaf);
+    // Adverts reach the agent's table, which counts them, and are dropped before keepalived.
+    const droppedAdverts =
+      'table inet droppedAdverts {\nchain last {\ntype filter hook input priority 10;\nmeta l4proto 112 drop\n}\n}\n';
+    for (const name of gateways)
+      await topology.network.run(name, ['nft', '-f', '-'], droppedAdverts);
     for (const name of gateways) {
       await waitFor(`the alarm on ${name}`, async () =>
         (await alarms(name)).some((text) => text.startsWith('two-masters')),
       );
     }
     for (const name of gateways) {
-      await topology.network.run(name, ['nft', 'delete', 'table', 'inet', 'deaf']);
+      await topology.network.run(name, ['nft', 'delete', 'table', 'inet', 'droppedAdverts']);
     }
     await waitFor('one master', () => topology.master());
     for (const name of gateways) {
@@ -51,14 +52,14 @@ describe.skipIf(!isRunnable)('upkeep', () => {
     }
   });
 
-  test('a stranger that uses an address of ours raises an alarm, by ARP and by IPv6', async () => {
+  test('a foreign machine that uses a virtual address raises an alarm, by ARP and by IPv6', async () => {
     await topology.startAgents();
     const endpoints = ['10.77.1.1', '2001:db8:77::1:1'].map((address) =>
       endpoint(address, 'UDP', ['p1']),
     );
     await topology.push(writeState({ ...nothing, endpoints }, { generation: 2 }));
     const master = await waitFor('one master', () => topology.master());
-    // The client takes the addresses for its own, and says so whenever its hardware address changes.
+    // The client uses the addresses as its own, and announces them when its hardware address changes.
     await topology.network.sysctl('c', 'net.ipv4.conf.ext.arp_notify', 1);
     await topology.network.sysctl('c', 'net.ipv6.conf.ext.ndisc_notify', 1);
     for (const stolen of ['10.77.1.1/32', '2001:db8:77::1:1/128']) {
@@ -77,23 +78,23 @@ describe.skipIf(!isRunnable)('upkeep', () => {
     }
   });
 
-  test('addresses are taken off the link when keepalived died and nobody starts it', async () => {
+  test('addresses are removed from the link when keepalived ended and is not restarted', async () => {
     const changes = { addresses: { start: 'external' } };
-    // keepalived still runs from the test before, as it would after an upgrade of the agent.
+    // keepalived still runs from the previous test, like after an upgrade of the agent.
     await topology.startAgents(changes);
     const master = await waitFor('one master', () => topology.master());
     const onLink = () => topology.network.ip(master, '-brief address show dev ext');
     expect(await onLink()).toContain('10.77.1.1/32');
     const state = async () => (await topology.client(master).status(signal)).vrrp.state;
     await faults[0]?.strike(topology, master);
-    // Nothing but the agent takes them away, and it says first that it is not master any more.
+    // Only the agent removes them, and it first reports that it is no longer active.
     await waitFor('the address to be gone', async () => !(await onLink()).includes('10.77.1.1/32'));
     expect(await state()).toBe('STOP');
   });
 
-  test('rules that the kernel can not keep for us are put back at once when somebody flushes them', async () => {
+  test('rules without kernel ownership are restored at once when another process flushes them', async () => {
     const nftables = { driver: 'nft', localSources: ['10.78.0.0/24', '10.79.0.0/16'] };
-    // What the other driver left: nft 1.0.6 can't go on with a table whose slots are called marks.
+    // Left by the other driver: nft 1.0.6 can't continue with a table that calls slots marks.
     await topology.network.run('g1', ['nft', 'flush', 'ruleset']);
     await topology.startAgent('g1', { nftables });
     const endpoints = [
@@ -116,7 +117,7 @@ describe.skipIf(!isRunnable)('upkeep', () => {
     }
   });
 
-  test('links that hear router advertisements go on hearing them although they forward', async () => {
+  test('links that accept router advertisements keep accepting them although they forward', async () => {
     await topology.network.sysctl('g2', 'net.ipv6.conf.all.forwarding', 0);
     await topology.network.sysctl('g2', 'net.ipv6.conf.ext.accept_ra', 1);
     await topology.network.sysctl('g2', 'net.ipv6.conf.int.accept_ra', 0);

@@ -15,14 +15,14 @@ describe.runIf(canUseNamespaces())('the activity of a Service', () => {
   beforeAll(async () => {
     node = await Node.create();
     await node.startPod();
-    // Connections that have ended are forgotten soon, or the test would take minutes.
+    // Entries of ended connections expire soon, or the test would take minutes.
     for (const state of ['time_wait', 'close', 'last_ack']) {
       await node.host.setting(`net.netfilter.nf_conntrack_tcp_timeout_${state}`, 1);
     }
   });
   afterAll(() => node?.remove());
 
-  it('is seen in connections that come and in those that stay, and quiet is counted after them', async () => {
+  it('is seen in new and in lasting connections, and quiet time is counted after them', async () => {
     const { base, driver, connections, close } = await openBase(node.host.path);
     let last: ConfigMap = {};
     const apply = (_: unknown, object: ConfigMap) => {
@@ -65,7 +65,7 @@ describe.runIf(canUseNamespaces())('the activity of a Service', () => {
     await staying.connected;
     let hasLeft = false;
     void staying.result.then(() => (hasLeft = true));
-    // Longer than the kernel remembers a connection that has ended.
+    // Longer than the kernel keeps an ended connection.
     const end = performance.now() + 3_000;
     const checks = new Set<number>();
     await waitFor('three seconds to pass', async () => {

@@ -1,7 +1,7 @@
 import { waitFor } from '../../services/wait-for.ts';
 import { gateways, type Topology } from '../gateway/topology.ts';
 
-const rulesFor = (clusterAddress: string) => `table ip knocks {
+const rulesFor = (clusterAddress: string) => `table ip attempts {
   counter cluster {}
   counter nodes {}
   chain output {
@@ -12,7 +12,7 @@ const rulesFor = (clusterAddress: string) => `table ip knocks {
 }
 `;
 
-/** How often gateways themselves begin a connection to a cluster address, and to nodes. */
+/** How often gateways themselves open a connection to a cluster address, and to nodes. */
 export class AttemptCounts {
   readonly #topology: Topology;
 
@@ -28,20 +28,20 @@ export class AttemptCounts {
   }
 
   /** One number for each gateway. */
-  async at(whom: 'cluster' | 'nodes'): Promise<number[]> {
+  async at(target: 'cluster' | 'nodes'): Promise<number[]> {
     const counts: number[] = [];
     for (const gateway of gateways) {
-      const words = ['nft', 'list', 'counter', 'ip', 'knocks', whom];
+      const words = ['nft', 'list', 'counter', 'ip', 'attempts', target];
       const text = await this.#topology.network.run(gateway, words);
       counts.push(Number(/packets (\d+)/.exec(text)?.[1]));
     }
     return counts;
   }
 
-  /** Every gateway has knocked at nodes so many times more. */
+  /** Waits until every gateway has probed nodes this many more times. */
   async untilNodesWere(times: number): Promise<void> {
     const before = await this.at('nodes');
-    await waitFor('gateways to knock at nodes', async () => {
+    await waitFor('gateways to probe nodes', async () => {
       const now = await this.at('nodes');
       return now.every((count, index) => count >= (before[index] ?? 0) + times);
     });

@@ -30,17 +30,17 @@ import { Node, openBase } from './node.ts';
 const setting = { clock: systemClock, log: discardLog, metrics: noMetrics };
 const hasReal = await isAvailable(() => prepareKubernetes({ controllerManager: true }));
 
-/** A whole cluster but for the kubelet, which the test plays. */
+/** A whole cluster except for the kubelet, which the test simulates. */
 describe.runIf(canUseNamespaces() && hasReal).each([
   ['embedded', () => LiveCluster.embedded()],
   ['real', () => LiveCluster.real()],
-] as const)('a Service sleeps and wakes on the %s cluster', (_, start) => {
+] as const)('a Service is idled and woken on the %s cluster', (_, start) => {
   const cleanUps: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
   });
 
-  it('on the first connection, again and again, and the pod sees who connects', async () => {
+  it("by the first connection, repeatedly, and the pod sees the client's address", async () => {
     const cluster = await start();
     cleanUps.push(() => cluster.server.stop());
     const client = clientFor(await connectionTo(cluster.server));
@@ -66,7 +66,7 @@ describe.runIf(canUseNamespaces() && hasReal).each([
     const running = supervise(stop.signal, {
       proxy: (inner) => proxy.run(inner),
       controller: (inner) => controller.run(inner),
-      kubelet: (inner) => playKubelet(space, inner),
+      kubelet: (inner) => simulateKubelet(space, inner),
     });
     cleanUps.push(() => {
       stop.abort();
@@ -157,8 +157,8 @@ function follow<T extends KubeObject>(
   return { store, reflector: new Reflector(options) };
 }
 
-/** Every pod that appears is the one that listens in the namespace. */
-async function playKubelet(space: Workspace, signal: AbortSignal): Promise<void> {
+/** Every new pod is the listener in the namespace. */
+async function simulateKubelet(space: Workspace, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     for (const pod of await space.list('pods')) {
       if (pod.status['phase'] === 'Pending') await space.report(pod, true, '10.1.2.2');

@@ -39,16 +39,16 @@ type NodeName = keyof typeof places;
 const nodeNames = Object.keys(places) as NodeName[];
 export const podPort = 9090;
 const mark = 'idling.alpha.openshift.io/idled-at';
-/** How long a pod that is told to end goes on serving, as well-behaved ones do; it has a little more. */
+/** How long a terminating pod keeps serving, as well-behaved ones do; its grace period is a little longer. */
 const lastMs = 2_000;
 export const graceSeconds = 30;
-/** Where clients outside of the cluster come from. */
+/** The address of clients outside the cluster. */
 export const clientAddress = '10.77.0.100';
 
 /**
- * A cluster, two gateways that are real machines of a topology, two nodes with the proxy as a process
- * of its own, and the controller. The test plays the kubelet: a pod is a listener with an address of its
- * own in the namespace behind its node. It serves until it is told to end, and a little longer.
+ * A cluster, two gateways that are real machines of a topology, two nodes with the proxy as its own process,
+ * and the controller. The test simulates the kubelet: a pod is a listener with its own address in the
+ * namespace behind its node. It serves until it is terminated, and a little longer.
  */
 export class GatewayLab {
   readonly topology: Topology;
@@ -61,7 +61,7 @@ export class GatewayLab {
   readonly #stopped = new AbortController();
   #kubelet: Promise<void> = Promise.resolve();
   #controller: ServiceProcess | undefined;
-  /** Rejects when a controller ends that nobody has stopped. */
+  /** Rejects when a controller ends without being stopped. */
   readonly #controllerEnds = Promise.withResolvers<never>();
   #clients = 0;
 
@@ -77,7 +77,7 @@ export class GatewayLab {
     this.#cluster = parts.cluster;
     this.#pairWriter = parts.pairWriter;
     this.#apiForwarder = parts.apiForwarder;
-    // It may end when nobody waits for it.
+    // It may end while nothing awaits it.
     this.#controllerEnds.promise.catch(() => undefined);
   }
 
@@ -93,7 +93,7 @@ export class GatewayLab {
     const space = await cluster.workspace('shop');
     const lab = new GatewayLab({ topology, cluster, space, pairWriter, apiForwarder });
     for (const name of nodeNames) await lab.#startNode(name, apiPort);
-    lab.#kubelet = lab.#playKubelet();
+    lab.#kubelet = lab.#simulateKubelet();
     return lab;
   }
 
@@ -107,7 +107,7 @@ export class GatewayLab {
     await this.#cluster.server.stop();
   }
 
-  /** Starts the controller, with gateways that lead to this layer, in the place of the one before. */
+  /** Starts the controller, with gateways that use this layer, in place of the previous one. */
   async startController(layer: BackendLayer): Promise<void> {
     const secretFile = path.join(this.topology.directory, 'controller.secret');
     await fs.writeFile(secretFile, secret.toString('base64'));
@@ -123,7 +123,7 @@ export class GatewayLab {
     });
   }
 
-  /** Starts the controller with load balancers of a cloud in the place of gateways. */
+  /** Starts the controller with load balancers of a cloud in place of gateways. */
   async startOctavia(cloudsYaml: string, subnetId: string): Promise<void> {
     const file = path.join(this.topology.directory, 'clouds.yaml');
     await fs.writeFile(file, cloudsYaml);
@@ -154,7 +154,7 @@ export class GatewayLab {
       if (this.#controller !== controller) return;
       const last = logTail(this.topology.log('controller'));
       this.#controllerEnds.reject(
-        new HopelessError(`the controller has ended by itself:\n${last}`),
+        new HopelessError(`the controller has ended unexpectedly:\n${last}`),
       );
     });
   }
@@ -165,12 +165,12 @@ export class GatewayLab {
     await controller?.stop();
   }
 
-  /** Without a controller, as when it could not renew its lease in time, there is nothing to wait for. */
+  /** Without a controller, for example after a lost lease, there is nothing to wait for. */
   #whileControlled<T>(work: Promise<T>): Promise<T> {
     return Promise.race([work, this.#controllerEnds.promise]);
   }
 
-  /** `causeway`, as an operator would run it. */
+  /** Runs `causeway` like an operator. */
   async command(...words: string[]): Promise<string> {
     const { kubeconfig } = this.#cluster.server;
     return runOrThrow(process.execPath, [main, ...words, '--kubeconfig', kubeconfig]);
@@ -193,7 +193,7 @@ export class GatewayLab {
     return this.#whileControlled(served);
   }
 
-  /** Every node holds connections to the Service, and every gateway leads to the nodes. */
+  /** Waits until every node holds connections to the Service, and every gateway leads to the nodes. */
   async untilAsleep(name: string): Promise<void> {
     await this.untilHeld(name);
     const nodePort = await this.nodePortOf(name);
@@ -202,7 +202,7 @@ export class GatewayLab {
     }
   }
 
-  /** Every node holds connections to the Service's first node port. */
+  /** Waits until every node holds connections to the Service's first node port. */
   async untilHeld(name: string): Promise<void> {
     const nodePort = await this.nodePortOf(name);
     for (const node of nodeNames) {
@@ -225,7 +225,7 @@ export class GatewayLab {
     await this.#whileControlled(shown);
   }
 
-  /** The gateways reach the Service's cluster address by the first node. Answers that address. */
+  /** The gateways reach the Service's cluster address through the first node. Returns that address. */
   async routeClusterAddress(name: string): Promise<string> {
     const service = await this.space.get('services', name);
     const address = String(service?.spec['clusterIP']);
@@ -235,8 +235,8 @@ export class GatewayLab {
     return address;
   }
 
-  /** Nodes forget connections that have ended within a second, and not after two minutes. */
-  async forgetConnectionsSoon(): Promise<void> {
+  /** Nodes drop ended connections within a second instead of two minutes. */
+  async expireConnectionsSoon(): Promise<void> {
     for (const node of nodeNames) {
       for (const state of ['time_wait', 'close', 'last_ack']) {
         await this.topology.network.sysctl(
@@ -248,7 +248,7 @@ export class GatewayLab {
     }
   }
 
-  /** Something says that the Service sleeps. */
+  /** Waits until the Service has a mark of idling. */
   async untilMarked(name: string): Promise<void> {
     const isMarked = ({ metadata }: LiveObject) => metadata.annotations?.[mark] !== undefined;
     await this.#whileControlled(
@@ -256,7 +256,7 @@ export class GatewayLab {
     );
   }
 
-  /** A pod is ready, and nothing says that the Service sleeps. */
+  /** Waits until a pod is ready, and the Service has no mark of idling. */
   async untilAwake(name: string): Promise<void> {
     const isAwake = ({ metadata }: LiveObject) => metadata.annotations?.[mark] === undefined;
     await this.#whileControlled(
@@ -268,7 +268,7 @@ export class GatewayLab {
     await this.#whileControlled(ready);
   }
 
-  /** Starts clients, outside of the cluster if not said; the result comes when all were answered or gave up. */
+  /** Starts clients, by default outside the cluster; the result comes when all were answered or gave up. */
   startClients(order: object, machine = 'c'): Promise<Result> {
     this.#clients += 1;
     const name = `clients-${this.#clients}`;
@@ -317,9 +317,9 @@ export class GatewayLab {
     if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
   }
 
-  async #playKubelet(): Promise<void> {
+  async #simulateKubelet(): Promise<void> {
     while (!this.#stopped.signal.aborted) {
-      // What changes under its hands is seen at the next turn.
+      // Concurrent changes are handled in the next round.
       await this.#takeTurn().catch(() => undefined);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
@@ -337,7 +337,7 @@ export class GatewayLab {
   async #runPod(pod: LiveObject): Promise<void> {
     const machine = places[pod.spec['nodeName'] as NodeName];
     const { uid, name } = pod.metadata;
-    // Goes round, so that an address rests before it is used again.
+    // Rotates, so that an address is not reused at once.
     const address = servers[machine].v4.replace(/\d+$/, String(10 + (this.#podCount % 200)));
     this.#podCount += 1;
     await this.topology.network.ip(machine, `address add ${address}/24 dev eth0`);
@@ -348,7 +348,7 @@ export class GatewayLab {
     await this.space.report(pod, true, address);
   }
 
-  /** Stops what is gone at once, and what is to go when its time is up. */
+  /** Stops deleted pods at once, and terminating ones when their time is up. */
   async #endPod(uid: string, running: RunningPod, pod: LiveObject | undefined): Promise<void> {
     if (pod !== undefined && pod.metadata.deletionTimestamp === undefined) return;
     running.endsAt ??= performance.now() + lastMs;
@@ -378,6 +378,6 @@ interface RunningPod {
   readonly listener: ServiceProcess;
   readonly machine: string;
   readonly address: string;
-  /** When it stops serving, once it was told to end. */
+  /** Time when it stops serving, once it is terminating. */
   endsAt: number | undefined;
 }

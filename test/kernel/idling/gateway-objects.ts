@@ -1,7 +1,7 @@
 import { deployment } from '../../contract/kubernetes-api/scenarios/scenario.ts';
 import { graceSeconds, podPort } from './gateway-lab.ts';
 
-/** With two ports: the pod answers at once on one, and when it is spoken to on the other. */
+/** With two ports: the pod answers at once on one, and after a request on the other. */
 export const webService = (name: string, spec: object, annotations: object = {}) => ({
   apiVersion: 'v1',
   kind: 'Service',

@@ -11,7 +11,7 @@ import {
   webSlices,
 } from './node.ts';
 
-describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () => {
+describe.runIf(canUseNamespaces())('connections to an idle Service', () => {
   let node: Node;
   let proxy: NodeProxy;
   beforeAll(async () => {
@@ -24,13 +24,13 @@ describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () =>
     await node?.remove();
   });
 
-  const sleep = () => proxy.tell(webService(true), webSlices(false));
-  const wake = () => proxy.tell(webService(true), webSlices(true));
+  const sleep = () => proxy.apply(webService(true), webSlices(false));
+  const wake = () => proxy.apply(webService(true), webSlices(true));
   const waiting = (count: number) =>
     waitFor(`${count} to wait`, () => proxy.holder.waiting('shop/web') >= count);
 
   it.each([
-    ['from a pod, which is seen by its own address', 'clientPod', {}, '10.1.1.2'],
+    ['from a pod, with its own address', 'clientPod', {}, '10.1.1.2'],
     ['from a pod over IPv6', 'clientPod', { address: virtual6 }, 'fd00:1::2'],
     ['from the node itself', 'host', {}, undefined],
     [
@@ -60,9 +60,9 @@ describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () =>
     expect({ served, errors }).toEqual({ served: count, errors: {} });
   });
 
-  it('that come all the time are never refused while it is put to sleep and woken again and again', async () => {
+  it('that come continually are never refused while it is idled and woken repeatedly', async () => {
     await wake();
-    // They are told when it is enough, however slow the machine is.
+    // The test stops them when it has enough, so that slow machines work, too.
     const order = { count: 100_000, everyMs: 20, limitMs: 800_000 };
     const { result, enough } = await node.clients(node.clientPod, order);
     for (let round = 0; round < 25; round += 1) {
@@ -76,15 +76,15 @@ describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () =>
     expect(served).toBeGreaterThanOrEqual(25);
   });
 
-  it('are refused, not swallowed, where a Service is empty and not asleep', async () => {
-    // Another one of the same name, which never slept.
+  it('are refused, not dropped, if a Service is empty and not idle', async () => {
+    // Another one of the same name, which was never idle.
     proxy.idle.removeService('shop/web');
-    await proxy.tell(webService(false), webSlices(false));
+    await proxy.apply(webService(false), webSlices(false));
     const { result } = await node.clients(node.clientPod, { count: 2 });
     expect(await result).toMatchObject({ served: 0, errors: { ECONNREFUSED: 2 } });
   });
 
-  it('are judged by a policy on their way to the pod, like any other', async () => {
+  it('are checked by a policy on their way to the pod, like any other', async () => {
     await node.host.loadRules(`table inet judge {
       chain forward {
         type filter hook forward priority 0;
@@ -99,7 +99,7 @@ describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () =>
     await node.host.run('nft', 'delete', 'table', 'inet', 'judge');
   });
 
-  it('wait through the death of the proxy, and are served by the next one', async () => {
+  it('wait while the proxy is killed, and are served by the next one', async () => {
     await sleep();
     const { result } = await node.clients(node.clientPod, { count: 50 });
     await waiting(50);
@@ -113,7 +113,7 @@ describe.runIf(canUseNamespaces())('connections to a Service that sleeps', () =>
   });
 });
 
-describe.runIf(canUseNamespaces())('where pods are told by their interface', () => {
+describe.runIf(canUseNamespaces())('if pods are identified by their interface', () => {
   let node: Node;
   let proxy: NodeProxy;
   beforeAll(async () => {
@@ -128,13 +128,13 @@ describe.runIf(canUseNamespaces())('where pods are told by their interface', () 
   });
 
   it.each([
-    ['a pod that wakes a Service is seen by its own address', 'clientPod', '10.1.1.2'],
-    ['somebody outside is masqueraded, as on one that is awake', 'outside', '10.1.2.1'],
+    ['a pod that wakes a Service keeps its own address', 'clientPod', '10.1.1.2'],
+    ['an external client is masqueraded, like with an awake Service', 'outside', '10.1.2.1'],
   ] as const)('%s', async (_, from, seen) => {
-    await proxy.tell(webService(true), webSlices(false));
+    await proxy.apply(webService(true), webSlices(false));
     const { result } = await node.clients(node[from], { count: 3 });
     await waitFor('them to wait', () => proxy.holder.waiting('shop/web') >= 3);
-    await proxy.tell(webService(true), webSlices(true));
+    await proxy.apply(webService(true), webSlices(true));
     expect(await result).toMatchObject({ served: 3, errors: {}, seen: { [seen]: 3 } });
     const awake = await node.clients(node[from], { count: 3 });
     expect(await awake.result).toMatchObject({ served: 3, errors: {}, seen: { [seen]: 3 } });

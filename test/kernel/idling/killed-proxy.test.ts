@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import { SleepingLab } from './sleeping-lab.ts';
 
-/** The command itself, with a real kill: what it holds is gone, and nobody says good-bye. */
+/** The command itself, with a real kill: its held packets are lost, without a last message. */
 describe.runIf(canUseNamespaces())('a proxy that is killed while clients wait', () => {
   let lab: SleepingLab;
 
@@ -34,7 +34,7 @@ describe.runIf(canUseNamespaces())('a proxy that is killed while clients wait', 
     expect(await answers).toEqual(lab.all);
   });
 
-  test('may die at the very moment of waking', async () => {
+  test('may be killed at the moment of waking', async () => {
     await lab.setEndpoints(false);
     await lab.asleep();
     const answers = lab.connectAll();

@@ -35,7 +35,7 @@ const ports: readonly ServicePort[] = [
 ];
 const serviceName = 'kubernetes.io/service-name';
 
-/** The Service `shop/web`, asleep or awake. */
+/** The Service `shop/web`, idle or awake. */
 export function webService(isAsleep: boolean, spec: ServiceSpec = {}): Service {
   const annotations = isAsleep ? { [idledAt]: '2026-01-01T00:00:00Z' } : {};
   return {
@@ -51,7 +51,7 @@ export function webService(isAsleep: boolean, spec: ServiceSpec = {}): Service {
   };
 }
 
-/** Its endpoints in both families: the pod, or nobody. */
+/** Its endpoints in both families: the pod, or none. */
 export function webSlices(isReady: boolean): EndpointSlice[] {
   return (['10.1.2.2', 'fd00:2::2'] as const).map((pod) => ({
     metadata: {
@@ -69,12 +69,12 @@ export interface Result {
   readonly served: number;
   readonly seen: Readonly<Record<string, number>>;
   readonly errors: Readonly<Record<string, number>>;
-  /** When the first began, and when each got its answer, in milliseconds since 1970. */
+  /** Begin of the first, and the time of each answer, in milliseconds since 1970. */
   readonly began: number;
   readonly times: readonly number[];
 }
 
-/** A node with a pod that is a client, a pod that serves, and a client outside the cluster. */
+/** A node with a client pod, a serving pod, and a client outside the cluster. */
 export class Node {
   readonly network: TestNetwork;
   readonly host: Host;
@@ -112,21 +112,21 @@ export class Node {
     }
     await node.host.setting('net.ipv4.ip_forward', 1);
     await node.host.setting('net.ipv6.conf.all.forwarding', 1);
-    // Distributions ship it; the replayed packets come in by another device than the client's.
+    // Default of distributions; the replayed packets come in on another device than the client's.
     await node.host.setting('net.ipv4.conf.all.rp_filter', 1);
     for (const host of [node.server, node.host]) {
       await host.setting('net.core.somaxconn', 16_384);
       await host.setting('net.ipv4.tcp_max_syn_backlog', 16_384);
     }
-    // Where kube-proxy's addresses would lead without rules: nowhere near the node.
+    // The route of cluster addresses without rules: away from the node.
     await node.host.ip('route', 'add', 'default', 'via', '192.0.2.2');
     await node.host.ip('-6', 'route', 'add', 'default', 'via', 'fd00:3::2');
     return node;
   }
 
   /**
-   * A proxy in a process of its own, whose listeners are on the node. It wakes the Service on SIGUSR1.
-   * With words that go before its command, where it is to run confined.
+   * A proxy in its own process, with listeners on the node. It wakes the Service on SIGUSR1. The words
+   * precede its command, to run it confined.
    */
   startAcceptingProxy(...confinement: string[]): Promise<ChildProcess> {
     return this.#start(this.host, 'accepting-proxy.ts', '', 'asleep', () => {}, confinement);
@@ -143,7 +143,7 @@ export class Node {
   ): Promise<{
     readonly result: Promise<Result>;
     readonly connected: Promise<void>;
-    /** No more of them begin. */
+    /** Starts no more of them. */
     readonly enough: () => void;
   }> {
     const full = { address: virtual4, port: 80, count: 1, limitMs: 120_000, ...order };
@@ -160,7 +160,7 @@ export class Node {
         else reject(new Error(`the clients ended without a result: ${signal ?? code}`));
       });
     });
-    // Nobody may be waiting for either: a test that is over takes its clients with it.
+    // Both may be unobserved: a test that is over ends its clients.
     connected.promise.catch(() => {});
     result.then(
       (ended) => connected.reject(new Error(`ended: ${JSON.stringify(ended)}`)),
@@ -301,8 +301,8 @@ export class NodeProxy {
     return new NodeProxy(base, close, holder, tap);
   }
 
-  /** Says what is so, and waits until the kernel does it. */
-  async tell(service: Service, slices: readonly EndpointSlice[]): Promise<void> {
+  /** Sends a change, and waits until the kernel has it. */
+  async apply(service: Service, slices: readonly EndpointSlice[]): Promise<void> {
     const committed = new Promise<void>((resolve) => {
       const end = this.#base.onCommit(() => {
         end();

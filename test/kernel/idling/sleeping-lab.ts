@@ -9,7 +9,7 @@ import { endpoint, heard, pods } from '../proxy/proxy-lab.ts';
 const virtual = '10.96.7.1';
 const slice = { namespace: 'shop', name: 'web-1' };
 
-/** A Service that sleeps on a node whose proxy is the command itself; its pod is awake all the time. */
+/** An idle Service on a node that runs the proxy's command; its pod runs all the time. */
 export class SleepingLab {
   readonly #lab: CommandLab;
   readonly #count: number;
@@ -20,7 +20,7 @@ export class SleepingLab {
     this.#count = count;
   }
 
-  /** For so many clients at once. The proxy is still to be started. */
+  /** For this number of clients at once. The proxy is not started yet. */
   static async create(count: number): Promise<SleepingLab> {
     const lab = await CommandLab.create();
     await lab.client.create(services, {
@@ -37,7 +37,7 @@ export class SleepingLab {
       ports: [{ name: '', port: 8080, protocol: 'TCP' }],
       endpoints: [],
     });
-    // A client gives up after its seventh packet, a minute on; on a slow machine a start takes longer.
+    // A client gives up after its seventh packet, a minute later; on a slow machine a start takes longer.
     await lab.lab.host('p2').setting('net.ipv4.tcp_syn_retries', 127);
     return new SleepingLab(lab, count);
   }
@@ -51,7 +51,7 @@ export class SleepingLab {
     return this.#lab.lab.host('node').run(program, ...args);
   }
 
-  /** What the proxy has said so far. */
+  /** The proxy's log so far. */
   log(): Promise<string> {
     return fs.readFile(this.#lab.logFile, 'utf8');
   }
@@ -65,7 +65,7 @@ export class SleepingLab {
     await this.#proxy?.exited;
   }
 
-  /** Until all clients wait. */
+  /** Waits until all clients wait. */
   async waiting(): Promise<void> {
     await waitFor(
       `${this.#count} to wait`,
@@ -79,7 +79,7 @@ export class SleepingLab {
     );
   }
 
-  /** What the proxy's metrics say; 0 where they do not name it. */
+  /** Value of the proxy's metrics; 0 if absent. */
   async metric(name: string): Promise<number> {
     const { body } = await this.#lab.get('http://127.0.0.1:10249/metrics');
     const line = body.split('\n').find((each) => each.startsWith(`${name} `));
@@ -100,7 +100,7 @@ export class SleepingLab {
     return answers.map(heard);
   }
 
-  /** What clients hear that were served as themselves. */
+  /** Answers to clients that were served with their own address. */
   get all(): string[] {
     return Array.from({ length: this.#count }, () => `p1 ${pods.p2.v4}`);
   }

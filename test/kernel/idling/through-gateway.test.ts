@@ -12,7 +12,7 @@ const isRunnable =
   (await isAvailable(requireNetworkTools)) &&
   (await isAvailable(() => prepareKubernetes({ controllerManager: true })));
 
-/** Not the one that finds nodes dead whose kubelet is silent: they have none. */
+/** Without the node lifecycle controller: the nodes have no kubelet, and would count as failed. */
 const controllers = [
   'deployment-controller',
   'replicaset-controller',
@@ -37,7 +37,7 @@ describe.runIf(isRunnable).each([
     ['with externalTrafficPolicy Local', 'local', 'NodePort', { externalTrafficPolicy: 'Local' }],
     ['in the layer Pod', 'pods', 'Pod', {}],
   ] as const)(
-    'wake a Service, and its pod sees who connects: %s',
+    "wake a Service, and its pod sees the client's address: %s",
     async (__, name, layer, spec) => {
       await lab.startController(layer);
       await lab.space.create('services', webService(name, spec));
@@ -48,7 +48,7 @@ describe.runIf(isRunnable).each([
       await lab.untilAsleep(name);
       const results = await Promise.all([
         lab.startClients({ address, port: 80, count: 20 }),
-        // Long enough for the gateways to lead elsewhere meanwhile: connections go on.
+        // Long enough for the gateways to use other backends in the meantime: connections continue.
         lab.startClients({ address, port: 81, count: 20, saysAfterMs: 3_000 }),
       ]);
       for (const { served, seen, errors } of results) {
@@ -64,14 +64,14 @@ describe.runIf(isRunnable).each([
     },
   );
 
-  test('a Service that gateways lead to by its cluster address falls asleep by itself, and sleeps until somebody comes', async () => {
+  test('a Service that gateways reach by its cluster address is idled automatically, and stays idle until a connection', async () => {
     await lab.startController('ClusterIP');
     const name = 'cluster';
     await lab.space.create('services', webService(name, {}, { 'causeway.dev/idle-after': '2s' }));
     await lab.space.create('deployments', webDeployment(name));
     const address = await lab.addressOf(name);
     const clusterAddress = await lab.routeClusterAddress(name);
-    await lab.forgetConnectionsSoon();
+    await lab.expireConnectionsSoon();
     const served = { served: 1, errors: {} };
     expect(await lab.startClients({ address, port: 80 })).toMatchObject(served);
     const attempts = await AttemptCounts.start(lab.topology, clusterAddress);

@@ -23,7 +23,7 @@ describe.runIf(await isAvailable(requireNetworkTools))('a load balancer of Octav
     await cloud?.stop();
   });
 
-  /** Where the load balancer sends connections to its port 80, once all of that is so. */
+  /** Waits until the destinations of the load balancer's port 80 match. */
   async function untilMembers(isSo: (targets: readonly string[]) => boolean): Promise<void> {
     await waitFor('the members to change', () => {
       const { listeners, members } = cloud.octavia;
@@ -35,7 +35,7 @@ describe.runIf(await isAvailable(requireNetworkTools))('a load balancer of Octav
     });
   }
 
-  test('sends to the node ports of a Service that sleeps, and that wakes it', async () => {
+  test('sends to the node ports of an idle Service, which wakes it', async () => {
     const subnet = cloud.neutron.subnets.all().find(({ name }) => name === 'private-v4');
     await lab.startOctavia(cloud.cloudsYaml, subnet?.id ?? '');
     await lab.space.create('services', webService('web', {}));
@@ -51,7 +51,7 @@ describe.runIf(await isAvailable(requireNetworkTools))('a load balancer of Octav
     const addresses = [servers.n1.v4, servers.n2.v4];
     const nodes = addresses.map((address) => `${address}:${port}`).sort();
     await untilMembers((targets) => targets.join() === nodes.join());
-    // What stands beside the nodes connects as the load balancer would.
+    // A machine beside the nodes connects like the load balancer.
     const [machine] = gateways;
     const results = await Promise.all(
       addresses.map((address) => lab.startClients({ address, port, count: 10 }, machine)),

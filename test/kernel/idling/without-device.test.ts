@@ -7,8 +7,8 @@ const device = 'causeway-hold';
 const count = 3;
 const packets = (outcome: string) => `causeway_holder_packets_total{outcome="${outcome}"}`;
 
-/** Like a machine without TUN devices: another device has the name, so there is none for the proxy. */
-describe.runIf(canUseNamespaces())('a node on which packets cannot be put back', () => {
+/** Like a machine without TUN devices: another device has the name, so the proxy can't create its own. */
+describe.runIf(canUseNamespaces())('a node without packet replay', () => {
   let lab: SleepingLab;
 
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe.runIf(canUseNamespaces())('a node on which packets cannot be put back',
   });
   afterAll(() => lab?.remove());
 
-  /** Clients come while it sleeps, and wait until it wakes: answers with what they heard. */
+  /** Clients connect while it is idle, and wait until it wakes: returns their answers. */
   const callAndWake = async () => {
     await lab.asleep();
     const answers = lab.connectAll();
@@ -27,7 +27,7 @@ describe.runIf(canUseNamespaces())('a node on which packets cannot be put back',
     return answers;
   };
 
-  test('still hears who waits, and serves them with their own next packet', async () => {
+  test('still holds waiting connections, and serves them with their own next packet', async () => {
     expect(await callAndWake()).toEqual(lab.all);
     expect(await lab.metric(packets('lost'))).toBeGreaterThanOrEqual(count);
     expect(await lab.metric(packets('replayed'))).toBe(0);
@@ -36,7 +36,7 @@ describe.runIf(canUseNamespaces())('a node on which packets cannot be put back',
     );
   });
 
-  test('puts them back as soon as it can', async () => {
+  test('replays them as soon as it can', async () => {
     await lab.onNode('ip', 'link', 'delete', device);
     await waitFor('a device of its own', async () =>
       (await lab.onNode('ip', '-details', 'link')).includes('tun type tun'),

@@ -34,7 +34,7 @@ export type Direction = 'to etcd' | 'from etcd';
 
 export interface Allocator {
   readonly name: string;
-  /** The network of the addresses at which this allocator alone reaches etcd. */
+  /** The network of the addresses at which only this allocator reaches etcd. */
   readonly network: string;
   readonly cluster: string;
   readonly process: ServiceProcess;
@@ -45,8 +45,8 @@ export interface Allocator {
 }
 
 /**
- * An etcd of three members on one host and several allocators on another. Each allocator uses
- * addresses of its own for the members, so that its packets can be dropped apart from the others'.
+ * An etcd of three members on one host and several allocators on another. Each allocator uses its own
+ * addresses for the members, so that its packets can be dropped separately.
  */
 export class LedgerLab {
   readonly allocators: Allocator[] = [];
@@ -80,7 +80,7 @@ export class LedgerLab {
     return lab;
   }
 
-  /** A site with addresses that are free again at once, and a cluster for each allocator. */
+  /** A site without quarantine, and a cluster for each allocator. */
   async prepareSite(addresses: string, quota: number): Promise<void> {
     const quotas = Object.fromEntries(this.allocators.map(({ cluster }) => [cluster, quota]));
     const [first] = this.allocators;
@@ -88,7 +88,7 @@ export class LedgerLab {
     await prepareSite(first.client, this.site, addresses, quotas);
   }
 
-  /** Drops every packet between an allocator and etcd in one direction, silently. */
+  /** Drops every packet between an allocator and etcd in one direction, without an error. */
   async drop({ name, network }: Allocator, direction: Direction): Promise<void> {
     const [hook, match] = direction === 'to etcd' ? ['input', 'daddr'] : ['output', 'saddr'];
     await this.#etcdHost.loadRules(`
@@ -145,7 +145,7 @@ export class LedgerLab {
     }
   }
 
-  /** Repeats until etcd is up. */
+  /** Retries until etcd is up. */
   #createOperator(): Promise<string> {
     const words = [main, 'ipam', 'init', '--ledger', endpointsOf(0), '--name', 'test'];
     return waitFor('an operator', async () => {
@@ -157,7 +157,7 @@ export class LedgerLab {
   async #openForwarders(numbers: readonly number[]): Promise<void> {
     const ports = numbers.flatMap((index) => [apiPort(index), healthPort(index)]);
     const words = ports.map((port) => `${this.#socket(port)}=${port}`);
-    this.#start(this.#allocatorHost, 'doors', process.execPath, [pairWriter, ...words]);
+    this.#start(this.#allocatorHost, 'forwarders', process.execPath, [pairWriter, ...words]);
     for (const port of ports) {
       const from = { host: '127.0.0.1', port: 0 };
       this.#pairWriter.set(port, await openForwarder(from, { path: this.#socket(port) }));
@@ -202,7 +202,7 @@ export class LedgerLab {
   }
 }
 
-/** Waits until an allocator says that it is ready. Fails at once if its process has ended. */
+/** Waits until an allocator reports that it is ready. Fails at once if its process has ended. */
 export async function isReady(allocator: Allocator): Promise<void> {
   await waitFor(`${allocator.name} to be ready`, async () => {
     if (!allocator.process.isRunning()) {

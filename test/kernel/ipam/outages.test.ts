@@ -31,7 +31,7 @@ describe.skipIf(!available)('allocators on an etcd of three members', () => {
     if (allocator.process.isRunning()) return;
     throw new HopelessError(`${allocator.name} ended:\n${logTail(allocator.logFile)}`);
   };
-  /** Waits until every tenant has new answers: the service goes on. */
+  /** Waits until every tenant has new answers: the service continues. */
   const serviceGoesOn = async () => {
     const before = tenants.map(({ acknowledged }) => acknowledged);
     for (const [index, allocator] of lab.allocators.entries()) {
@@ -51,7 +51,7 @@ describe.skipIf(!available)('allocators on an etcd of three members', () => {
     });
 
   test.each<Direction>(['to etcd', 'from etcd'])(
-    'go on after packets %s were dropped for 1, 4, 8 and 15 s',
+    'continue after packets %s were dropped for 1, 4, 8 and 15 s',
     async (direction) => {
       await serviceGoesOn();
       const outages = outageSeconds.map(async (seconds, index) => {
@@ -68,7 +68,7 @@ describe.skipIf(!available)('allocators on an etcd of three members', () => {
     },
   );
 
-  test('say that they are not ready while etcd has no quorum, and go on when it has', async () => {
+  test('report that they are not ready while etcd has no quorum, and continue when it has', async () => {
     await serviceGoesOn();
     await lab.dropBetweenMembers();
     for (const allocator of lab.allocators)
@@ -77,14 +77,14 @@ describe.skipIf(!available)('allocators on an etcd of three members', () => {
     await serviceGoesOn();
   });
 
-  test('lost no acknowledged reservation and gave no address twice', async () => {
+  test('lost no acknowledged reservation and assigned no address twice', async () => {
     for (const tenant of tenants) await tenant.stop();
     for (const by of lab.allocators) {
       const held: string[] = [];
       for (const tenant of tenants) {
-        const told = await tenant.compare(by);
-        expect(told.problems).toEqual([]);
-        held.push(...told.held);
+        const result = await tenant.compare(by);
+        expect(result.problems).toEqual([]);
+        held.push(...result.held);
       }
       expect(new Set(held).size).toBe(held.length);
       expect(held.length).toBeGreaterThan(0);
@@ -93,7 +93,7 @@ describe.skipIf(!available)('allocators on an etcd of three members', () => {
     expect([...codes].filter((code) => code !== 'unavailable' && code !== 'timeout')).toEqual([]);
   });
 
-  test('say that they are ready after an outage in which nothing changed in the ledger', async () => {
+  test('report that they are ready after an outage without changes in the ledger', async () => {
     for (const allocator of lab.allocators) await lab.drop(allocator, 'to etcd');
     for (const allocator of lab.allocators) await saysNotReady(allocator);
     for (const allocator of lab.allocators) await lab.letThrough(allocator);

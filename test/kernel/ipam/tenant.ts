@@ -3,16 +3,16 @@ import { CausewayError } from '../../../packages/base/src/error/causeway-error.t
 import { freeOnce, listOnce, reserveOnce } from '../../contract/ipam/history.ts';
 import type { Allocator } from './ledger-lab.ts';
 
-/** What the tenant knows of one owner. `unknown`: the answer to the last call was lost. */
+/** State of one owner at the tenant. `unknown`: the answer to the last call was lost. */
 type Knowledge =
   | { readonly state: 'held'; readonly address: string; readonly fence: number }
   | { readonly state: 'free' }
   | { readonly state: 'unknown' };
 
-/** The calls that a tenant has under way at once. */
+/** Number of concurrent calls of a tenant. */
 const keyedQueue = 3;
 
-/** Reserves and frees addresses at one allocator without a pause, and remembers every answer. */
+/** Reserves and releases addresses at one allocator without a pause, and keeps every answer. */
 export class Tenant {
   readonly #allocator: Allocator;
   readonly #site: string;
@@ -32,13 +32,13 @@ export class Tenant {
     this.#work.catch(() => undefined);
   }
 
-  /** Rejects with what went wrong if a call was answered with an unexpected result. */
+  /** Rejects with the error if a call had an unexpected result. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#work;
   }
 
-  /** What contradicts the ledger as this allocator tells it; and all that the ledger holds. */
+  /** Contradictions to the ledger at this allocator, and all its reservations. */
   async compare(by: Allocator): Promise<{ problems: string[]; held: string[] }> {
     const { cluster } = this.#allocator;
     const { listed = {} } = await listOnce(by.client, this.#site, cluster);
@@ -72,13 +72,13 @@ export class Tenant {
     const known = this.#owners.get(owner);
     if (known?.state === 'held') {
       const { result } = await freeOnce(client, this.#site, cluster, owner, known.fence);
-      if (result !== 'freed') throw new Error(`${owner} was told ${result}`);
+      if (result !== 'freed') throw new Error(`${owner} got ${result}`);
       this.#owners.set(owner, { state: 'free' });
       return;
     }
     const { result, address, fence } = await reserveOnce(client, this.#site, cluster, owner);
     if (result !== 'held' || address === undefined || fence === undefined) {
-      throw new Error(`${owner} was told ${result}`);
+      throw new Error(`${owner} got ${result}`);
     }
     this.#owners.set(owner, { state: 'held', address, fence });
   }

@@ -21,7 +21,7 @@ const gone = (
   },
 });
 
-describe.skipIf(!canUseNamespaces())('connections to endpoints that are gone', () => {
+describe.skipIf(!canUseNamespaces())('connections to removed endpoints', () => {
   let lab: Lab;
   let first: Host;
   let second: Host;
@@ -49,7 +49,7 @@ describe.skipIf(!canUseNamespaces())('connections to endpoints that are gone', (
     return listing.stdout.split('\n').filter((line) => line.includes(text)).length;
   };
 
-  test('are forgotten, those to the others are not', async () => {
+  test('are deleted, those to the others are not', async () => {
     await lab.program(first, {
       services: [
         service({ protocol: 'UDP' }),
@@ -78,7 +78,7 @@ describe.skipIf(!canUseNamespaces())('connections to endpoints that are gone', (
     expect(await listed(first, 'ipv6', 'src=fd78::22')).toBe(0);
   });
 
-  test('stay where the endpoint still serves and has answered; those that it left without go', async () => {
+  test('stay if the endpoint still serves and has answered; unanswered ones are deleted', async () => {
     await lab.program(first, {
       services: [service({ protocol: 'UDP', dispatch: endpoints(1, 9) })],
     });
@@ -91,7 +91,7 @@ describe.skipIf(!canUseNamespaces())('connections to endpoints that are gone', (
     }));
     const answers = await lab.ask(lab.client, ...ask);
     const served = answers.filter(({ error }) => error === undefined).length;
-    // Nobody is at the second address.
+    // There is no server at the second address.
     expect(served).toBeGreaterThan(0);
     expect(served).toBeLessThan(30);
     const stillThere = (number: number) => ({ ...gone(number, 'UDP'), isStillThere: true });
@@ -101,28 +101,28 @@ describe.skipIf(!canUseNamespaces())('connections to endpoints that are gone', (
     });
   });
 
-  test('are found also where they were picked up from the server', async () => {
+  test('are also found if they were picked up from the server', async () => {
     const services = [service({ dispatch: endpoints(1) })];
     await lab.program(first, { services });
     await lab.program(second, { services });
     const { answers } = await lab.begin(lab.client, {
       address: virtual4,
       port: 80,
-      // Four seconds: long enough to be moved meanwhile.
+      // Four seconds: long enough to be moved in the meantime.
       say: 'download 400',
     });
     await lab.yield(first);
     await lab.take(second);
     const [download] = await answers;
     expect(download?.error).toBeUndefined();
-    // Whoever spoke first after the move decides which way round the entry is stored.
+    // The first packet after the move decides the direction in which the entry is stored.
     const backwards = () => listed(second, 'ipv4', 'src=10.78.0.21 dst=10.77.0.100 sport=8080');
     const removed = await withConntrack(second, (conntrack) => conntrack.forget([gone(1, 'TCP')]));
     expect(removed).toBe(1);
     expect(await backwards()).toBe(0);
   });
 
-  test('of a node are forgotten as a whole, and everything rewritten on request', async () => {
+  test('of a node are deleted as a whole, and on request everything rewritten', async () => {
     await lab.yield(second);
     await lab.take(first);
     await lab.program(first, { services: [service({ protocol: 'UDP' })] });
@@ -141,7 +141,7 @@ describe.skipIf(!canUseNamespaces())('connections to endpoints that are gone', (
       const node = { address: address('10.78.0.21') };
       const virtual = new Set([address(virtual4)]);
       const foreign = new Set([address('192.0.2.99')]);
-      // Connections that somebody else rewrites are none of ours.
+      // Connections that another component rewrites are left alone.
       expect(await conntrack.forget([node], undefined, foreign)).toBe(0);
       expect(await conntrack.forgetRewritten(foreign)).toBe(0);
       expect(await conntrack.forget([node], undefined, virtual)).toBeGreaterThan(0);

@@ -38,7 +38,7 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
   const manyPorts = (from: number, count: number) =>
     Array.from({ length: count }, (_, index) => from + index);
 
-  test('go where the tracer says, for each client port', async () => {
+  test('go to the backend that the tracer predicts, for each client port', async () => {
     const services = [service()];
     await program(...services);
     const ports = manyPorts(40_000, 60);
@@ -99,7 +99,7 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
     expect(counters.get('10.77.0.50 . 6 . 80')?.packets).toBe(5n);
   });
 
-  test('find nothing else on a virtual address, not even what the gateway listens on', async () => {
+  test('reach nothing else on a virtual address, not even listeners of the gateway', async () => {
     await program(service());
     const [ssh, dns, own] = await lab.ask(
       lab.client,
@@ -113,7 +113,7 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
     await lab.client.run('ping', '-c', '1', '-W', '20', virtual4);
   });
 
-  test('are refused by a service without endpoints, and swallowed where it says so', async () => {
+  test('are refused by a service without endpoints, and dropped if it says so', async () => {
     await program(
       service({ dispatch: endpoints() }),
       service({ dispatch: endpoints(), port: port(81), withoutEndpoints: 'drop' }),
@@ -127,7 +127,7 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
     expect(dropped?.error).toBe('timeout');
   });
 
-  test('are let in by source range only', async () => {
+  test('are accepted by source range only', async () => {
     await program(
       service({ sourceRanges: [prefix('10.77.0.100/32')] }),
       service({ port: port(81), sourceRanges: [prefix('10.77.0.0/26')] }),
@@ -153,7 +153,7 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
     expect(new Set(answers.map((answer) => whoAnswered(answer).backend)).size).toBe(1);
   });
 
-  test('stay with the backend that is remembered, until the time is up', async () => {
+  test('stay with the stored backend until the timeout', async () => {
     const remembering = (seconds: number) =>
       program(service({ affinity: { kind: 'client-timeout', seconds } }));
     await remembering(60);
@@ -168,10 +168,10 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
     );
     expect(new Set(burst.map((answer) => whoAnswered(answer).backend))).toEqual(new Set([first]));
     await remembering(1);
-    // Each try happens after the memory has expired; one of many must land elsewhere.
+    // Each attempt happens after the entry has expired; one of many must reach another backend.
     const seen = new Set([first]);
     for (let attempt = 0; attempt < 20 && seen.size < 2; attempt += 1) {
-      await forgotten(gateway);
+      await expired(gateway);
       seen.add(await ask(44_100 + attempt));
     }
     expect(seen.size).toBe(2);
@@ -230,7 +230,7 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
     expect(listing).toContain('counter packets 0');
   });
 
-  test('are held to the ingress policies of the pod they are sent to', async () => {
+  test('obey the ingress policies of their destination pod', async () => {
     const policy = (name: string, cidr: string, first: number) => ({
       namespace: 'n',
       name,
@@ -262,9 +262,9 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
   });
 });
 
-/** Waits until the kernel has let the elements of all dynamic sets expire. */
-async function forgotten(gateway: Host): Promise<void> {
-  await waitFor('the kernel to forget', async () => {
+/** Waits until the elements of all dynamic sets have expired. */
+async function expired(gateway: Host): Promise<void> {
+  await waitFor('the entries to expire', async () => {
     const listing = await gateway.run('nft', 'list', 'sets', 'inet');
     const dynamic = listing.split('set ').filter((part) => part.startsWith('clients-'));
     return dynamic.length > 0 && dynamic.every((part) => !part.includes('expires'));

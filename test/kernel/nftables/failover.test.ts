@@ -10,7 +10,7 @@ const chunks = 150;
 const chunkBytes = 16_384;
 const whole = chunks * chunkBytes;
 
-/** Two gateways that share nothing but the ruleset: no state is passed between them. */
+/** Two gateways that share only the ruleset: no state is passed between them. */
 describe.skipIf(!canUseNamespaces())('two gateways', () => {
   let lab: Lab;
   let first: Host;
@@ -45,7 +45,7 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
     await lab.take(to);
   };
 
-  test('hand over running downloads and uploads, and take them back, without a lost byte', async () => {
+  test('hand over running downloads and uploads, and back, without a lost byte', async () => {
     await programBoth(service({ dispatch: endpoints(1, 2, 3) }));
     const downloads = await lab.begin(lab.client, ...transfers(50_000, 10, `download ${chunks}`));
     const uploads = await lab.begin(lab.client, ...transfers(51_000, 10, `upload ${chunks}`));
@@ -66,20 +66,20 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
       const all = await second.run('conntrack', '-L', '-p', 'tcp', '--state', state);
       return [...new Set(all.match(/port=5700\d/g))];
     };
-    // Between two packets of the servers', so that theirs are the first to be seen.
+    // Between two packets of the servers, so that theirs are the first to be seen.
     await second.run('conntrack', '-F');
     await expect.poll(() => connections('ESTABLISHED')).toHaveLength(ports.length);
     downloads.kill();
     await downloads.answers;
     await expect.poll(() => connections('ESTABLISHED')).toEqual([]);
-    // Less than the ten seconds for which the kernel would remember the reset, and refuse.
+    // Less than the ten seconds for which the kernel would keep the reset, and refuse.
     const again = ports.map((each) => ({ ...each, say: 'who', timeoutMs: 5_000 }));
     const answers = await lab.ask(lab.client, ...again);
     await move(second, first);
     expect(answers.filter(({ error }) => error !== undefined)).toEqual([]);
   });
 
-  test('keep quiet about packets they cannot place, so that the connection lives on elsewhere', async () => {
+  test('drop packets of unknown connections without an answer, so that the connection survives elsewhere', async () => {
     await programBoth(service({ dispatch: endpoints(1, 2, 3) }));
     await second.setting('net.netfilter.nf_conntrack_tcp_loose', 0);
     const downloads = await lab.begin(lab.client, ...transfers(55_000, 5, `download ${chunks}`));
@@ -124,9 +124,9 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
     expect(answer === undefined ? '' : whoAnswered(answer).client).toBe('10.78.0.31');
   });
 
-  test('do not hand over what is masqueraded: the page on topologies says so', async () => {
+  test('do not hand over masqueraded connections, as the topologies page says', async () => {
     await programBoth(service({ dispatch: endpoints(1), masquerade: 'always' }));
-    // Four seconds: long enough to be moved meanwhile.
+    // Four seconds: long enough to be moved in the meantime.
     const long = 400;
     const requests = transfers(52_000, 3, `download ${long}`);
     const { answers } = await lab.begin(
@@ -139,7 +139,7 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
     await move(second, first);
   });
 
-  test('take no new connection where the address has moved and the way back has not', async () => {
+  test('accept no new connection if the address has moved and the return route has not', async () => {
     await programBoth(service({ dispatch: endpoints(1, 2, 3) }));
     const ask = async (from: number, patience: Pick<Request, 'timeoutMs'> = {}) => {
       const requests = transfers(from, 6, 'who').map((each) => ({ ...each, ...patience }));
@@ -158,7 +158,7 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
     await lab.take(first);
   });
 
-  test('stand beside a foreign firewall, and one that would stop a handover is found', async () => {
+  test('work beside a foreign firewall, and one that would stop a handover is found', async () => {
     await programBoth(service({ dispatch: endpoints(1) }));
     const strict = `table inet firewall { chain forward {
       type filter hook forward priority 0; policy drop;

@@ -13,15 +13,15 @@ import type {
 } from '../../../packages/nftables/src/compile/virtual-service.ts';
 import { TestNetwork, type Host } from '../../services/namespaces.ts';
 
-/** What a client is to do: say something to an address and tell what came back. */
+/** A client's request: what to send to an address. */
 export interface Request {
   readonly protocol?: 'TCP' | 'UDP';
   readonly address: string;
   readonly port: number;
   readonly localPort?: number;
-  /** How long to wait once nothing comes any more; very long when left out. */
+  /** How long to wait once no more data comes; very long by default. */
   readonly timeoutMs?: number;
-  /** `who` when left out; or `download CHUNKS`, `upload CHUNKS`. */
+  /** `who` by default; or `download CHUNKS`, `upload CHUNKS`. */
   readonly say?: string;
 }
 
@@ -46,8 +46,8 @@ const programs = path.join(import.meta.dirname, 'programs');
 
 /**
  * A client, gateways and backends: clients and gateways on the network `ext` (10.77.0.0/24, fd77::/64),
- * gateways and backends on `int` (10.78.0.0/24, fd78::/64). The backends' way out is 10.78.0.1, which
- * a gateway takes together with the virtual addresses.
+ * gateways and backends on `int` (10.78.0.0/24, fd78::/64). The backends' default route is 10.78.0.1, which a
+ * gateway takes together with the virtual addresses.
  */
 export class Lab {
   readonly network: TestNetwork;
@@ -65,7 +65,7 @@ export class Lab {
     await network.segment('int');
     const client = await network.host('client');
     await network.join(client, 'ext', '10.77.0.100/24', 'fd77::100/64');
-    // Away from the ports that tests choose for themselves.
+    // Outside the ports that tests choose.
     await client.setting('net.ipv4.ip_local_port_range', '10000 39999');
     return new Lab(network, client);
   }
@@ -95,7 +95,7 @@ export class Lab {
     return driver;
   }
 
-  /** A backend with a server on these ports, called by its number. */
+  /** A backend with a server on these ports, named by its number. */
   async backend(number: number, ...ports: number[]): Promise<Host> {
     const host = await this.network.host(`backend${number}`);
     await this.network.join(host, 'int', `10.78.0.2${number}/24`, `fd78::2${number}/64`);
@@ -115,7 +115,10 @@ export class Lab {
     return child;
   }
 
-  /** Gives the gateway the virtual addresses and the backends' way out, and says so to the neighbours. */
+  /**
+   * Gives the gateway the virtual addresses and the backends' default route, and announces them to the
+   * neighbors.
+   */
   async take(gateway: Host, ...more: string[]): Promise<void> {
     const external = ['10.77.0.50/32', 'fd77::50/128', ...more];
     const internal = ['10.78.0.1/32', 'fd78::1/128'];
@@ -132,7 +135,7 @@ export class Lab {
     await gateway.attempt('arping', ['-q', '-U', '-c', '1', '-w', '1', '-I', 'int', '10.78.0.1']);
   }
 
-  /** Takes the addresses away from the gateway, as if it had lost its links. */
+  /** Removes the addresses from the gateway, as if it had lost its links. */
   async yield(gateway: Host): Promise<void> {
     await gateway.ip('address', 'del', '10.77.0.50/32', 'dev', 'ext');
     await gateway.ip('address', 'del', '10.78.0.1/32', 'dev', 'int');
@@ -147,8 +150,8 @@ export class Lab {
   }
 
   /**
-   * Starts a client and resolves once all its connections are up; `answers` follow when it is done.
-   * Killed, it leaves its machine to reset what comes.
+   * Starts a client and resolves once all its connections are open; `answers` follow at its end. If it is
+   * killed, its machine resets incoming packets.
    */
   async begin(
     host: Host,
@@ -205,7 +208,7 @@ export function service(overrides: Partial<VirtualService> = {}): VirtualService
   };
 }
 
-/** The name of the backend that answered, and the client it saw. */
+/** The name of the backend that answered, and the client address that it saw. */
 export function whoAnswered({ text, error }: Answer): { backend: string; client: string } {
   const [backend = '', client = ''] = text.split(' ');
   return { backend: error ?? backend, client: client.replace('::ffff:', '') };

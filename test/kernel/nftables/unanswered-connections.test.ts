@@ -13,7 +13,7 @@ import { unansweredDeletionRequest } from '../../../packages/nftables/src/conntr
 import { canUseNamespaces, TestNetwork, type Host } from '../../services/namespaces.ts';
 
 const [major = 0, minor = 0] = os.release().split('.').map(Number);
-/** Older ones take the request for the deletion of one connection that there is not. */
+/** Older kernels take the request for the deletion of one missing connection. */
 const knowsFilters = major > 6 || (major === 6 && minor >= 8);
 
 const places = {
@@ -38,7 +38,7 @@ interface Entry {
   readonly port?: number;
 }
 
-describe.skipIf(!canUseNamespaces())('connections that nobody has answered', () => {
+describe.skipIf(!canUseNamespaces())('unanswered connections', () => {
   let network: TestNetwork;
   let host: Host;
   beforeAll(async () => {
@@ -67,7 +67,7 @@ describe.skipIf(!canUseNamespaces())('connections that nobody has answered', () 
       .sort((left, right) => left - right);
   };
 
-  test.each([4, 6] as const)('go, all others stay: IPv%s', async (family) => {
+  test.each([4, 6] as const)('are deleted, all others stay: IPv%s', async (family) => {
     const { here, elsewhere } = places[family];
     await enter(family, { from: 1001, ...here });
     await enter(family, { from: 1002, ...here });
@@ -88,9 +88,9 @@ describe.skipIf(!canUseNamespaces())('connections that nobody has answered', () 
     expect(await entered(family)).toEqual([1003, 1004, 1005, 1006, 1007]);
   });
 
-  // Between our look at the table and our word somebody may answer: the kernel has to look itself.
+  // An answer may come between the listing and the deletion: the kernel has to check it.
   test.runIf(knowsFilters).each([4, 6] as const)(
-    'and are answered meanwhile, stay: IPv%s',
+    'that are answered in the meantime stay: IPv%s',
     async (family) => {
       const { client, here } = places[family];
       await enter(family, { from: 1001, ...here });

@@ -29,7 +29,7 @@ describe.skipIf(!isRunnable)('servers in namespaces', () => {
     return runOrThrow(program, [...words, ...command]);
   };
 
-  test('the namespace of one that was closed goes, with its cable', async () => {
+  test('the namespace of a closed server is deleted, with its cable', async () => {
     await servers.open('web', namespaces.pathOf('pod'), [{ protocol: 'TCP', port: 80 }]);
     expect(await on('client', 'curl', '-sS', `http://${address}/`)).toContain('web saw 192.0.2.2');
     expect(await on('switch', 'ip', '-brief', 'link')).toContain('port1');

@@ -31,7 +31,7 @@ const main = path.join(
 );
 const relay = path.join(import.meta.dirname, 'programs', 'relay.ts');
 
-/** The command `causeway proxy` on the node of a ProxyLab, and an embedded API that it follows. */
+/** The command `causeway proxy` on the node of a ProxyLab, with an embedded API. */
 export class CommandLab {
   readonly lab: ProxyLab;
   readonly client: KubeClient;
@@ -52,7 +52,7 @@ export class CommandLab {
     this.#forwarder = forwarder;
   }
 
-  /** With the embedded API unless another one is given. */
+  /** Uses the embedded API by default. */
   static async create(
     startApi: () => Promise<TestApi> = startEmbeddedKubernetes,
   ): Promise<CommandLab> {
@@ -94,7 +94,7 @@ export class CommandLab {
     return path.join(this.directory, 'proxy.log');
   }
 
-  /** Starts the command with a KubeProxyConfiguration and more words. */
+  /** Starts the command with a KubeProxyConfiguration and more arguments. */
   async start(fields: object, ...words: string[]): Promise<ServiceProcess> {
     return this.startCompiled(main, fields, ...words);
   }
@@ -141,7 +141,7 @@ export class CommandLab {
     return proxy;
   }
 
-  /** What the node's own HTTP servers answer. */
+  /** Answer of the node's own HTTP servers. */
   async get(url: string): Promise<{ status: number; body: string }> {
     const script = `const r = await fetch(process.argv[1]).catch(() => ({ status: 0, text: () => '' }));
       console.log(JSON.stringify({ status: r.status, body: await r.text() }));`;
@@ -168,7 +168,7 @@ export interface TestApi {
   stop(): Promise<void>;
 }
 
-/** From a socket in the file system, which knows no network namespaces, to the API. */
+/** Forwards from a Unix socket, which is independent of network namespaces, to the API. */
 export async function openForwarder(socket: string, port: number): Promise<net.Server> {
   const forwarder = net.createServer((near) => {
     const far = net.connect(port, '127.0.0.1');
@@ -180,7 +180,7 @@ export async function openForwarder(socket: string, port: number): Promise<net.S
   return forwarder;
 }
 
-/** From a port of the host's own loopback to that socket. */
+/** Forwards from a port of the host's own loopback to that socket. */
 export async function openWindow(host: Host, port: number, socket: string): Promise<void> {
   const child = host.start(process.execPath, relay, String(port), socket);
   await new Promise<void>((resolve, reject) => {

@@ -60,7 +60,7 @@ describe.skipIf(!canUseNamespaces())('causeway proxy as a command', () => {
   });
   afterAll(() => lab.remove());
 
-  test('serves what the cluster has and follows its changes', async () => {
+  test("serves the cluster's Services and follows changes", async () => {
     await becomes('10.96.7.1', 80, 'p1 10.1.1.5');
     await becomes(nodeIp, 30_001, 'p1 10.1.1.5');
     const name = { namespace: 'shop', name: 'web-1' };
@@ -68,11 +68,11 @@ describe.skipIf(!canUseNamespaces())('causeway proxy as a command', () => {
       endpoints: slice('web', 'p2').endpoints,
     });
     await becomes('10.96.7.1', 80, 'p2 10.1.1.9');
-    // Those of another proxy are not ours.
+    // Services of another proxy are left alone.
     expect(await ask('10.96.7.2', 80, soon)).toBe('timeout');
   });
 
-  test('tells its health, mode and metrics where kube-proxy does', async () => {
+  test("serves its health, mode and metrics at kube-proxy's addresses", async () => {
     const { body } = await healthIs(200);
     expect(JSON.parse(body)).toMatchObject({ nodeEligible: true });
     expect(body).toContain('lastUpdated');
@@ -87,7 +87,7 @@ describe.skipIf(!canUseNamespaces())('causeway proxy as a command', () => {
     });
   });
 
-  test("sets the kernel's time-outs, also where kube-proxy never ran", async () => {
+  test("sets the kernel's timeouts, even if kube-proxy never ran", async () => {
     const read = async (name: string) =>
       (await lab.lab.host('node').run('sysctl', '-n', `net.netfilter.${name}`)).trim();
     for (const [name, seconds] of [
@@ -119,7 +119,7 @@ describe.skipIf(!canUseNamespaces())('causeway proxy as a command', () => {
     await becomes(nodeIp, 30_003, `p1 ${clientIp}`);
   });
 
-  test('serves on while it is killed and started again', async () => {
+  test('keeps serving while it is killed and restarted', async () => {
     proxy.kill('SIGKILL');
     await proxy.exited;
     expect(await ask('10.96.7.1', 80)).toBe('p2 10.1.1.9');
@@ -131,7 +131,7 @@ describe.skipIf(!canUseNamespaces())('causeway proxy as a command', () => {
     await becomes('10.96.7.1', 80, 'p1 10.1.1.5');
   });
 
-  test('says what of its configuration has no effect', async () => {
+  test('reports configuration without an effect', async () => {
     await proxy.stop();
     expect(await ask('10.96.7.1', 80)).toBe('p1 10.1.1.5');
     proxy = await lab.start({ ipvs: { strictARP: true }, portRange: '1-2' });
@@ -140,11 +140,11 @@ describe.skipIf(!canUseNamespaces())('causeway proxy as a command', () => {
         (await fs.readFile(lab.logFile, 'utf8')).includes(`${name} has no effect`),
       );
     }
-    // Without --services=all only labelled Services are ours.
+    // Without --services=all only labelled Services are served.
     await becomes('10.96.7.1', 80, 'timeout');
   });
 
-  test('cleans up after itself', async () => {
+  test('cleans up its rules', async () => {
     await proxy.stop();
     const tables = () => lab.lab.host('node').run('nft', 'list', 'tables');
     expect(await tables()).toContain('causeway-proxy');

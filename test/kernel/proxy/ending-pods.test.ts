@@ -9,17 +9,17 @@ import { endpoint, heard, layout, ProxyLab } from './proxy-lab.ts';
 
 const cluster = { address: '10.96.0.1', port: 80 };
 const web = makeService({ spec: { ports: [{ port: 80 }] } });
-/** A pod that has closed its port: nobody listens there. */
+/** A pod that has closed its port. */
 const closed = makeSlice({ endpoints: [endpoint('p1')], ports: [{ port: 9_999 }] });
-/** One whose address leads nowhere any more. */
+/** A pod with an unreachable address. */
 const gone = makeSlice({ endpoints: [{ addresses: ['10.1.2.77'], nodeName: 'node2' }] });
 const other = makeSlice({ endpoints: [endpoint('p2')] });
 
-describe.skipIf(!canUseNamespaces())('pods that end before anybody hears of it', () => {
+describe.skipIf(!canUseNamespaces())('pods that end before it is known', () => {
   let lab: ProxyLab;
   beforeAll(async () => {
     lab = await ProxyLab.create();
-    // What is sent to the pod that is gone gets lost on the other node.
+    // Packets to the deleted pod are lost on the other node.
     await lab.host('remote').ip('route', 'add', 'blackhole', '10.1.2.77');
     await lab.startProxy();
     await lab.change((proxy) => proxy.synced());
@@ -31,9 +31,9 @@ describe.skipIf(!canUseNamespaces())('pods that end before anybody hears of it',
     lab.host('node').run('nft', 'list', 'set', 'inet', layout.table, set);
 
   test.each(['client', 'node'] as const)(
-    'a client (%s) that one of them refuses is served by another when it tries again',
+    'a client (%s) that one of them refuses is served by another on its next attempt',
     async (from) => {
-      // The client tries again after a second; on a busy machine the rules may be later than that.
+      // The client tries again after a second; on a busy machine the rules may come later.
       const answer = await waitFor('rules that are there in time', async () => {
         await lab.serve(web, closed);
         const before = await list('refusals4');
@@ -47,13 +47,13 @@ describe.skipIf(!canUseNamespaces())('pods that end before anybody hears of it',
     },
   );
 
-  test('one that goes on refusing is told to the client', async () => {
+  test('a permanent refusal reaches the client', async () => {
     await lab.serve(web, closed);
     expect(await ask('client')).toEqual(['ECONNREFUSED']);
     expect(await ask('node')).toEqual(['ECONNREFUSED']);
   });
 
-  test('a try that one of them never answers is led to another', async () => {
+  test('an unanswered attempt is sent to another pod', async () => {
     await lab.serve(web, gone);
     const before = await list('counts4');
     const asked = ask('client');
@@ -63,7 +63,7 @@ describe.skipIf(!canUseNamespaces())('pods that end before anybody hears of it',
   });
 });
 
-/** The ports of clients that are new in a listing of refusals. */
+/** The client ports that are new in a listing of refusals. */
 function portsIn(listing: string, before: string): string[] {
   const ports = (text: string) => text.match(/\. \d+ \. [\d.]+ \. 9999/g) ?? [];
   return ports(listing).filter((each) => !before.includes(each));

@@ -48,8 +48,8 @@ const nodeContext: NodeContext = {
 const programs = path.join(import.meta.dirname, '..', 'nftables', 'programs');
 
 /**
- * A node with two pods, another node with one, and a client outside. Each pod has a link of its own to
- * its node, as with most network plugins; the nodes and the client share the network `ext`.
+ * A node with two pods, another node with one, and a client outside. Each pod has its own link to its node,
+ * as with most network plugins; the nodes and the client share the network `ext`.
  */
 export class ProxyLab {
   readonly network: TestNetwork;
@@ -87,7 +87,7 @@ export class ProxyLab {
     this.#proxy = undefined;
   }
 
-  /** Says something to the proxy and waits until the kernel has followed. */
+  /** Sends a change to the proxy and waits until the kernel has it. */
   async change(say: (proxy: BaseProxy) => void): Promise<void> {
     const { proxy } = this;
     const committed = new Promise<void>((resolve) => {
@@ -100,7 +100,7 @@ export class ProxyLab {
     await committed;
   }
 
-  /** Serves just this. */
+  /** Serves only this. */
   async serve(service: Service, ...slices: EndpointSlice[]): Promise<void> {
     await this.change((proxy) => {
       for (const slice of slices) proxy.setSlice(slice);
@@ -129,7 +129,7 @@ export class ProxyLab {
     await node.setting('net.ipv4.ip_forward', 1);
     await node.setting('net.ipv6.conf.all.forwarding', 1);
     await network.join(node, 'ext', `${nodeIp}/24`, `${nodeIp6}/64`);
-    // What it refuses and what it would redirect share one allowance; here the way out is the way in.
+    // Refusals and redirects share one rate limit; here the outgoing interface is the incoming one.
     await node.setting('net.ipv4.icmp_ratelimit', 0);
     await node.setting('net.ipv6.icmp.ratelimit', 0);
     await network.join(this.host('client'), 'ext', `${clientIp}/24`, 'fd99::100/64');
@@ -144,7 +144,7 @@ export class ProxyLab {
     ] as const) {
       await this.host('client').ip('route', 'add', to, 'via', via);
     }
-    // The node itself needs a route for what it sends to a Service, as every node has one.
+    // The node itself needs a route for packets to a Service, as every node has one.
     await node.ip('route', 'add', 'default', 'via', clientIp);
     await node.ip('-6', 'route', 'add', 'default', 'via', 'fd99::100');
     for (const name of ['p1', 'p2', 'remote'] as const) await this.listen(name, name, 8080);
@@ -181,7 +181,7 @@ export class ProxyLab {
   }
 }
 
-/** A base proxy whose rules are in a node's namespace. */
+/** A base proxy with its rules in a node's namespace. */
 class RunningProxy {
   readonly proxy: BaseProxy;
   readonly #stop: () => Promise<void>;
@@ -224,7 +224,7 @@ export function endpoint(name: PodName, family: 'v4' | 'v6' = 'v4') {
   return { addresses: [pods[name][family]], nodeName: name === 'remote' ? 'node2' : 'node1' };
 }
 
-/** `p1 10.1.1.10`: who answered and whom it saw; or what went wrong. */
+/** `p1 10.1.1.10`: the pod that answered and the client address that it saw; or the error. */
 export function heard({ text, error }: Answer): string {
   const [who = '', seen = ''] = text.split(' ');
   return error ?? `${who} ${seen.replace('::ffff:', '')}`;

@@ -86,7 +86,7 @@ describe.skipIf(!canUseNamespaces())('Services on a node, with real packets', ()
     expect(await who('p1', undefinedPort)).toEqual(['ECONNREFUSED']);
   });
 
-  test('under externalTrafficPolicy Local keep the client and stay here', async () => {
+  test("with externalTrafficPolicy Local keep the client's address and stay on the node", async () => {
     const local = web({ externalTrafficPolicy: 'Local' });
     await lab.serve(local, slice(endpoint('p1'), endpoint('remote')));
     const often = times(40, balancer);
@@ -105,7 +105,7 @@ describe.skipIf(!canUseNamespaces())('Services on a node, with real packets', ()
     expect(await who('node', balancer, nodePort)).toEqual([`remote ${nodeIp}`, `remote ${nodeIp}`]);
   });
 
-  test('let in only their source ranges at load balancer addresses', async () => {
+  test('accept only their source ranges at load balancer addresses', async () => {
     const ranges = web({ loadBalancerSourceRanges: ['10.1.0.0/16'] });
     await lab.serve(ranges, slice(endpoint('p1')));
     expect(await who('client', { ...balancer, ...quickly }, nodePort)).toEqual([
@@ -115,7 +115,7 @@ describe.skipIf(!canUseNamespaces())('Services on a node, with real packets', ()
     expect(await who('p2', balancer)).toEqual(['p1 10.1.1.5']);
   });
 
-  test('remember their clients over all addresses', async () => {
+  test('keep the backend of a client over all addresses', async () => {
     const sticky = web({ sessionAffinity: 'ClientIP' });
     await lab.serve(sticky, slice(endpoint('p1'), endpoint('p2'), endpoint('remote')));
     const [first = ''] = await who('client', cluster);
@@ -162,7 +162,7 @@ describe.skipIf(!canUseNamespaces())('Services on a node, with real packets', ()
     });
     const toCluster = request(45_000, { address: '10.96.0.1', port: 53 });
     const toNodePort = request(45_001, { address: nodeIp, port: 30_053 });
-    // Past the rules, before there are any for it.
+    // Sent before there are rules for it.
     await lab.change((proxy) => proxy.removeService('shop/web'));
     await lab.ask('client', { ...toCluster, ...quickly }, { ...toNodePort, ...quickly });
     await lab.serve(udp, endpoints('p1'));
@@ -173,7 +173,7 @@ describe.skipIf(!canUseNamespaces())('Services on a node, with real packets', ()
     expect(await who('client', toCluster, toNodePort)).toEqual(['ECONNREFUSED', 'ECONNREFUSED']);
   });
 
-  test('stay when the proxy ends, and the next one changes only what is different', async () => {
+  test('stay when the proxy ends, and the next proxy changes only differences', async () => {
     await lab.serve(web(), slice(endpoint('p1')));
     const list = () => lab.host('node').run('nft', '-n', 'list', 'table', 'inet', 'causeway-proxy');
     const before = await list();
@@ -190,7 +190,7 @@ describe.skipIf(!canUseNamespaces())('Services on a node, with real packets', ()
     expect(await who('client', cluster)).toEqual(['p1 10.1.1.5']);
   });
 
-  test('keep TCP connections to an endpoint that was taken out', async () => {
+  test('keep TCP connections to a removed endpoint', async () => {
     await lab.serve(web(), slice(endpoint('p1')));
     const running = lab.ask('client', { ...cluster, say: 'download 60', timeoutMs: 20_000 });
     await lab

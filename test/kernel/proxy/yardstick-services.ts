@@ -9,7 +9,7 @@ import type {
 } from '../../../packages/kubernetes/src/objects/network-objects.ts';
 import { endpoint, type PodName } from './proxy-lab.ts';
 
-/** A Service to compare two proxies by. */
+/** A Service to compare two proxies with. */
 export interface Specimen {
   readonly name: string;
   readonly endpoints: readonly Endpoint[];
@@ -79,7 +79,7 @@ export const specimens: readonly Specimen[] = [
   },
 ];
 
-/** Where the specimen with this number is reached. */
+/** The addresses of the specimen with this number. */
 export function addressesOf(number: number) {
   return {
     cluster: { address: `10.96.8.${number + 1}`, port: 80 },

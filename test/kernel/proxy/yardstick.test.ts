@@ -20,9 +20,9 @@ const available =
   }));
 
 const places = ['client', 'p1', 'p2', 'node'] as const;
-/** So many that each of three endpoints is met. */
+/** Enough to reach each of three endpoints. */
 const tries = 45;
-/** Those that are silent end together, so long after the last that is not. */
+/** Unanswered ones end together, this long after the last answer. */
 const patienceMs = 3_000;
 
 const seenBy: Readonly<Record<string, string>> = {
@@ -31,7 +31,7 @@ const seenBy: Readonly<Record<string, string>> = {
   [pods.p2.v4]: 'p2',
 };
 
-/** Who answered and whom it saw; any address of the node is the node. */
+/** The pod that answered and the client address that it saw; any address of the node counts as the node. */
 function outcome({ text, error }: Answer): string {
   if (error !== undefined) return error;
   const [who = '', seen = ''] = text.split(' ');
@@ -66,7 +66,7 @@ describe.skipIf(!available)('causeway proxy beside the real kube-proxy', () => {
   });
   afterAll(() => lab.remove());
 
-  /** What every place gets at every address of every Service. */
+  /** The results of every client at every address of every Service. */
   async function survey(): Promise<Map<string, string[]>> {
     const found = new Map<string, Set<string>>();
     const surveyFrom = async (place: (typeof places)[number]) => {
@@ -87,7 +87,7 @@ describe.skipIf(!available)('causeway proxy beside the real kube-proxy', () => {
         found.set(name, outcomes.add(outcome(answer)));
       }
     };
-    // Two at a time: mostly they wait for what never answers.
+    // Two at a time: mostly they wait for timeouts.
     await Promise.all(places.slice(0, 2).map(surveyFrom));
     await Promise.all(places.slice(2).map(surveyFrom));
     return new Map([...found].map(([name, outcomes]) => [name, [...outcomes].sort(byText)]));
@@ -95,7 +95,7 @@ describe.skipIf(!available)('causeway proxy beside the real kube-proxy', () => {
 
   const byText = (left: string, right: string) => (left < right ? -1 : 1);
 
-  /** The last Service that every proxy serves is there, and health is well. */
+  /** Waits until the last Service that every proxy serves works, and the health check succeeds. */
   async function ready(proxy: ServiceProcess): Promise<void> {
     await waitFor('the proxy', async () => {
       if (!proxy.isRunning()) throw new HopelessError(logTail(lab.logFile));
@@ -125,7 +125,7 @@ describe.skipIf(!available)('causeway proxy beside the real kube-proxy', () => {
       );
     expect(differences).toEqual([]);
     expect(theirs.size).toBe(specimens.length * 5 * places.length);
-    // The yardstick measures something.
+    // The comparison is not empty.
     expect(theirs.get('plain cluster from p2')).toHaveLength(3);
     expect(theirs.get('none nodePort from client')).toEqual(['ECONNREFUSED']);
     expect(theirs.get('local balancer from client')).toEqual(['p1 sees client']);

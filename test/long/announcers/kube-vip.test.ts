@@ -23,11 +23,11 @@ describe.skipIf(!available)('kube-vip', () => {
 
   afterAll(() => lab.stop());
 
-  test('kube-vip announces what it is told, in both families, and is found by its lease', async () => {
+  test('kube-vip announces its addresses in both families, and is found by its lease', async () => {
     await lab.cluster.create('web', { spec: { ipFamilyPolicy: 'RequireDualStack' } });
     const addresses = await lab.shown('web', 2);
-    const told = await lab.cluster.annotation('web', 'kube-vip.io/loadbalancerIPs');
-    expect(told?.split(',')).toEqual(addresses);
+    const annotated = await lab.cluster.annotation('web', 'kube-vip.io/loadbalancerIPs');
+    expect(annotated?.split(',')).toEqual(addresses);
     for (const address of addresses) {
       await lab.onInterface(address, true);
       expect(await lab.stateOf(address)).toMatchObject({ state: 'held', cluster: 'blue' });
@@ -38,7 +38,7 @@ describe.skipIf(!available)('kube-vip', () => {
     expect(await detector.find(never)).toEqual(['kube-vip']);
   });
 
-  test('a deleted Service goes, kube-vip stops, and then its addresses are freed as withdrawn', async () => {
+  test('when a Service is deleted, kube-vip withdraws its addresses, and then they are released as withdrawn', async () => {
     const addresses = await lab.cluster.addressesOf('web');
     await lab.cluster.client.delete(services, named('web'));
     await lab.gone('web');
@@ -48,7 +48,7 @@ describe.skipIf(!available)('kube-vip', () => {
     }
   });
 
-  test('a Service that is created anew at once does not keep the address of the one before', async () => {
+  test('a Service that is recreated at once does not keep the previous address', async () => {
     await lab.cluster.create('anew');
     const [before = ''] = await lab.shown('anew', 1);
     await lab.onInterface(before, true);
@@ -58,14 +58,14 @@ describe.skipIf(!available)('kube-vip', () => {
     const [after = ''] = await lab.shown('anew', 1);
     await lab.onInterface(after, true);
     if (after !== before) {
-      // The lease is held again, and for the other one: the end of the first was seen.
+      // The lease is held again, for the new Service: the deletion was seen.
       expect(await lab.restOf(before)).toBeLessThanOrEqual(60_000);
       await lab.onInterface(before, false);
     }
     expect(await lab.stateOf(after)).toMatchObject({ state: 'held', cluster: 'blue' });
   });
 
-  test('it leaves an address that others were given as soon as it is told the next one', async () => {
+  test('kube-vip withdraws a reassigned address as soon as it gets the next one', async () => {
     await lab.cluster.create('moved');
     const [before = ''] = await lab.shown('moved', 1);
     await lab.onInterface(before, true);
@@ -83,18 +83,18 @@ describe.skipIf(!available)('kube-vip', () => {
     expect(await lab.stateOf(after)).toMatchObject({ state: 'held', cluster: 'blue' });
   });
 
-  test('it goes on announcing what is no load balancer any more, and the address is given to nobody', async () => {
+  test('kube-vip keeps announcing a Service that is no longer a load balancer, and the address is not reassigned', async () => {
     await lab.cluster.create('changed');
     const [address = ''] = await lab.shown('changed', 1);
     await lab.onInterface(address, true);
     await lab.cluster.client.patchMerge(services, named('changed'), { spec: { type: 'NodePort' } });
-    // Who is announced later is seen later: the change has been seen, too.
+    // Services are processed in order: once this one is announced, the change has been seen.
     await lab.cluster.create('later');
     const [later = ''] = await lab.shown('later', 1);
     await lab.onInterface(later, true);
     expect(await lab.isOnInterface(address)).toBe(true);
     expect(await lab.stateOf(address)).toMatchObject({ state: 'held' });
-    // Nor does it stop when the Service is deleted after that.
+    // It does not stop when the Service is deleted after that, either.
     await lab.cluster.client.delete(services, named('changed'));
     await lab.gone('changed');
     await lab.cluster.client.delete(services, named('later'));

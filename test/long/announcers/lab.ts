@@ -20,7 +20,7 @@ export const lan = 'lan';
 const forwarder = path.join(import.meta.dirname, 'programs', 'inner-forwarder.ts');
 const generous = { timeoutMs: 120_000 };
 
-/** Whether the announcers can be had here, and a node to run them on. They are built once. */
+/** Whether the announcers, and a node to run them on, are available here. They are built once. */
 export function canRun(programs: readonly ProgramName[]): Promise<boolean> {
   if (!canUseNamespaces()) return Promise.resolve(false);
   return isAvailable(async () => {
@@ -30,12 +30,12 @@ export function canRun(programs: readonly ProgramName[]): Promise<boolean> {
 }
 
 /**
- * A real kube-apiserver, a node that is a network namespace where announcers run as they do on real
- * nodes, the ledger, and our controller on it.
+ * A real kube-apiserver, a node that is a network namespace where announcers run as on real nodes, the
+ * ledger, and the controller with it.
  */
 export class AnnouncerLab {
   readonly cluster: ClusterUnderTest;
-  /** The cluster's own credential. */
+  /** With the cluster's own credential. */
   readonly ipam: IpamClient;
   readonly #directory: string;
   readonly #kubeconfig: string;
@@ -75,7 +75,7 @@ export class AnnouncerLab {
     const inside = node.start(process.execPath, forwarder, String(port), socket);
     await new Promise<void>((resolve, reject) => {
       inside.stdout?.once('data', () => resolve());
-      inside.once('exit', () => reject(new Error('there is no way into the namespace')));
+      inside.once('exit', () => reject(new Error('the namespace is not reachable')));
     });
     const cluster = await ClusterUnderTest.on(kubeconfig, async () => {
       await outside.close();
@@ -107,13 +107,13 @@ export class AnnouncerLab {
     return text.includes(` ${address}/`);
   }
 
-  /** Waits until the address is on the node's interface, or no longer. */
+  /** Waits until the address is, or is no longer, on the node's interface. */
   async onInterface(address: string, expected: boolean): Promise<void> {
     const what = `${address} to be ${expected ? 'on' : 'off'} the interface`;
     await waitFor(what, async () => (await this.isOnInterface(address)) === expected, generous);
   }
 
-  /** Waits until the Service's status shows as many addresses, and answers with them. */
+  /** Waits until the Service's status shows this number of addresses, and returns them. */
   shown(name: string, count: number): Promise<readonly string[]> {
     return waitFor(
       `${name} to show ${count} addresses`,
@@ -138,10 +138,10 @@ export class AnnouncerLab {
     return this.#server.operator.call('whoHas', asked, never);
   }
 
-  /** Waits until the address rests, and answers with how long it will. */
+  /** Waits until the address is in quarantine, and returns how long it stays there. */
   async restOf(address: string): Promise<number> {
     return waitFor(
-      `${address} to rest`,
+      `${address} to be in quarantine`,
       async () => {
         const { state, until = 0 } = await this.stateOf(address);
         return state === 'resting' ? until - Date.now() : undefined;
@@ -150,7 +150,10 @@ export class AnnouncerLab {
     );
   }
 
-  /** Takes what the cluster has from it while its controller is away, and gives the address to others. */
+  /**
+   * Reclaims the cluster's addresses while its controller is stopped, and assigns the address to another
+   * owner.
+   */
   async giveToOthers(address: string): Promise<void> {
     const call = this.#server.operator.call.bind(this.#server.operator);
     const params = { site: 'edge' };
@@ -172,7 +175,7 @@ export class AnnouncerLab {
   }
 }
 
-/** What is seen withdrawn rests for a minute, all else for ten. */
+/** An address that is seen withdrawn stays in quarantine for one minute, any other for ten. */
 const times = { quarantineMs: 60_000, unconfirmedQuarantineMs: 600_000 };
 
 async function startLedger(): Promise<{ server: ServerUnderTest; ipam: IpamClient }> {

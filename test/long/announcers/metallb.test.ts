@@ -46,7 +46,7 @@ describe.skipIf(!available)('MetalLB', () => {
       metadata: { namespace, name: 'shared' },
       spec: { ipAddressPools: ['shared'], interfaces: [lan] },
     });
-    // Its statuses belong to the pod that it thinks to be.
+    // Its statuses belong to the pod that it is configured to be.
     const containers = [{ name: 'speaker', image: 'metallb' }];
     await client.create(pods, { metadata: { namespace, name: 'speaker' }, spec: { containers } });
     const common = [`--namespace=${namespace}`];
@@ -62,7 +62,7 @@ describe.skipIf(!available)('MetalLB', () => {
 
   afterAll(() => lab.stop());
 
-  test('MetalLB is found, announces what it is told, and shows it', async () => {
+  test('MetalLB is found, announces its addresses, and reports them', async () => {
     await lab.cluster.create('web', { spec: { ipFamilyPolicy: 'RequireDualStack' } });
     for (const [addressType, address] of [
       ['IPv4', '10.0.0.5'],
@@ -79,15 +79,15 @@ describe.skipIf(!available)('MetalLB', () => {
       });
     }
     const addresses = await lab.shown('web', 2);
-    const told = await lab.cluster.annotation('web', 'metallb.io/loadBalancerIPs');
-    expect(told?.split(',').toSorted()).toEqual([...addresses].toSorted());
+    const annotated = await lab.cluster.annotation('web', 'metallb.io/loadBalancerIPs');
+    expect(annotated?.split(',').toSorted()).toEqual([...addresses].toSorted());
     for (const address of addresses) {
       expect(await lab.stateOf(address)).toMatchObject({ state: 'held', cluster: 'blue' });
     }
     await expect.poll(announcedServices, { timeout: 120_000, interval: 100 }).toEqual(['web']);
   });
 
-  test('a deleted Service is no longer announced, and then its addresses are freed as withdrawn', async () => {
+  test('a deleted Service is no longer announced, and then its addresses are released as withdrawn', async () => {
     const addresses = await lab.cluster.addressesOf('web');
     await lab.cluster.client.delete(services, named('web'));
     await lab.gone('web');
@@ -98,7 +98,7 @@ describe.skipIf(!available)('MetalLB', () => {
   });
 });
 
-/** As MetalLB ships them: what it writes must pass its own schemas. */
+/** As MetalLB ships them: its objects must pass its own schemas. */
 async function installItsResources(): Promise<void> {
   const sources = await sourceDirectory('metallb-controller');
   const directory = path.join(sources, 'config', 'crd', 'bases');

@@ -35,7 +35,7 @@ describe.skipIf(!hasKubectl)('moving from ch-k8s-lbaas', () => {
   const ports = new Map<string, string>();
   const oldAgents = new Map<string, OldAgent>();
   const newAgents = new Map<string, ServiceProcess>();
-  /** The gateways as the controller's settings name them at the moment. */
+  /** The gateways in the controller's settings at the moment. */
   const agents = new Map<string, object>();
 
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describe.skipIf(!hasKubectl)('moving from ch-k8s-lbaas', () => {
     OS_CLOUD: 'demo',
   });
   const run = (line = '') => terminal.run(line, env());
-  /** The page's settings, with what is this operator's own. */
+  /** The page's settings, with this operator's own values. */
   const writeSettings = async (change: object = {}): Promise<number> => {
     const settings = page.settings();
     const port = await freePort();
@@ -112,7 +112,7 @@ describe.skipIf(!hasKubectl)('moving from ch-k8s-lbaas', () => {
     }
   };
   const served = () => moved.map((name, index) => `${fixed.get(name)}:${80 + index}`).sort();
-  /** Causeway's agent on a gateway, whose kernel is in memory. */
+  /** Causeway's agent on a gateway, with a kernel in memory. */
   const startAgent = async (name: string, more: object = {}) => {
     const [port, metrics] = [await freePort(), await freePort()];
     const address = '127.0.0.1';
@@ -183,7 +183,10 @@ describe.skipIf(!hasKubectl)('moving from ch-k8s-lbaas', () => {
 
   page.step('Step 1: the controller', 3, async () => {
     for (const agent of oldAgents.values()) {
-      await waitFor('the old agent to be told', () => agent.serves().join() === served().join());
+      await waitFor(
+        'the old agent to get its configuration',
+        () => agent.serves().join() === served().join(),
+      );
     }
     const picky = { loadBalancerSourceRanges: ['192.0.2.0/24'] };
     await lbaas.client.create(services, plainService('picky', 443, {}, picky));
@@ -291,7 +294,7 @@ describe.skipIf(!hasKubectl)('moving from ch-k8s-lbaas', () => {
   page.step('Step 3: closing the way back', 3, async ({ commands: [remove] }) => {
     await run(filled(remove, old));
     await run(`kubectl delete service ${moved.join(' ')}`);
-    // Ports go after their Service, once no gateway can announce them.
+    // Ports are deleted after their Service, once no gateway can announce them.
     await waitFor('ports and floating IPs to go', async () => {
       const left = await lbaas.owned();
       if (left.length > 0) throw new Error(left.join(', '));

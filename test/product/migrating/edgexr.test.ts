@@ -125,7 +125,7 @@ describe.skipIf(!hasKubectl)('moving from EdgeXR', () => {
   });
 
   page.step('Steps', 6, async ({ commands: [check] }) => {
-    // The command of the cluster has the cluster's token, in its settings.
+    // The command of the cluster uses the cluster's token from its settings.
     const found = await run(check, { CAUSEWAY_TOKEN_FILE: '', CAUSEWAY_SERVER: '' });
     expect(found.trim().split('\n')).toHaveLength(1);
   });
@@ -153,7 +153,7 @@ describe.skipIf(!hasKubectl)('moving from EdgeXR', () => {
   });
 
   page.step('The way back', 3, async () => {
-    // What it reads on the Services is what it would have written.
+    // The state of the Services is the same as if it had written it.
     for (const name of ['web', 'new']) {
       const words = `kubectl get service ${name} -n shop -o jsonpath='{..ingress[0].ip}'`;
       expect((await wanted(name))[kubeVip]).toBe(await run(words));

@@ -19,7 +19,7 @@ describe.skipIf(!hasKubectl)('moving from Gimbal', () => {
   let cloud: Awaited<ReturnType<typeof startEmbeddedOpenStack>>;
   let terminal: Terminal;
   let discovery: ServiceProcess | undefined;
-  /** A load balancer whose Service has the name that we need, and one whose has another. */
+  /** A load balancer with a Service of the required name, and one with another name. */
   let web = '';
   let api = '';
 
@@ -111,7 +111,7 @@ describe.skipIf(!hasKubectl)('moving from Gimbal', () => {
   page.step('Steps', 5, async ({ commands: [remove] }) => {
     await run(remove);
     expect(await list('services')).toEqual([named(api, 'api-'), named(web, 'web-')].sort());
-    // Those that became ours are slices now, and go with a later cycle.
+    // Those that were adopted are slices now, and are deleted in a later cycle.
     await waitFor('the Endpoints to go', async () => (await list('endpoints')).length === 0);
   });
 
@@ -130,14 +130,14 @@ describe.skipIf(!hasKubectl)('moving from Gimbal', () => {
     await run(start);
     const wanted = "kubectl -n gimbal-discovery get deployment -o jsonpath='{..spec.replicas}'";
     expect(await run(wanted)).toBe('1');
-    // What it finds in its way when it begins to write.
+    // Objects that it finds when it begins to write.
     expect(await run('kubectl get services -A -l gimbal.projectcontour.io/backend')).toBe('');
   });
 
   page.end();
 });
 
-/** What Gimbal's discoverer leaves of a load balancer. */
+/** The objects that Gimbal's discoverer leaves of a load balancer. */
 function gimbals(name: string, id: string, address: string) {
   const metadata = {
     namespace: 'demo',

@@ -21,7 +21,7 @@ const definition = 'customresourcedefinition/kuryrloadbalancers.openstack.org';
 const patienceMs = 400_000;
 /** One with its own resource, and one of a Kuryr that kept its state in annotations. */
 const names = ['web', 'old'];
-/** One that is deleted after the move. */
+/** A Service that is deleted after the move. */
 const leaving = 'leaving';
 
 interface Definition {
@@ -58,7 +58,7 @@ describe.skipIf(!(await isAvailable(() => ensureProgram('kubectl'))))('moving fr
     ];
     await terminal.write('before.json', { apiVersion: 'v1', kind: 'List', items });
     await stage.run('kubectl apply -f before.json');
-    // Kuryr's own definition has not the fields that we add.
+    // Kuryr's own definition lacks the fields that Causeway adds.
     const made = JSON.parse(await stage.run(`kubectl get ${definition} -o json`)) as Definition;
     for (const { schema } of made.spec.versions) {
       const { spec, status } = schema.openAPIV3Schema.properties;

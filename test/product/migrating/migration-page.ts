@@ -11,11 +11,11 @@ export const pageText = (name: string) => fs.readFileSync(path.join(folder, `${n
 
 /** A numbered step of a page. */
 export interface PageStep {
-  /** The heading that it stands under. */
+  /** The heading above it. */
   readonly section: string;
   readonly number: number;
   readonly text: string;
-  /** What it tells the reader to type. */
+  /** The commands in it. */
   readonly commands: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export function stepsOf(name: string): PageStep[] {
   return steps;
 }
 
-/** A page of docs/migrating whose steps are tests, in its order and with the commands that it names. */
+/** A page of docs/migrating with steps that are tests, in order and with the page's commands. */
 export class MigrationPage {
   readonly #steps: readonly PageStep[];
   readonly #name: string;
@@ -45,19 +45,19 @@ export class MigrationPage {
     this.#steps = stepsOf(name);
   }
 
-  /** The settings that the page shows. */
+  /** The settings on the page. */
   settings(): Record<string, Record<string, unknown>> {
     const [, text = ''] = /```yaml\n([^]*?)```/.exec(pageText(this.#name)) ?? [];
     return parse(text) as Record<string, Record<string, unknown>>;
   }
 
-  /** Does a step of the page. */
+  /** Runs a step of the page. */
   step(section: string, number: number, work: (step: PageStep) => Promise<void>): void {
     const step = this.#steps.find((each) => each.section === section && each.number === number);
     if (step === undefined) throw new Error(`${this.#name} has no step ${number} in "${section}"`);
     this.#done.push(step);
     test(`${section}, step ${number}: ${step.text}`, async ({ skip }) => {
-      // Each builds on those before.
+      // Each step builds on the previous ones.
       if (this.#hasFailed) skip();
       this.#hasFailed = true;
       await work(step);
@@ -65,7 +65,7 @@ export class MigrationPage {
     });
   }
 
-  /** To be called last: a step that nobody does is a fault of the page or of the test. */
+  /** To be called last: a step without a test is a fault of the page or of the test. */
   end(): void {
     test('no step is left out', () => {
       expect(this.#done).toEqual(this.#steps);

@@ -50,7 +50,7 @@ describe.skipIf(!(await isAvailable(() => ensureProgram('kubectl'))))('moving fr
 
   page.step('Steps, for each Service', 1, async ({ commands: [annotate] }) => {
     await stage.run(annotate);
-    // Without a class it is still OCCM's.
+    // Without a class it still belongs to OCCM.
     expect(await balancerNames()).toEqual(['kube_service_prod_default_web']);
   });
 
@@ -144,7 +144,7 @@ describe.skipIf(!(await isAvailable(() => ensureProgram('kubectl'))))('moving fr
   page.end();
 });
 
-/** Takes out what the step says is to be taken out. */
+/** Removes the fields that the step names. */
 function withoutFields(manifest: Manifest, { text }: Pick<PageStep, 'text'>): Manifest {
   const named = text.slice(text.indexOf('take out'), text.indexOf('and set'));
   const copy = structuredClone(manifest) as unknown as Record<string, Record<string, unknown>>;

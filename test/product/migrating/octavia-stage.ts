@@ -9,7 +9,7 @@ import type { ServiceProcess } from '../../services/service-process.ts';
 import { repository } from '../running-playground.ts';
 import { Terminal } from './terminal.ts';
 
-/** A cluster and a cloud on which somebody else has made load balancers, and an operator before them. */
+/** A cluster and a cloud with load balancers of another controller, and an operator's terminal. */
 export class OctaviaStage {
   readonly lab: OctaviaLab;
   readonly terminal: Terminal;
@@ -51,7 +51,7 @@ export class OctaviaStage {
     return this.terminal.run(line, this.#env());
   }
 
-  /** With the settings that the page shows, and switched on as the overlay does it. */
+  /** With the page's settings, enabled like in the overlay. */
   async startController(
     settings: Readonly<Record<string, Record<string, unknown>>>,
     octavia: Readonly<Record<string, unknown>>,

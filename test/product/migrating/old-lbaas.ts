@@ -27,7 +27,7 @@ const description = 'Managed by cah-loadbalancer';
 const { signal } = new AbortController();
 const call = { signal };
 
-/** ch-k8s-lbaas as it stands before anybody moves: what its controller has made, and its agents. */
+/** ch-k8s-lbaas before the move: the objects of its controller, and its agents. */
 export class OldLbaas {
   readonly client: KubeClient;
   readonly neutron: Neutron;
@@ -130,7 +130,7 @@ export class OldLbaas {
     return { tagged: tagged.sort(), named: [...named].sort() };
   }
 
-  /** What is left of ports and floating IPs that were made for Services. */
+  /** Remaining ports and floating IPs that were created for Services. */
   async owned(): Promise<string[]> {
     const left: string[] = [];
     for await (const { address } of this.neutron.floatingIps.list({}, call)) left.push(address);
@@ -140,7 +140,7 @@ export class OldLbaas {
     return left;
   }
 
-  /** One of its agents, which remembers the last that it was told to serve: address and port. */
+  /** One of its agents, which keeps the last configuration: address and port. */
   async startAgent(): Promise<OldAgent> {
     const agent: { serves: string[]; claim: unknown } = { serves: [], claim: {} };
     const receive = async (request: http.IncomingMessage) => {
@@ -161,7 +161,7 @@ export class OldLbaas {
     return { url, stop, serves: () => agent.serves.sort(), claim: () => agent.claim };
   }
 
-  /** Tells an agent what its controller would tell it. */
+  /** Sends an agent the controller's configuration. */
   async push(url: string, claim: unknown): Promise<void> {
     const token = await new SignJWT({ 'load-balancer-config': claim })
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -176,7 +176,7 @@ export class OldLbaas {
 export interface OldAgent {
   readonly url: string;
   serves(): readonly string[];
-  /** The last that it was told, whole. */
+  /** The complete last configuration. */
   claim(): unknown;
   stop(): Promise<unknown>;
 }

@@ -23,7 +23,7 @@ const available = await isAvailable(async () => {
   await ensureProgram('kubectl');
 });
 
-/** With a real proxy on each node and real packets: the playground's. */
+/** With a real proxy on each node and real packets, as in the playground. */
 describe.skipIf(!available)("moving from OpenShift's idling", () => {
   const page = new MigrationPage('openshift-idling');
   let directory = '';
@@ -59,14 +59,14 @@ describe.skipIf(!available)("moving from OpenShift's idling", () => {
       const left = await ask('get', 'pods', '-l', `app=${name}`, '--no-headers');
       return left === '';
     });
-  /** Requests carry whole seconds: one of the second in which a Service is put to sleep would end that sleep. */
+  /** Requests carry whole seconds: a request in the second of the idling would end it. */
   const untilRequestsArePast = () =>
     waitFor('the second of the last request to be over', async () => {
       const wanted = ['reason=NeedPods', '-o', 'jsonpath={.items[*].lastTimestamp}'];
       const times = await ask('get', 'events', '--field-selector', ...wanted);
       return times.split(' ').every((time) => time === '' || Date.parse(time) + 1000 < Date.now());
     });
-  /** What `oc idle` writes; a very old one writes to the Endpoints alone. */
+  /** What `oc idle` writes; a very old one writes only to the Endpoints. */
   const idleAsOc = async (name: string, isVeryOld: boolean) => {
     await untilRequestsArePast();
     const since = `${new Date().toISOString().slice(0, 19)}Z`;
@@ -96,7 +96,7 @@ describe.skipIf(!available)("moving from OpenShift's idling", () => {
   });
 
   page.step('Steps', 3, async () => {
-    // Both controllers at once: OpenShift's takes the mark off as soon as it has scaled.
+    // Both controllers at once: OpenShift's removes the mark as soon as it has scaled.
     const waiting = answers('web');
     await ask('scale', 'deployment', 'web', '--replicas=1');
     for (const kind of ['service', 'endpoints']) {
@@ -108,7 +108,7 @@ describe.skipIf(!available)("moving from OpenShift's idling", () => {
 
   page.step('Steps', 4, async ({ commands: [events = ''] }) => {
     expect(await answers('web')).toMatch(/^web-\S+ saw /);
-    await waitFor('it to be told', async () =>
+    await waitFor('the Event', async () =>
       /service\/web +The Service has ready pods again after [\d.]+ s/.test(
         await terminal.run(events),
       ),

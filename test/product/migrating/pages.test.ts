@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { pageNames, pageText, stepsOf } from './migration-page.ts';
 
-test.each(pageNames)('the steps of %s are a test, and the page says which', (name) => {
+test.each(pageNames)('the steps of %s are a test, and the page names it', (name) => {
   expect(stepsOf(name)).not.toEqual([]);
   const file = path.join(import.meta.dirname, `${name}.test.ts`);
   const source = fs.readFileSync(file, 'utf8');

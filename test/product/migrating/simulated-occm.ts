@@ -9,7 +9,7 @@ const keepAnnotation = 'loadbalancer.openstack.org/keep-floatingip';
 const call = { signal: never };
 const nameOf = (service: string) => `kube_service_prod_default_${service}`;
 
-/** Leaves a Service and its load balancer as OpenStack's cloud controller manager does. Answers with its id. */
+/** Leaves a Service and its load balancer like OpenStack's cloud controller manager. Returns its ID. */
 export async function serveAsOccm(lab: OctaviaLab, name: string, port = 80): Promise<string> {
   const plain = newService(name, { ports: [{ port, targetPort: 8080 }] });
   const metadata = { ...plain.metadata, finalizers: [finalizer] };
@@ -44,7 +44,7 @@ export async function serveAsOccm(lab: OctaviaLab, name: string, port = 80): Pro
   return id;
 }
 
-/** Lets go of Services that are deleted, as the original does, until it is stopped. */
+/** Releases deleted Services like the original, until it is stopped. */
 export function runOccm(lab: OctaviaLab): () => Promise<void> {
   const stop = new AbortController();
   const loop = async () => {

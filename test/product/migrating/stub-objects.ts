@@ -1,4 +1,4 @@
-/** A Deployment that only stands for somebody else's controller. */
+/** A Deployment in place of another product's controller. */
 export function stubDeployment(namespace: string, name: string) {
   const labels = { app: name };
   const containers = [{ name: 'main', image: 'example.com/main' }];

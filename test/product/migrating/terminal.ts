@@ -15,7 +15,7 @@ import { repository } from '../running-playground.ts';
 
 const main = path.join(repository, 'packages', 'causeway', 'src', 'cli', 'main.ts');
 
-/** The command of python3-openstackclient; where it is not, the cloud is looked at by other means alone. */
+/** The command of python3-openstackclient; without it, the cloud is only checked by other means. */
 export const hasOpenStackCommand = existsSync('/usr/bin/openstack');
 
 /** An operator's shell, in which `causeway` is this clone and `kubectl` the real one. */
@@ -54,7 +54,7 @@ export class Terminal {
     return this.file(name);
   }
 
-  /** Runs a line as it stands; a code other than 0 is an answer. */
+  /** Runs a line as it is; a code other than 0 is a result. */
   attempt(line: string, env: Readonly<Record<string, string>> = {}): Promise<ProgramResult> {
     return runProgram('bash', ['-c', line], {
       cwd: this.directory,
@@ -62,14 +62,14 @@ export class Terminal {
     });
   }
 
-  /** Runs a line that must succeed, and answers with what it printed. */
+  /** Runs a line that must succeed, and returns its output. */
   async run(line: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
     const { code, stdout, stderr } = await this.attempt(line, env);
     if (code !== 0) throw new Error(`${line}: ended with ${code}: ${stderr || stdout}`);
     return stdout;
   }
 
-  /** Runs `causeway …` until it is stopped, and answers once it says so of itself. */
+  /** Runs `causeway …` until it is stopped; resolves once it reports that it is ready. */
   async start(
     line: string,
     healthPort: number,
@@ -90,7 +90,7 @@ export class Terminal {
   }
 }
 
-/** The command of a page with a reader's own words in place of those that stand for them. */
+/** The command of a page with a reader's own values in place of the placeholders. */
 export function filled(command: string | undefined, words: Readonly<Record<string, string>>) {
   let line = command ?? '';
   for (const [word, own] of Object.entries(words)) {

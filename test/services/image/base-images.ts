@@ -12,8 +12,8 @@ export const buildBase = 'localhost/causeway-test-node:2';
 const authorities = '/etc/ssl/certs/ca-certificates.crt';
 
 /**
- * What stands in for the registry's images: the Debian of this machine made anew by debootstrap, and the
- * same with the pinned Node and this machine's npm.
+ * Replacement of the registry's images: the Debian of this machine from debootstrap, and the same with the
+ * pinned Node and this machine's npm.
  */
 export async function ensureBaseImages(builder: ImageBuilder): Promise<void> {
   const directory = cacheDirectory('images', `base-${process.pid}`);
@@ -33,7 +33,7 @@ async function makeRuntimeBase(builder: ImageBuilder, directory: string): Promis
   await builder.add(archive, runtimeBase);
 }
 
-/** npm needs to trust whom this machine trusts, where packages come through a mirror. */
+/** npm needs this machine's certificate authorities if packages come through a mirror. */
 async function makeBuildBase(builder: ImageBuilder, directory: string): Promise<void> {
   const context = path.join(directory, 'node');
   await fs.mkdir(context, { recursive: true });

@@ -36,13 +36,13 @@ export class ImageBuilder {
     return names.split('\n').includes(name);
   }
 
-  /** Takes over an image from an archive that we wrote ourselves. */
+  /** Adds an image from an archive of the tests. */
   async add(archive: string, name: string): Promise<void> {
     const id = await this.#buildah('pull', '-q', ...this.#policy(), `oci-archive:${archive}`);
     await this.#buildah('tag', id.trim(), name);
   }
 
-  /** Builds a Dockerfile. Layers whose instructions and files are the same are taken from the last time. */
+  /** Builds a Dockerfile. Layers with the same instructions and files are reused. */
   async build(
     context: string,
     name: string,
@@ -66,7 +66,7 @@ export class ImageBuilder {
     return ['--signature-policy', path.join(this.packages, 'etc/containers/policy.json')];
   }
 
-  /** In mounts of its own: its libraries lie over the system's, and what it writes to /etc and /var/lib stays here. */
+  /** In its own mounts: its libraries overlay the system's, and its writes to /etc and /var/lib stay here. */
   #buildah(...words: string[]): Promise<string> {
     const script = `
       lib=/usr/lib/$(uname -m)-linux-gnu

@@ -3,7 +3,10 @@ import path from 'node:path';
 import { MissingError } from '../missing.ts';
 import { runOrThrow, runProgram } from '../run-program.ts';
 
-/** The files of a small Debian, the one of this machine, with these packages. `tools` has debootstrap unpacked. */
+/**
+ * The files of a small Debian, of the same release as this machine, with these packages. `tools` contains
+ * debootstrap.
+ */
 export async function makeDebian(
   tools: string,
   target: string,

@@ -8,15 +8,15 @@ import { ensureImageOf, type ProductImage } from './product-image.ts';
 
 const root = path.join(import.meta.dirname, '..', '..', '..');
 
-/** What somebody has who installed the product at an earlier time. */
+/** The product at an earlier version, as a user installed it. */
 export interface EarlierVersion {
   readonly image: ProductImage;
-  /** Of the image, and as `image.tag` has it. */
+  /** Version of the image, as in `image.tag`. */
   readonly version: string;
   readonly chart: string;
 }
 
-/** The product as it was at a commit of this repository. */
+/** The product at a commit of this repository. */
 export async function ensureEarlierVersion(commit: string): Promise<EarlierVersion> {
   const tree = cacheDirectory('earlier', commit);
   await withFileLock(cacheDirectory('earlier.lock'), () => checkOut(commit, tree));

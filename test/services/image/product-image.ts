@@ -12,15 +12,15 @@ const root = path.join(import.meta.dirname, '..', '..', '..');
 const archivesKept = 3;
 
 export interface ProductImage {
-  /** As manifests and chart call it. */
+  /** Its name in manifests and chart. */
   readonly name: string;
   /** For `RealCluster.load`. */
   readonly archive: string;
-  /** Bytes where it is unpacked. */
+  /** Unpacked size in bytes. */
   readonly size: number;
 }
 
-/** The image that the Dockerfile describes, built from the sources as they are; the same sources are built once. */
+/** The image of the Dockerfile, built from the current sources; the same sources are built once. */
 export async function ensureProductImage(): Promise<ProductImage> {
   const { version } = JSON.parse(await fs.readFile(path.join(root, 'package.json'), 'utf8')) as {
     version: string;
@@ -28,7 +28,7 @@ export async function ensureProductImage(): Promise<ProductImage> {
   return ensureImageOf(root, version);
 }
 
-/** The same of another tree of sources, under a version of its own. */
+/** The same of another source tree, under its own version. */
 export async function ensureImageOf(tree: string, version: string): Promise<ProductImage> {
   if (process.getuid?.() !== 0) throw new MissingError('building the image needs root');
   await ensureDebianPackages(['mount', 'util-linux']);
@@ -50,14 +50,14 @@ export async function ensureImageOf(tree: string, version: string): Promise<Prod
   });
 }
 
-/** Its layers are not compressed. One that is used is kept longer than those that are not. */
+/** Its layers are not compressed. Using an image renews it, so that unused ones are removed first. */
 async function sizeOfKnown(archive: string): Promise<number | undefined> {
   const known = await fs.stat(archive).catch(() => undefined);
   if (known !== undefined) await fs.utimes(archive, known.atime, new Date());
   return known?.size;
 }
 
-/** What .dockerignore lets through, and the Dockerfile. */
+/** The files that .dockerignore includes, and the Dockerfile. */
 const sources = [
   ...['Dockerfile', '.dockerignore', '.npmrc', 'LICENSE', 'package.json', 'package-lock.json'],
   ...['bin', 'scripts/build.ts', 'scripts/launch.js', 'packages'],

@@ -58,13 +58,13 @@ function keystone(layout: Layout, settings: CloudSettings): Configuration {
     token: { provider: 'fernet', expiration: settings.tokenLifetimeSeconds },
     fernet_tokens: { key_repository: file(layout, 'keystone', 'fernet') },
     credential: { key_repository: file(layout, 'keystone', 'credential') },
-    // The cheapest hash that is allowed: tests make many tokens.
+    // The cheapest allowed hash: tests create many tokens.
     identity: { password_hash_rounds: 4 },
     cache: { enabled: true, backend: 'dogpile.cache.memory' },
   };
 }
 
-/** How a service introduces itself to Keystone; its password is its name. */
+/** Credentials of a service for Keystone; its password is its name. */
 function serviceAccount(layout: Layout, name: string): Section {
   return {
     www_authenticate_uri: layout.identityUrl,
@@ -91,7 +91,7 @@ function neutron(layout: Layout, settings: CloudSettings): Configuration {
       service_plugins: 'router',
       auth_strategy: 'keystone',
       transport_url: 'fake://',
-      // The API in the main process. Two small workers stay beside it and end when it does.
+      // The API in the main process. Two small workers run beside it and end with it.
       api_workers: 0,
       rpc_workers: 0,
       rpc_state_report_workers: 0,
@@ -153,7 +153,7 @@ function octavia(layout: Layout, settings: CloudSettings): Configuration {
       ca_private_key: certificates('ca.key'),
       server_certs_key_passphrase: 'insecure-key-do-not-use-this-key',
     },
-    // The database may lag behind the in-memory queue; ask again at once instead of after seconds.
+    // The database may lag behind the in-memory queue; retry at once instead of after seconds.
     haproxy_amphora: {
       api_db_commit_retry_attempts: 2000,
       api_db_commit_retry_initial_delay: 0,

@@ -5,7 +5,7 @@ import { databaseSocket, file, type Layout } from './layout.ts';
 
 export const databases = ['keystone', 'neutron', 'octavia'];
 
-/** mariadbd refuses to run as root unless told to. */
+/** mariadbd refuses to run as root without this option. */
 const asThisUser = process.getuid?.() === 0 ? ['--user=root'] : [];
 
 export async function createDatabase(layout: Layout): Promise<void> {
@@ -19,7 +19,7 @@ export async function createDatabase(layout: Layout): Promise<void> {
   ]);
 }
 
-/** MariaDB on a socket file only, without any care for durability. */
+/** MariaDB on a socket file only, without durability. */
 export async function startDatabase(layout: Layout): Promise<ServiceProcess> {
   const logFile = file(layout, 'mariadb.out');
   const server = startServiceProcess(

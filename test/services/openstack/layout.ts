@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-/** Where one cloud keeps its files and where it answers. */
+/** Files and addresses of one cloud. */
 export interface Layout {
   readonly directory: string;
   readonly identityUrl: string;
@@ -10,14 +10,14 @@ export interface Layout {
 
 export interface CloudSettings {
   readonly tokenLifetimeSeconds: number;
-  /** How long Neutron and Octavia believe a token without asking Keystone again; -1 asks every time. */
+  /** How long Neutron and Octavia cache a token; -1 checks it every time. */
   readonly tokenCacheSeconds: number;
   /** Forces pages of this size on every list. */
   readonly pageSize: number | undefined;
   readonly healthIntervalSeconds: number;
   /**
-   * Keeps a defect of Octavia 11.0.0 that real clouds have: what is created below a load balancer in
-   * the same request stays in PENDING_CREATE although the load balancer becomes ACTIVE.
+   * Keeps a defect of Octavia 11.0.0 that real clouds have: children created in the same request as their
+   * load balancer stay in PENDING_CREATE although the load balancer becomes ACTIVE.
    */
   readonly populatedCreateDefect: boolean;
 }

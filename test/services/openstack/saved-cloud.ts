@@ -12,12 +12,12 @@ import { defaultSettings, file, region, type Layout } from './layout.ts';
 import { accounts, seedIdentity, seedInfrastructure } from './seed.ts';
 import { environment, python, startService, workingDirectory } from './services.ts';
 
-/** What a cloud cannot start without, and what takes long to make. */
+/** Files that a cloud can't start without, and that take long to create. */
 const saved = ['mysql', 'keystone/fernet', 'keystone/credential', 'octavia/certificates'];
 
 /**
- * The archive of a cloud that was migrated and seeded once; made now if there is none. Its name holds
- * a hash of everything that went into it, so a stale one is never used.
+ * The archive of a cloud that was migrated and seeded once; created if missing. Its name contains a hash of
+ * all inputs, so a stale one is never used.
  */
 export async function ensureSavedCloud(
   packages: readonly string[],
@@ -43,7 +43,7 @@ export async function ensureSavedCloud(
   return archive;
 }
 
-/** Puts the saved cloud into a directory; the catalog still has to be told the new addresses. */
+/** Restores the saved cloud into a directory; the catalog still needs the new addresses. */
 export async function restoreCloud(archive: string, layout: Layout): Promise<void> {
   await runOrThrow('tar', ['-C', layout.directory, '-xf', archive]);
 }

@@ -10,7 +10,7 @@ export interface Account {
   readonly project: string;
 }
 
-/** The accounts of every test cloud. `demo` may also work in the project of `alt`. */
+/** The accounts of every test cloud. `demo` may also use the project of `alt`. */
 export const accounts = {
   admin: { user: 'admin', password: 'admin', domain: 'Default', project: 'admin' },
   demo: { user: 'demo', password: 'demo', domain: 'Default', project: 'demo' },
@@ -19,7 +19,7 @@ export const accounts = {
   partner: { user: 'demo', password: 'partner', domain: 'Partners', project: 'demo' },
 } as const satisfies Record<string, Account>;
 
-/** A session of the administrator that makes what a fresh cloud lacks. */
+/** An administrator's session that creates what a fresh cloud lacks. */
 class Seeder {
   readonly layout: Layout;
   token = '';
@@ -59,7 +59,7 @@ class Seeder {
   }
 }
 
-/** Keystone must be running; what is made here is what Neutron and Octavia need in order to start. */
+/** Keystone must be running; this creates what Neutron and Octavia need to start. */
 export async function seedIdentity(layout: Layout): Promise<void> {
   const seeder = await signIn(layout);
   const roles = new Map<string, string>();
@@ -127,7 +127,7 @@ async function seedServices(seeder: Seeder, grant: Grant): Promise<void> {
   }
 }
 
-/** All services must be running: networks to work in, a flavor and an availability zone. */
+/** All services must be running: creates networks, a flavor and an availability zone. */
 export async function seedInfrastructure(layout: Layout): Promise<void> {
   const seeder = await signIn(layout);
   const demo = await seeder.call(

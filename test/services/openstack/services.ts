@@ -6,10 +6,10 @@ import { file, type CloudSettings, type Layout } from './layout.ts';
 
 export type ServiceName = 'keystone' | 'neutron' | 'octavia';
 
-/** The interpreter that Debian's packages are installed for; another may come first in the path. */
+/** The interpreter of Debian's packages; another may be first in the path. */
 export const python = '/usr/bin/python3';
 
-/** Python looks for modules in the working directory, so that must not be a source tree. */
+/** Python imports modules from the working directory, so that must not be a source tree. */
 export const workingDirectory = '/';
 
 export const environment = {
@@ -35,7 +35,7 @@ function uwsgi(url: string, application: string, threads: number): string[] {
     '65535',
     '--post-buffering',
     '65536',
-    // uWSGI closes each connection; say so, or clients keep it in their pools.
+    // uWSGI closes each connection; without this header, clients would keep it in their pools.
     '--http-socket',
     new URL(url).host,
     '--add-header',

@@ -9,7 +9,7 @@ import { sandboxImage } from './node-configuration.ts';
 
 export const dnsImage = 'causeway.test/coredns:1';
 
-/** The archive with what every node has from the start: sandbox, server and client in one, and CoreDNS. */
+/** The archive with the initial images of every node: sandbox, server and client in one, and CoreDNS. */
 export async function ensureBasicImages(): Promise<string> {
   const programs = {
     workload: await ensureProgram('workload'),
@@ -19,7 +19,7 @@ export async function ensureBasicImages(): Promise<string> {
     .update(Object.values(programs).join())
     .update(await fs.readFile(path.join(import.meta.dirname, 'image-archive.ts')));
   const file = cacheDirectory('images', `basic-${key.digest('hex').slice(0, 12)}.tar`);
-  // Nobody waits for somebody else's image.
+  // Processes don't wait for each other's image.
   if (await isThere(file)) return file;
   return withFileLock(cacheDirectory('images.lock'), async () => {
     if (await isThere(file)) return file;

@@ -6,28 +6,28 @@ import { waitFor } from '../wait-for.ts';
 
 const mountPoint = '/sys/fs/cgroup';
 const prefix = 'causeway-test-';
-/** Those of version 1 that the kubelet uses, and the one of version 2 beside them that runc uses too. */
+/** Hierarchies of version 1 that the kubelet uses, and the one of version 2 that runc uses too. */
 const hierarchies = [
   ...['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids', 'systemd'],
   'unified',
 ];
 
 /**
- * All pods together would get no more of the processors than a single process outside, and those of a busy
- * machine would wait for seconds: what a test measures then is the machine.
+ * Without this, all pods together would get no more of the processors than a single process outside, and
+ * those of a busy machine would wait for seconds: a test would then measure the machine.
  */
 const shares = 16 * 1024;
 const sharesFile = ([cluster = '']: readonly string[]) =>
   path.join(mountPoint, 'cpu', cluster, 'cpu.shares');
 
-/** Below this name lie the control groups of everything that a cluster of this process runs. */
+/** Name above the control groups of everything that a cluster of this process runs. */
 export const cgroupName = (id: string) => `${prefix}${process.pid}-${id}`;
 
 export async function requireCgroups(): Promise<void> {
   const found = await present();
   if (!found.includes('memory') || !found.includes('pids')) {
     throw new MissingError(
-      'the real cluster needs control groups of version 1 (/sys/fs/cgroup/memory); version 2 has not been tried',
+      'the real cluster needs control groups of version 1 (/sys/fs/cgroup/memory); version 2 has not been tested',
     );
   }
 }
@@ -52,15 +52,15 @@ async function fillCpuset(names: readonly string[]): Promise<void> {
   }
 }
 
-/** Answers when they are gone; processes that end in them keep them for a moment. */
+/** Resolves when they are deleted; ending processes keep them for a moment. */
 export async function removeCgroups(...names: string[]): Promise<void> {
   for (const hierarchy of await present()) {
     const directory = path.join(mountPoint, hierarchy, ...names);
-    await waitFor(`${directory} to go`, () => removeTree(directory));
+    await waitFor(`${directory} to be removed`, () => removeTree(directory));
   }
 }
 
-/** Those of processes that were killed. */
+/** Removes those of killed processes. */
 export async function sweepCgroups(): Promise<void> {
   for (const hierarchy of await present()) {
     for (const entry of await fs.readdir(path.join(mountPoint, hierarchy))) {
@@ -76,7 +76,7 @@ async function present(): Promise<string[]> {
   return hierarchies.filter((name) => found.includes(name));
 }
 
-/** From the bottom: a control group goes when it has neither children nor processes. */
+/** From the bottom: a control group can be deleted when it has neither children nor processes. */
 async function removeTree(directory: string): Promise<boolean> {
   const entries = await fs.readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return true;

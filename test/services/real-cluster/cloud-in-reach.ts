@@ -8,10 +8,10 @@ import type { RealCluster } from './real-cluster.ts';
 
 const program = path.join(import.meta.dirname, 'programs', 'outer-forwarder.ts');
 
-/** A cloud of this machine's loopback address, where pods reach it: at the address of the control plane. */
+/** A cloud on this machine's loopback address, reachable from pods at the address of the control plane. */
 export interface CloudInReach {
   readonly cloudsYaml: string;
-  /** What a Secret for discovery holds. */
+  /** Content of a Secret for discovery. */
   readonly secret: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export async function bringIntoReach(
       project_name: project,
       project_domain_name: domain,
     },
-    // The catalog names addresses that only this machine's loopback has.
+    // The catalog has addresses of this machine's loopback only.
     identity_endpoint_override: auth,
     network_endpoint_override: network,
     load_balancer_endpoint_override: loadBalancer,

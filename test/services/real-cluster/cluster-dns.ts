@@ -15,7 +15,7 @@ const corefile = `.:53 {
 }
 `;
 
-/** CoreDNS, with what it may read. */
+/** CoreDNS, with its permissions. */
 export const clusterDns: readonly object[] = [
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'coredns', namespace } },
   {

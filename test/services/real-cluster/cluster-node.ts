@@ -23,13 +23,13 @@ import {
   type KubeProxyMode,
 } from './node-configuration.ts';
 
-/** What all nodes of a cluster have in common. */
+/** Common properties of all nodes of a cluster. */
 export interface NodeSurroundings {
   readonly files: ClusterFiles;
   readonly authority: CertificateFiles;
-  /** The machine with the switch that nodes are plugged into. */
+  /** The machine with the switch of the nodes. */
   readonly controlPlane: Machine;
-  /** Where the packages of containerd, runc and the plug-ins are unpacked. */
+  /** Directory with the unpacked packages of containerd, runc and the plug-ins. */
   readonly packages: string;
   /** The first process of each node. */
   readonly init: string;
@@ -40,7 +40,7 @@ export interface NodeSurroundings {
   readonly images: readonly string[];
 }
 
-/** A node with containerd and a kubelet, in namespaces of its own. */
+/** A node with containerd and a kubelet, in its own namespaces. */
 export class ClusterNode {
   readonly place: NodePlace;
   readonly #surroundings: NodeSurroundings;
@@ -62,7 +62,7 @@ export class ClusterNode {
     return this.#machine;
   }
 
-  /** Starts it, or starts it again with what is on its disk. */
+  /** Starts it, or restarts it with the content of its disk. */
   async boot(): Promise<void> {
     const { files, init, controlPlane, cgroup } = this.#surroundings;
     for (const name of ['varlib/containerd', 'varlib/kubelet', 'varlog', 'cni', 'fake', 'cgroup']) {
@@ -112,13 +112,13 @@ export class ClusterNode {
     );
   }
 
-  /** Of the program that entered the node, below which it runs. */
+  /** PID of the program that entered the node; kube-proxy runs below it. */
   get kubeProxyPid(): number {
     if (this.#kubeProxy === undefined) throw new Error(`${this.name} has no kube-proxy`);
     return this.#kubeProxy.pid;
   }
 
-  /** Ends it, with everything that it wrote. */
+  /** Ends it, and removes everything that it wrote. */
   async removeKubeProxy(): Promise<void> {
     if (this.#kubeProxy === undefined) return;
     await endOrphans(await descendantsOf(this.#kubeProxy.pid));
@@ -131,7 +131,7 @@ export class ClusterNode {
     if (code !== 0) throw new Error(`kube-proxy --cleanup on ${this.name}: ${stderr}`);
   }
 
-  /** Variables for who runs the programs that were unpacked, iptables among them. */
+  /** Variables for running the unpacked programs, iptables among them. */
   #tools(): Record<string, string> {
     const { packages } = this.#surroundings;
     const directories = ['usr/bin', 'usr/sbin', 'aliases'].map((name) => path.join(packages, name));
@@ -145,12 +145,12 @@ export class ClusterNode {
     return this.#surroundings.files.node(this.name, ...names);
   }
 
-  /** A cable from the switch, an address, and routes to the pods of the others. */
+  /** A cable from the switch, an address, and routes to the pods of the other nodes. */
   async #plugIn(): Promise<void> {
     const { controlPlane, count, dualStack } = this.#surroundings;
     const { number, address, pods, hardwareAddress } = this.place;
     const cable = `port${number}`;
-    // A node that lost its power takes its end of the cable with it a moment later.
+    // After a power cut, the node's end of the cable is deleted a moment later.
     await controlPlane.attempt('ip', ['link', 'delete', cable]);
     await controlPlane.runInNetwork('ip', [
       ...['link', 'add', cable, 'type', 'veth', 'peer', 'name', 'eth0'],
@@ -234,8 +234,8 @@ export class ClusterNode {
 const multiarch = () => (process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu');
 
 /**
- * The node's own view of the file system. The kubelet wants settings of the whole machine that may be
- * otherwise; it is shown what it wants instead of changing them. $0: the node's name; $1: its directory.
+ * The node's own view of the file system. The kubelet requires settings of the whole machine that may differ;
+ * mounts show it the required values without changing them. $0: the node's name; $1: its directory.
  */
 const mountScript = `
 hostname "$0"

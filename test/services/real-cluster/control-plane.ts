@@ -18,7 +18,7 @@ import {
 import type { Machine } from './machine.ts';
 
 const etcdUrl = 'http://127.0.0.1:2379';
-/** Clients of the API server, and who they are to it. */
+/** Clients of the API server, with their identities. */
 const clients = {
   admin: '/O=system:masters/CN=admin',
   'kube-controller-manager': '/CN=system:kube-controller-manager',
@@ -27,7 +27,7 @@ const clients = {
 };
 
 export interface ControlPlaneOptions {
-  /** Further ones for kube-apiserver. */
+  /** Additional flags for kube-apiserver. */
   readonly flags: readonly string[];
   readonly dualStack: boolean;
 }
@@ -80,10 +80,7 @@ export class ControlPlane {
     return controlPlane;
   }
 
-  /**
-   * All of them end at once, or just these. Nodes and networks have their power from elsewhere: they are
-   * within the same namespaces, and stay.
-   */
+  /** Kills all of them, or only these. Nodes and networks are within the same namespaces, but stay. */
   async cutPower(...programs: readonly ControlPlaneProgram[]): Promise<void> {
     const chosen = programs.length === 0 ? [...this.#running.keys()] : programs;
     const processes = chosen.flatMap((name) => this.#running.get(name) ?? []);
@@ -92,7 +89,7 @@ export class ControlPlane {
     for (const name of chosen) this.#running.delete(name);
   }
 
-  /** Starts those that do not run, with what is on their disk. */
+  /** Starts those that do not run, with the content of their disk. */
   async boot(): Promise<void> {
     await this.#run('etcd', [
       `--data-dir=${path.join(this.#files.root, 'etcd')}`,

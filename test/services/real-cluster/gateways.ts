@@ -19,21 +19,21 @@ const main = path.join(
   'cli',
   'main.ts',
 );
-/** Where nodes send what is not for them; the gateway that is master has it. */
+/** Default gateway of the nodes; the active gateway has it. */
 const nodesDefaultRoute = '10.213.0.254';
 export const agentSecret = Buffer.from('the secret of the gateways').toString('base64');
-/** Addresses of the outer network that Services may have. */
+/** Addresses of the external network for Services. */
 export const servedAddresses = '192.0.2.64/28';
 const clientAddress = '192.0.2.100';
 
 const metricsUrl = 'http://127.0.0.1:15214/metrics';
 
-/** How often a gateway says that it is there. */
+/** Advert interval of a gateway. */
 export const advertMs = 500;
 
 /**
- * Two gateways with agent and keepalived between the nodes' network and an outer one, and a client that
- * has nothing but the outer one.
+ * Two gateways with agent and keepalived between the nodes' network and an external one, and a client in the
+ * external network.
  */
 export class Gateways {
   readonly gateways: readonly Gateway[];
@@ -55,19 +55,19 @@ export class Gateways {
     return all;
   }
 
-  /** Makes the gateways a node's default route; to be done again when it has lost its power. */
+  /** Makes the gateways a node's default route; to be repeated after a power cut. */
   async lead(node: Machine): Promise<void> {
     await node.run('ip', 'route', 'replace', 'default', 'via', nodesDefaultRoute);
   }
 
-  /** The one that has the nodes' default route and the served addresses, if there is just one. */
+  /** The gateway with the nodes' default route and the served addresses, if there is exactly one. */
   async master(): Promise<Gateway | undefined> {
     const masters = await Promise.all(this.gateways.map((gateway) => gateway.isMaster()));
     const found = this.gateways.filter((_, index) => masters[index]);
     return found.length === 1 ? found[0] : undefined;
   }
 
-  /** What the client outside gets from there, undefined when it gets nothing. */
+  /** What the external client gets from there, undefined on failure. */
   async ask(url: string): Promise<string | undefined> {
     const words = ['-sS', '--max-time', '120', url];
     const { code, stdout } = await this.client.attempt('curl', words);
@@ -75,10 +75,10 @@ export class Gateways {
   }
 }
 
-/** A gateway with its agent, in namespaces of its own. */
+/** A gateway with its agent, in its own namespaces. */
 export class Gateway {
   readonly name: string;
-  /** Where the controller finds its agent. */
+  /** URL of its agent for the controller. */
   readonly url: string;
   readonly #number: number;
   readonly #cluster: RealCluster;
@@ -97,7 +97,7 @@ export class Gateway {
     return this.#machine;
   }
 
-  /** Starts it, or starts it again with what is on its disk. */
+  /** Starts it, or restarts it with the content of its disk. */
   async boot(): Promise<void> {
     const machine = await this.#cluster.addMachine(this.name);
     this.#machine = machine;
@@ -119,9 +119,9 @@ export class Gateway {
     this.#agent = undefined;
   }
 
-  /** The agent ends properly and is started again; keepalived goes on. */
+  /** Restarts the agent gracefully; keepalived keeps running. */
   async restartAgent(): Promise<void> {
-    // The first below the one that entered the machine; it knows nothing of signals.
+    // The first process below the one that entered the machine, which does not forward signals.
     const [agent] = this.#agent === undefined ? [] : await descendantsOf(this.#agent.pid);
     if (agent !== undefined) process.kill(agent, 'SIGTERM');
     await this.#agent?.exited;
@@ -133,7 +133,7 @@ export class Gateway {
     return (await this.machine.run('ip', '-brief', 'address')).includes(`${nodesDefaultRoute}/`);
   }
 
-  /** Whether a controller follows its agent. */
+  /** Whether a controller is connected to its agent. */
   async isLed(): Promise<boolean> {
     return /^causeway_agent_led 1$/m.test(await this.machine.run('curl', '-sSf', metricsUrl));
   }
@@ -164,7 +164,7 @@ async function writeSettings(cluster: RealCluster, name: string, number: number)
     secretsFile: path.join(directory, 'secrets'),
     log: { level: 'info', format: 'text' },
     nftables: { localSources: [machinesNetwork, podNetwork] },
-    // So rare that a machine that is busy for a moment is not taken for a dead gateway.
+    // Long enough that a busy machine is not taken for a failed gateway.
     addresses: { start: 'spawn', priority: 250 - number, advertMs },
     external: {
       interface: 'outside',

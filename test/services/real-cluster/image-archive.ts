@@ -15,8 +15,8 @@ const searchPath = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /**
- * Writes an archive (an OCI image layout) whose images all hold the files of a directory, in one
- * layer. `ctr images import` reads it.
+ * Writes an archive (an OCI image layout) of images that all contain the files of a directory, in one layer.
+ * `ctr images import` reads it.
  */
 export async function writeImages(
   archive: string,

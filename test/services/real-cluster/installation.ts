@@ -13,7 +13,9 @@ const main = path.join(root, 'packages', 'causeway', 'src', 'cli', 'main.ts');
 export const namespace = 'causeway-system';
 export const dashboardToken = 'of-the-test-cluster';
 
-/** Causeway on a cluster, by its chart: gateway, idling and dashboard, and the proxy in kube-proxy's place. */
+/**
+ * Causeway on a cluster, from its chart: gateway, idling and dashboard, and the proxy in place of kube-proxy.
+ */
 export class Installation {
   readonly #cluster: RealCluster;
 
@@ -21,7 +23,7 @@ export class Installation {
     this.#cluster = cluster;
   }
 
-  /** The nodes must have the image. Answers when everything is ready. */
+  /** The nodes must have the image. Resolves when everything is ready. */
   static async install(
     cluster: RealCluster,
     gateways: Gateways,
@@ -55,13 +57,13 @@ export class Installation {
     await this.#cluster.apply({ apiVersion: 'v1', kind: 'Secret', metadata, stringData });
   }
 
-  /** Changes values, and answers when what they concern runs anew. */
+  /** Changes values, and resolves when the affected pods have restarted. */
   async upgrade(...words: string[]): Promise<void> {
     await this.helm('upgrade', 'causeway', chart, '--reuse-values', ...words);
     await this.rollOut('deployment/causeway-controller', namespace);
   }
 
-  /** As the documentation says; Services must be gone. */
+  /** Like in the documentation; Services must be deleted before. */
   async uninstall(): Promise<void> {
     await this.helm('uninstall', 'causeway', '--wait');
     const file = path.join(this.#cluster.files.root, 'root.json');
@@ -91,7 +93,7 @@ export class Installation {
     return this.helm(...words, '--values', file);
   }
 
-  /** Our command line, as an administrator. */
+  /** Causeway's command line, as an administrator. */
   causeway(...words: string[]): Promise<string> {
     const { controlPlane, kubeconfig } = this.#cluster;
     return controlPlane.runInNetwork(process.execPath, [
@@ -112,12 +114,12 @@ async function imageName(): Promise<string> {
   return `causeway:${(JSON.parse(text) as { version: string }).version}`;
 }
 
-/** What stays when our proxy is gone. */
+/** Removes the rules that stay after Causeway's proxy has ended. */
 export async function removeOurRules({ machine }: ClusterNode): Promise<void> {
   await machine.run(process.execPath, main, 'proxy', 'cleanup');
 }
 
-/** The proxy for all Services. In kube-proxy's place the way to the API server can't be its Service. */
+/** The proxy for all Services. In place of kube-proxy it can't reach the API server through its Service. */
 export const proxyValues = {
   enabled: true,
   config: { insiders: { networks: [podNetwork] }, services: 'all' },

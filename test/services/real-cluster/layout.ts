@@ -1,13 +1,13 @@
 import path from 'node:path';
 
-/** Where everything in a cluster is. Each cluster has networks of its own, so all use the same ones. */
+/** Addresses of a cluster. Each cluster has its own networks, so all use the same ones. */
 export const serviceNetwork = '10.96.0.0/16';
 export const kubernetesAddress = '10.96.0.1';
 export const dnsAddress = '10.96.0.10';
 export const controlPlaneAddress = '10.213.0.1';
 export const machinesNetwork = '10.213.0.0/24';
 export const podNetwork = '10.214.0.0/16';
-/** Of a cluster with two families, the second one. */
+/** The second family of a dual-stack cluster. */
 export const serviceNetwork6 = 'fd96::/112';
 export const controlPlaneAddress6 = 'fd13::1';
 export const podNetwork6 = 'fd14::/32';
@@ -21,7 +21,7 @@ export interface NodePlace {
   readonly pods: string;
   readonly address6: string;
   readonly pods6: string;
-  /** It stays the same when the node loses its power, so that neighbours need not learn a new one. */
+  /** It stays the same over a power cut, so that neighbors need not learn a new one. */
   readonly hardwareAddress: string;
 }
 
@@ -40,7 +40,7 @@ export interface ClusterFiles {
   readonly root: string;
   readonly certificates: string;
   readonly log: (name: string) => string;
-  /** What only one node sees. */
+  /** Files of only one node. */
   readonly node: (name: string, ...rest: string[]) => string;
   readonly kubeconfig: (name: string) => string;
 }

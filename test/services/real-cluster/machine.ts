@@ -7,9 +7,9 @@ import { HopelessError, waitFor } from '../wait-for.ts';
 /** The group of links that are cables. */
 const cables = '1';
 
-/** A set of namespaces that live as long as their first process. */
+/** A set of namespaces that exist as long as their first process. */
 export class Machine {
-  /** Of the first process, as this machine counts. */
+  /** PID of the first process on this machine. */
   readonly pid: number;
   readonly #holder: ServiceProcess;
   readonly #log: (name: string) => string;
@@ -20,7 +20,7 @@ export class Machine {
     this.#log = log;
   }
 
-  /** Within another machine, with which it ends. `init` waits and buries orphans. */
+  /** Within another machine, with which it ends. `init` waits and reaps orphans. */
   static async boot(options: {
     readonly name: string;
     readonly init: string;
@@ -67,12 +67,12 @@ export class Machine {
     return startServiceProcess('nsenter', words, { logFile: this.#log(name), env });
   }
 
-  /** Runs a program of this machine's with its files, in the network of that one. */
+  /** Runs a program of this machine with its files, in the network of the other machine. */
   runInNetwork(program: string, args: readonly string[], options: ProgramOptions = {}) {
     return runOrThrow('nsenter', [`--net=/proc/${this.pid}/ns/net`, program, ...args], options);
   }
 
-  /** Settled when it has no power any more. */
+  /** Resolves when it has ended. */
   get hasEnded(): Promise<void> {
     return this.#holder.exited;
   }
@@ -83,15 +83,15 @@ export class Machine {
   }
 
   /**
-   * Everything in it ends at once, as in a power cut: the cables first, or the kernel would say goodbye to
-   * everybody whom its programs were talking to.
+   * Everything in it ends at once, like in a power cut: the cables first, or the kernel would close the
+   * connections of its programs.
    */
   async cutPower(): Promise<void> {
     await this.attempt('ip', ['link', 'set', 'group', cables, 'down']);
     try {
       process.kill(this.pid, 'SIGKILL');
     } catch {
-      // It has gone by itself.
+      // It has ended already.
     }
     await this.#holder.exited;
   }

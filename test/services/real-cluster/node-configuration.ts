@@ -3,7 +3,7 @@ import { dnsAddress, podNetwork, podNetwork6, type NodePlace } from './layout.ts
 
 export const sandboxImage = 'causeway.test/workload:1';
 
-/** Of the machine and of what is unpacked for containerd. */
+/** Paths of the machine and of the unpacked containerd. */
 export interface NodePaths {
   readonly runtime: string;
   readonly plugins: string;
@@ -86,7 +86,7 @@ export const kubeletConfiguration = (options: {
     cgroupRoot: options.cgroup,
     failCgroupV1: false,
     failSwapOn: false,
-    // Never write settings that all of the machine would feel.
+    // Never write settings that affect the whole machine.
     protectKernelDefaults: true,
     makeIPTablesUtilChains: false,
     clusterDNS: [dnsAddress],

@@ -24,13 +24,13 @@ import { Machine } from './machine.ts';
 import { podNetworksOf, type KubeProxyMode } from './node-configuration.ts';
 
 export interface RealClusterOptions {
-  /** How many; 3 if not said, 9 at most. */
+  /** Number of nodes; default 3, at most 9. */
   readonly nodes?: number;
-  /** Whether kube-proxy serves Services on the nodes, and how; in its nftables mode if not said. */
+  /** Whether kube-proxy serves Services on the nodes, and its mode; default nftables. */
   readonly kubeProxy?: boolean | KubeProxyMode;
-  /** Archives of images that every node has from the start. */
+  /** Archives with the initial images of every node. */
   readonly images?: readonly string[];
-  /** Whether nodes, pods and Services have addresses of both families; they have IPv4 alone if not said. */
+  /** Whether nodes, pods and Services have addresses of both families; default IPv4 only. */
   readonly dualStack?: boolean;
   /** Further flags for kube-apiserver. */
   readonly flags?: readonly string[];
@@ -39,13 +39,13 @@ export interface RealClusterOptions {
 const containerPackages = [
   ...['containerd', 'containernetworking-plugins', 'iptables', 'libip4tc2', 'libip6tc2', 'runc'],
 ];
-/** Those of gateways among them: whoever starts a cluster may add some. */
+/** Including those of gateways, which a test may add to a cluster. */
 const installedPackages = [
   ...['conntrack', 'curl', 'iproute2', 'keepalived', 'libseccomp2', 'libxtables12', 'nftables'],
   ...['openssl', 'procps'],
 ];
 
-/** Makes sure that everything a real cluster needs is here. Throws MissingError otherwise. */
+/** Makes sure that everything for a real cluster is available. Throws MissingError otherwise. */
 export async function prepareRealCluster(): Promise<{ packages: string; images: string }> {
   if (process.getuid?.() !== 0) throw new MissingError('the real cluster needs root');
   await requireCgroups();
@@ -61,17 +61,17 @@ export async function prepareRealCluster(): Promise<{ packages: string; images: 
 }
 
 /**
- * A real Kubernetes: a control plane and nodes with kubelets and containers, each in namespaces of its
- * own within those of the control plane. When this process ends, however it ends, so does all of it.
+ * A real Kubernetes: a control plane and nodes with kubelets and containers, each in its own namespaces
+ * within those of the control plane. All of it ends with this process.
  */
 export class RealCluster {
   readonly files: ClusterFiles;
   readonly nodes: readonly ClusterNode[];
-  /** Where etcd and the API server run, and the switch that nodes are plugged into: `machines`. */
+  /** Machine of etcd and the API server, with the switch of the nodes: `machines`. */
   readonly controlPlane: Machine;
   /** Its programs. */
   readonly control: ControlPlane;
-  /** Who signed everybody's certificates. */
+  /** Authority of all certificates. */
   readonly authority: CertificateFiles;
   readonly #cgroup: string;
   readonly #kubectl: string;
@@ -144,7 +144,7 @@ export class RealCluster {
     return end(this.controlPlane, this.#cgroup, this.files);
   }
 
-  /** Of an administrator, for who is in the cluster's network. */
+  /** An administrator's kubeconfig for the cluster's network. */
   get kubeconfig(): string {
     return this.files.kubeconfig('admin');
   }
@@ -162,7 +162,7 @@ export class RealCluster {
     return JSON.parse(await this.#runKubectl(['get', ...words, '-o', 'json'])) as T;
   }
 
-  /** A machine that is no node: a gateway, somebody outside. It ends with the cluster. */
+  /** A machine that is no node: a gateway or an external client. It ends with the cluster. */
   addMachine(name: string): Promise<Machine> {
     const { log } = this.files;
     return Machine.boot({ name, init: this.#init, log, within: this.controlPlane });
@@ -175,8 +175,8 @@ export class RealCluster {
   }
 
   /**
-   * A cable from a switch to a machine, whose end has the switch's name. A machine that loses its power
-   * and comes back needs a hardware address that stays.
+   * A cable from a switch to a machine; the machine's end has the switch's name. A machine that is rebooted
+   * needs a fixed hardware address.
    */
   async plug(
     machine: Machine,
@@ -219,7 +219,7 @@ export class RealCluster {
       }),
     );
     await this.apply(...clusterDns);
-    // Without it no pod is admitted; the controller manager makes it in its own time.
+    // Without it no pod is admitted; the controller manager creates it after a while.
     await waitFor("the default namespace's account", () =>
       this.kubectl('get', 'serviceaccount', 'default'),
     );

@@ -1,7 +1,7 @@
 import type { Machine } from './machine.ts';
 import type { RealCluster } from './real-cluster.ts';
 
-/** Somebody outside of the nodes' network, for whom the control plane is the router. */
+/** A client outside the nodes' network; the control plane is its router. */
 export async function addRoutedClient(cluster: RealCluster): Promise<Machine> {
   await cluster.addSwitch('outside');
   const { controlPlane } = cluster;

@@ -6,25 +6,25 @@ import type { Machine } from './machine.ts';
 import { sandboxImage } from './node-configuration.ts';
 import type { RealCluster } from './real-cluster.ts';
 
-/** How somebody who asks again and again has fared so far. */
+/** Results so far of a client that connects repeatedly. */
 export interface Fare {
   readonly asked: number;
   readonly answered: number;
   readonly failed: number;
-  /** The first ones in words. */
+  /** The messages of the first ones. */
   readonly failures: readonly string[];
-  /** Connections whose first packet had to be sent again. */
+  /** Connections with a retransmitted first packet. */
   readonly repeated: number;
-  /** What each download has got so far, and those that ended. */
+  /** Received bytes of each download, and the ended ones. */
   readonly streams: readonly number[];
   readonly broken: readonly string[];
 }
 
 export interface TrafficOptions {
   readonly urls: readonly string[];
-  /** Between two new connections of the one who asks. */
+  /** Interval between new connections of a client. */
   readonly everyMs: number;
-  /** Downloads that go on for as long as all of it. */
+  /** Downloads that run for the whole time. */
   readonly streams: number;
 }
 
@@ -76,16 +76,16 @@ export class Traffic {
     return fares;
   }
 
-  /** Until everybody has got new connections answered from now on, and every download has gone on. */
+  /** Waits until every client has new answers from now on, and every download has continued. */
   async untilFlowing(): Promise<void> {
     const before = await waitFor('traffic to begin', () => this.fares());
-    await waitFor('everybody to be answered', async () => {
+    await waitFor('every client to be answered', async () => {
       const now = await this.fares();
       return [...now].every(([name, fare]) => hasGoneOn(before.get(name), fare));
     });
   }
 
-  /** What everybody lost, in words; nothing is an empty list. */
+  /** Failures of all clients as text; empty if there are none. */
   async losses(): Promise<string[]> {
     return [...(await this.fares())].flatMap(([name, { failed, failures, broken }]) => [
       ...(failed === 0 ? [] : [`${name}: ${failed} connections failed`]),
@@ -104,7 +104,7 @@ export class Traffic {
   }
 }
 
-/** What broke does not go on; it is told as a loss. */
+/** A broken download does not continue; it is reported as a loss. */
 function hasGoneOn(before: Fare | undefined, now: Fare): boolean {
   const moved = now.streams.filter((got, at) => got > (before?.streams[at] ?? 0)).length;
   const hasAnswers = now.answered >= (before?.asked ?? 0) + 5 - (before?.failed ?? 0);

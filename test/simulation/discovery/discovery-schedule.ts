@@ -15,7 +15,7 @@ import { SimulatedOpenStackCarrier } from '../openstack-carrier.ts';
 const memberAddress = '10.10.1.1';
 const memberPort = 8080;
 
-/** A cloud whose load balancers come and go, and discoverers that do, too. */
+/** A cloud where load balancers are created and deleted, and discoverers are started and killed. */
 class DiscoveryWorld extends OctaviaWorld {
   readonly #never = new AbortController().signal;
   #started = 0;
@@ -80,7 +80,7 @@ class DiscoveryWorld extends OctaviaWorld {
     return id;
   }
 
-  /** Which load balancers the cluster shows, each as often as it does. */
+  /** The load balancers that the cluster shows, with repetitions. */
   shown(): string[] {
     const all: readonly Service[] = this.kubernetes.cluster.store.list('services');
     return all
@@ -89,7 +89,7 @@ class DiscoveryWorld extends OctaviaWorld {
       .sort();
   }
 
-  /** Which load balancers have endpoints in the cluster, and where these lead. */
+  /** The load balancers that have endpoints in the cluster, with the endpoints' addresses. */
   led(): string[] {
     return this.slices().flatMap(({ metadata, endpoints, ports }) => {
       const id = metadata?.annotations?.[annotations.discoveredFrom]?.split('/')[1];
@@ -108,8 +108,11 @@ class DiscoveryWorld extends OctaviaWorld {
   }
 }
 
-/** Load balancers come and one goes, while the discoverer dies at a call that the seed chooses. */
-export async function playDiscovery(seed: number): Promise<void> {
+/**
+ * Load balancers are created and one is deleted, while the discoverer is killed at a call that the seed
+ * chooses.
+ */
+export async function runDiscoverySchedule(seed: number): Promise<void> {
   const world = new DiscoveryWorld(seed, { hasteMs: 100 });
   const { random } = world.simulation;
   await world.writeSecret();
@@ -128,7 +131,7 @@ export async function playDiscovery(seed: number): Promise<void> {
   await world.simulation.runUntil(
     () => {
       const shown = world.shown();
-      if (new Set(shown).size < shown.length) throw new Error('one is shown twice');
+      if (new Set(shown).size < shown.length) throw new Error('a load balancer is shown twice');
       const [only, ...others] = world.present();
       const isLed = world.led().join() === `${only} to ${memberAddress}:${memberPort}`;
       return only !== undefined && others.length === 0 && shown.join() === only && isLed;

@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import { searchSchedules } from '../schedules.ts';
-import { playDiscovery } from './discovery-schedule.ts';
+import { runDiscoverySchedule } from './discovery-schedule.ts';
 
-test('load balancers come and go while discoverers die: each is shown once, and no other', () =>
-  searchSchedules('discovery', 250, playDiscovery));
+test('each load balancer is shown exactly once while load balancers change and discoverers are killed', () =>
+  searchSchedules('discovery', 250, runDiscoverySchedule));

@@ -4,16 +4,16 @@ import { GatewayWorld } from './gateway-world.ts';
 import { announcedWithoutPort, doublyClaimed } from './invariants.ts';
 import { Pair, type Later } from './pair.ts';
 
-/** How long everything is in trouble, and how long it may take afterwards until all is right: as in chaos. */
+/** Duration of the faults, and the time to recover afterwards: as in chaos. */
 const troubleMs = 30_000;
 const patienceMs = 180_000;
 
 /**
- * A Service is deleted while both gateways time out, do what they are told without anybody hearing of it, or
- * can't be reached; requests to Kubernetes and their answers get lost; the leader dies, stands still, is
- * stopped or goes on. When all of that is over, nothing may be left of the Service.
+ * A Service is deleted while both gateways time out, apply updates without acknowledging them, or are
+ * unreachable; requests to Kubernetes and their answers get lost; the leader is killed, paused, stopped or
+ * resumed. After that, nothing may be left of the Service.
  */
-export async function playDeletion(seed: number): Promise<void> {
+export async function runDeletionSchedule(seed: number): Promise<void> {
   const world = await GatewayWorld.create(seed, { hasteMs: 300, driftEveryMs: 10_000 });
   const { clock, random } = world.simulation;
   const always = () => [...doublyClaimed(world), ...announcedWithoutPort(world)];
@@ -43,10 +43,10 @@ export async function playDeletion(seed: number): Promise<void> {
   for (const agent of world.agents.values()) agent.mode = 'works';
   pair.recover();
   const end = clock.monotonic() + patienceMs;
-  await world.settle(() => (clock.monotonic() > end ? ['patience is over'] : always()));
+  await world.settle(() => (clock.monotonic() > end ? ['timeout'] : always()));
 }
 
-/** It gets into some trouble, and perhaps into another. */
+/** Applies one fault, and perhaps another. */
 function trouble(agent: MemoryAgent, random: () => number, later: Later): void {
   const modes = ['hangs', 'hangs', 'mute', 'fails', 'works'] as const;
   for (let time = 0; time < 3; time += 1)

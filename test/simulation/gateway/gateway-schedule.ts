@@ -1,8 +1,11 @@
 import { GatewayWorld } from './gateway-world.ts';
 import { announcedWithoutPort, doublyClaimed } from './invariants.ts';
 
-/** Two Services that may clash come and one goes, while the controller dies at a call that the seed chooses. */
-export async function playGateway(seed: number): Promise<void> {
+/**
+ * Two Services that may conflict are created and one is deleted, while the controller is killed at a call
+ * that the seed chooses.
+ */
+export async function runGatewaySchedule(seed: number): Promise<void> {
   const world = await GatewayWorld.create(seed, { hasteMs: 300, driftEveryMs: 5_000, workers: 4 });
   const { random } = world.simulation;
   const pick = (count: number) => Math.floor(random() * count);

@@ -47,18 +47,18 @@ export interface GatewayWorldOptions extends WorldOptions {
   readonly gateways?: number;
   readonly driftEveryMs?: number;
   readonly resyncEveryMs?: number;
-  /** Whether Neutron has to let gateways use addresses, and in which way. */
+  /** Whether Neutron has to allow addresses for gateways, and in which mode. */
   readonly pairWriter?: 'network' | 'single';
   readonly fenceAfterMs?: number;
   readonly restMs?: number;
   readonly keepWayBack?: boolean;
-  /** Addresses of a list, and not Neutron's. */
+  /** Addresses of a list instead of Neutron's. */
   readonly isStatic?: boolean;
-  /** Whether the gateways have addresses of IPv6, too. */
+  /** Whether the gateways have IPv6 addresses, too. */
   readonly isDualStack?: boolean;
 }
 
-/** Among them those that Services ask for, in both kinds of worlds. */
+/** They include the addresses that Services request, in both kinds of worlds. */
 const staticRanges = ['10.10.200.1-10.10.200.40', 'fd00:10::1-fd00:10::40'].map(parseAddressRange);
 
 export interface DesiredService {
@@ -68,11 +68,11 @@ export interface DesiredService {
   readonly spec?: Partial<ServiceSpec>;
 }
 
-/** A cluster, a cloud with floating IPs and some gateways, and controllers that come and go. */
+/** A cluster, a cloud with floating IPs and some gateways, and controllers that are started and killed. */
 export class GatewayWorld extends SimulatedWorld {
   readonly agents: ReadonlyMap<string, MemoryAgent>;
   readonly #workers: number;
-  /** The gateways' own Neutron ports, where the network has doors. */
+  /** The gateways' own Neutron ports, if the network has port security. */
   readonly gatewayPorts = new Map<string, string>();
   readonly #options: GatewayWorldOptions;
   readonly #pace: { readonly driftEveryMs: number; readonly resyncEveryMs?: number };
@@ -123,14 +123,14 @@ export class GatewayWorld extends SimulatedWorld {
     return world;
   }
 
-  /** Starts a controller in a process of its own; kill the one before first. */
+  /** Starts a controller in its own process; kill the previous one first. */
   startController(): SimulatedProcess {
     const process = this.#newProcess();
     void this.#control(process, this.kubeClient(process), new AbortController().signal);
     return process;
   }
 
-  /** Starts one that works only while it holds the lease. `stop` ends it properly. */
+  /** Starts a controller that works only while it holds the lease. `stop` ends it gracefully. */
   startCandidate(): { readonly process: SimulatedProcess; stop(): void } {
     const process = this.#newProcess();
     const client = this.kubeClient(process);
@@ -197,7 +197,7 @@ export class GatewayWorld extends SimulatedWorld {
     });
   }
 
-  /** Makes a Service of type LoadBalancer, as a user would. */
+  /** Creates a Service of type LoadBalancer, like a user. */
   async createService(name: string, options: DesiredService = {}): Promise<void> {
     const { namespace = 'default', ports = [80], annotations = {}, spec = {} } = options;
     await this.ensureNamespace(namespace);
@@ -225,13 +225,13 @@ export class GatewayWorld extends SimulatedWorld {
     await this.#asUser(this.user.delete(services, { namespace, name }));
   }
 
-  /** Somebody takes away what holds the Service until it is cleaned up. */
+  /** A user removes the finalizers of the Service before it is cleaned up. */
   async forceFinalizers(name: ObjectName): Promise<void> {
     const metadata = { finalizers: null };
     await this.#asUser(this.user.patchMerge(services, name, { metadata }));
   }
 
-  /** Somebody who comes too late for an object: it is gone by then. */
+  /** Ignores that the object was deleted in the meantime. */
   async #asUser(work: Promise<unknown>): Promise<void> {
     const forgiving = work.catch((error: unknown) => {
       if (!isErrorCode(error, 'not-found')) throw error;
@@ -246,7 +246,7 @@ export class GatewayWorld extends SimulatedWorld {
     }
   }
 
-  /** Somebody deletes a port by hand, and its floating IP with it. */
+  /** An operator deletes a port, and its floating IP with it. */
   async losePort(id: string): Promise<void> {
     const { signal } = new AbortController();
     for (const row of this.openstack.neutron.floatingIps.all()) {
@@ -256,13 +256,13 @@ export class GatewayWorld extends SimulatedWorld {
     await this.complete(this.#operator.ports.delete(id, { signal }));
   }
 
-  /** Somebody deletes a floating IP by hand; its port stays. */
+  /** An operator deletes a floating IP; its port stays. */
   async loseFloatingIp(id: string): Promise<void> {
     const { signal } = new AbortController();
     await this.complete(this.#operator.floatingIps.delete(id, { signal }));
   }
 
-  /** The project may have no more of these than it has now, or again as many as it likes. */
+  /** Limits the project to its current number of these; undefined removes the limits. */
   limit(what: 'port' | 'floatingip' | undefined): void {
     const { neutron } = this.openstack;
     const project = neutron.subnets.all().find(({ name }) => name === 'private-v4')?.project_id;
@@ -276,7 +276,7 @@ export class GatewayWorld extends SimulatedWorld {
     neutron.quotas.set(project, { ...neutron.defaultQuotas, [what]: used });
   }
 
-  /** Runs until everything is as it should be; `always` is asked after each step. */
+  /** Runs until everything is in its desired state; `always` is checked after each step. */
   async settle(
     always: () => readonly string[],
     also: () => readonly string[] = () => [],
@@ -284,7 +284,7 @@ export class GatewayWorld extends SimulatedWorld {
     await this.runUntilSettled(() => [...unsettled(this), ...also()], always, 20_000);
   }
 
-  /** The Services as they are, without asking anybody. */
+  /** The current Services, without a request. */
   services(): readonly Service[] {
     return this.kubernetes.cluster.store.list('services');
   }
@@ -367,8 +367,8 @@ export class GatewayWorld extends SimulatedWorld {
 }
 
 /**
- * The way to a gateway is one of the outside calls. One that hangs, also since the call was begun, never
- * answers; the world goes on.
+ * The connection to a gateway is one of the outside calls. A hung gateway, even if it hangs since the call
+ * began, never answers; the simulation continues.
  */
 function overWire(process: SimulatedProcess, name: string, agent: MemoryAgent): AgentClient {
   const never = new Promise<never>(() => {});

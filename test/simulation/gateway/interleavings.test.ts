@@ -3,7 +3,7 @@ import { services } from '../../../packages/kubernetes/src/objects/resources.ts'
 import { GatewayWorld } from './gateway-world.ts';
 import { announcedWithoutPort, doublyClaimed, portsOf } from './invariants.ts';
 
-/** Two addresses for the first namespace, whose Services clash on port 80, one for each of the others. */
+/** Two addresses for the first namespace, where Services conflict on port 80, one for each of the others. */
 const desiredServices = [
   { namespace: 'default', name: 'a', ports: [80] },
   { namespace: 'default', name: 'b', ports: [80] },
@@ -15,7 +15,7 @@ const desiredServices = [
 ];
 const seeds = Array.from({ length: 60 }, (_, seed) => seed);
 
-/** Time presses, and the look for drift and leftovers comes all the time. */
+/** Timers fire early, and the drift detection runs all the time. */
 async function crowdedWorld(seed: number): Promise<GatewayWorld> {
   const world = await GatewayWorld.create(seed, { hasteMs: 400, driftEveryMs: 300, workers: 8 });
   for (const name of ['red', 'blue']) await world.ensureNamespace(name);
@@ -37,7 +37,7 @@ const always = (world: GatewayWorld) => () => [
   ...announcedWithoutPort(world),
 ];
 
-test('Services that come at once get what is theirs, and no port that is being made is taken away', async () => {
+test('concurrent Services get their own ports, and no port that is being created is deleted', async () => {
   for (const seed of seeds) {
     const world = await crowdedWorld(seed);
     world.startController();
@@ -49,7 +49,7 @@ test('Services that come at once get what is theirs, and no port that is being m
   }
 });
 
-test('Services that come and go at once leave nothing and take nothing from each other', async () => {
+test("Services that are created and deleted concurrently leave nothing behind and don't affect each other", async () => {
   for (const seed of seeds) {
     const world = await crowdedWorld(seed);
     world.startController();

@@ -4,7 +4,7 @@ import { scenarios, type ScenarioName } from './scenarios.ts';
 const pushes = /^PUSH agent/;
 const all = /./;
 
-/** One line for each "If interrupted" of the design; then what the design does not speak of. */
+/** One line for each "If interrupted" of the design; then cases that the design does not mention. */
 const lines: readonly Line<ScenarioName>[] = [
   {
     says: 'CreateAndAssignPort 1, create the port: it is cleaned up',
@@ -23,7 +23,7 @@ const lines: readonly Line<ScenarioName>[] = [
     says: 'UpdateAgents 2, send the request to all agents: the initial sync sends it',
     calls: {
       'a Service is mapped to a new port': pushes,
-      'a Service is mapped to a port that is there': pushes,
+      'a Service is mapped to an existing port': pushes,
       'a Service changes its ports and has to move': pushes,
       'a Service is deleted, and its port with it': pushes,
       'a Service is deleted, and another stays on its port': pushes,
@@ -32,7 +32,7 @@ const lines: readonly Line<ScenarioName>[] = [
   },
   {
     says: 'UpdateAgents 3, add errors and events to the Services: the initial sync does',
-    calls: { 'a gateway complains about a Service': all },
+    calls: { 'a gateway rejects a Service': all },
   },
   {
     says: 'MapService 1, check whether the current port can satisfy: the Service may hop',
@@ -42,17 +42,17 @@ const lines: readonly Line<ScenarioName>[] = [
     },
   },
   {
-    says: 'MapService 2, look for a port that fits: the Service is found again and mapped',
+    says: 'MapService 2, search for a port that fits: the Service is mapped',
     calls: {
       'a Service is mapped to a new port': /^PATCH services default/,
-      'a Service is mapped to a port that is there': /^PATCH services default/,
+      'a Service is mapped to an existing port': /^PATCH services default/,
     },
   },
   {
-    says: 'MapService 3, assign the port and set the address: the annotation is found, and the rest done',
+    says: 'MapService 3, assign the port and set the address: the annotation is found, and the rest is done',
     calls: {
       'a Service is mapped to a new port': /^PATCH services\/status/,
-      'a Service is mapped to a port that is there': /^PATCH services\/status/,
+      'a Service is mapped to an existing port': /^PATCH services\/status/,
     },
   },
   {
@@ -63,7 +63,7 @@ const lines: readonly Line<ScenarioName>[] = [
     },
   },
   {
-    says: 'CleanUnusedPorts 3, delete what is not used: the next clean-up does',
+    says: 'CleanUnusedPorts 3, delete unused ports: the next clean-up does',
     calls: {
       'a Service is deleted, and its port with it':
         /^(ASK agent|GET network floatingips|DELETE network ports)/,
@@ -75,40 +75,40 @@ const lines: readonly Line<ScenarioName>[] = [
   },
   {
     says: 'AddFunc, a Service that can no longer be managed is unmapped at the initial sync',
-    calls: { 'a controller starts, and Services came and went meanwhile': all },
+    calls: { 'a controller starts after Services were created and deleted': all },
   },
   {
-    says: 'UpdateFunc, a Service that can no longer be managed is unmapped: the initial sync goes on',
+    says: 'UpdateFunc, a Service that can no longer be managed is unmapped: the initial sync continues',
     calls: { 'a managed Service can no longer be managed': all },
   },
   {
-    says: 'the initial sync itself is cut off',
-    calls: { 'a controller starts on what is right': all },
+    says: 'the initial sync itself is interrupted',
+    calls: { 'a controller starts and nothing is to do': all },
   },
   {
-    says: 'the initial sync finds an annotation that a user wrote, and is cut off: nobody loses anything',
-    calls: { 'a controller starts, and somebody wrote on a Service where another one is': all },
+    says: 'the initial sync finds an annotation that a user wrote, and is interrupted: no Service loses its address',
+    calls: { "a controller starts after a user copied another Service's annotations": all },
   },
   {
-    says: 'an Event is cut off: the Service is none the worse',
+    says: 'an Event is interrupted: the Service is not affected',
     calls: {
       'a Service is mapped to a new port': /events/,
-      'a Service is mapped to a port that is there': /events/,
+      'a Service is mapped to an existing port': /events/,
       'a Service is deleted, and its port with it': /events/,
       'a Service is deleted, and another stays on its port': /events/,
     },
   },
   {
-    says: 'how the gateways are is shown again by the next controller, and the book of ports goes on',
+    says: 'the next controller writes the state of the gateways again, and keeps the record of ports',
     calls: {
       'a Service is mapped to a new port': /configmaps/,
-      'a Service is mapped to a port that is there': /configmaps/,
+      'a Service is mapped to an existing port': /configmaps/,
       'a Service is deleted, and its port with it': /configmaps/,
       'a Service is deleted, and another stays on its port': /configmaps/,
     },
   },
   {
-    says: 'the recovery of a lost port is cut off',
+    says: 'the recovery of a lost port is interrupted',
     calls: { 'a port and its floating IP are lost': all },
   },
 ];

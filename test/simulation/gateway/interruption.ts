@@ -5,10 +5,10 @@ import { announcedWithoutPort } from './invariants.ts';
 import type { Scenario } from './scenario.ts';
 
 const seed = 7;
-/** Long enough for what still follows once all is settled: Events, a last look. */
+/** Long enough for late effects: Events, a last resync. */
 const lingerMs = 5_000;
 
-/** The outside calls of an operation that nobody disturbs, in their order. */
+/** The outside calls of an undisturbed operation, in order. */
 export async function callsOf(scenario: Scenario): Promise<readonly string[]> {
   const world = await GatewayWorld.create(seed, scenario.world);
   const process = await scenario.prepare(world);
@@ -19,7 +19,7 @@ export async function callsOf(scenario: Scenario): Promise<readonly string[]> {
   return process.callLabels.slice(before);
 }
 
-/** Cuts the operation off at one of its calls; a new controller has to find its way from there. */
+/** Interrupts the operation at one of its calls; a new controller has to continue from there. */
 export async function interrupt(
   scenario: Scenario,
   call: number,
@@ -51,7 +51,10 @@ const settle = (world: GatewayWorld, { isDone }: Scenario, always: () => readonl
 const callsBefore = (scenario: Scenario, process: SimulatedProcess): number =>
   scenario.isStart === true ? 0 : process.calls;
 
-/** Of every step: nobody announces what has no port, and whom it is not about is served throughout. */
+/**
+ * Invariants of every step: no gateway announces an address without a port, and unaffected Services are
+ * served throughout.
+ */
 function alwaysTrue(world: GatewayWorld, scenario: Scenario): () => readonly string[] {
   const touched = new Set(scenario.touches.map((name) => `default/${name}`));
   const bystanders = [...world.agents].flatMap(([name, agent]) =>

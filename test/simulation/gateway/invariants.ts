@@ -18,7 +18,10 @@ import type { GatewayWorld } from './gateway-world.ts';
 export const clusterId = 'simulated';
 export const clusterUid = '0fa4a0a2-7b0e-4f5c-9e1a-3a4b5c6d7e8f';
 
-/** `10.10.0.7:80/TCP`: what no two Services may have. Each has what is written on it, whatever it asks for. */
+/**
+ * `10.10.0.7:80/TCP`: what no two Services may have. Each has what its annotations say, regardless of its
+ * spec.
+ */
 function claimsOf(service: Service, ports: ReadonlyMap<string, string>): string[] {
   if (readRecord(service).kind !== 'record') return [];
   const held = readPlace(service).held ?? [];
@@ -27,7 +30,7 @@ function claimsOf(service: Service, ports: ReadonlyMap<string, string>): string[
   );
 }
 
-/** Every address, protocol and port that more than one Service believes to have; liars are not believed. */
+/** Every address, protocol and port that more than one Service claims; false claims are excluded. */
 export function doublyClaimed(world: GatewayWorld, liars: ReadonlySet<string> = new Set()) {
   const ports = portsOf(world);
   const owners = new Map<string, string>();
@@ -43,7 +46,7 @@ export function doublyClaimed(world: GatewayWorld, liars: ReadonlySet<string> = 
   return problems;
 }
 
-/** Our ports by id, with their fixed addresses; those of ch-k8s-lbaas are as good as ours here. */
+/** Causeway's ports by ID, with their fixed addresses; those of ch-k8s-lbaas are included. */
 export function portsOf(world: GatewayWorld): Map<string, string> {
   if (world.isStatic) return givenOut(world);
   const ours = world.openstack.neutron.ports
@@ -52,7 +55,7 @@ export function portsOf(world: GatewayWorld): Map<string, string> {
   return new Map(ours.map((port) => [port.id, port.fixed_ips[0]?.ip_address ?? '']));
 }
 
-/** What stands in the book: an address of a list is its own port. */
+/** The recorded reservations: an address of a list is its own port. */
 function givenOut(world: GatewayWorld): Map<string, string> {
   const { store } = world.kubernetes.cluster;
   const book: ConfigMap | undefined = store.get('configmaps', 'kube-system', addressBookName);
@@ -65,7 +68,7 @@ function givenOut(world: GatewayWorld): Map<string, string> {
   );
 }
 
-/** Addresses that a gateway serves although their port is gone: somebody else may get them. */
+/** Addresses that a gateway serves although their port is deleted: they may be assigned again. */
 export function announcedWithoutPort(world: GatewayWorld): string[] {
   const addresses = new Set(portsOf(world).values());
   return [...world.agents].flatMap(([name, agent]) =>
@@ -75,7 +78,7 @@ export function announcedWithoutPort(world: GatewayWorld): string[] {
   );
 }
 
-/** The prefixes that Neutron lets a gateway use beside its own; undefined where it does not look. */
+/** The prefixes that Neutron lets a gateway use beside its own; undefined without port security. */
 function pairsOf(world: GatewayWorld, gateway: string): Prefix[] | undefined {
   const id = world.gatewayPorts.get(gateway);
   const row = world.openstack.neutron.ports.all().find((port) => port.id === id);
@@ -88,7 +91,7 @@ function isLetThrough(world: GatewayWorld, gateway: string, address: Address): b
   return pairsOf(world, gateway)?.some((prefix) => prefixContains(prefix, address)) ?? true;
 }
 
-/** Every gateway may use what is in use. */
+/** Every gateway may use all addresses in use. */
 function closeForwarders(world: GatewayWorld): string[] {
   const used = [...portsOf(world).values()].flatMap((text) => tryParseAddress(text) ?? []);
   return [...world.gatewayPorts.keys()].flatMap((name) =>
@@ -98,7 +101,7 @@ function closeForwarders(world: GatewayWorld): string[] {
   );
 }
 
-/** What keeps the world from being as it should be; nothing when it is. */
+/** Differences from the desired state; empty if there are none. */
 export function unsettled(world: GatewayWorld): string[] {
   return [
     ...doublyClaimed(world),
@@ -128,14 +131,14 @@ function unsettledService(world: GatewayWorld, service: Service): string[] {
   if (expected.join() !== shown.join())
     return [`${key} shows ${shown.join()}, has ${expected.join()}`];
   if (condition?.reason === 'AddressTaken' && isTaken(world, service)) return [];
-  // All that are asked for are of IPv4.
+  // All requested addresses are IPv4.
   const hasNoIpv4 = service.spec?.ipFamilies?.includes('IPv4') === false;
   if (condition?.reason === 'AddressOfOtherFamily' && hasNoIpv4) return [];
   if (expected.length === 0) return [`${key} has no port: ${condition?.message}`];
   return condition?.status === 'True' ? [] : [`${key} is not served: ${condition?.message}`];
 }
 
-/** Whether another Service really has the address that this one asks for. */
+/** Whether another Service really has the requested address. */
 function isTaken(world: GatewayWorld, service: Service): boolean {
   const requested = service.metadata?.annotations?.[addressAnnotation];
   const ports = portsOf(world);
@@ -153,7 +156,7 @@ function publicAddress(world: GatewayWorld, portId: string): string | undefined 
   return address ?? (world.isStatic || fixed?.includes(':') === true ? fixed : undefined);
 }
 
-/** Ports and floating IPs of ours that no Service names. */
+/** Ports and floating IPs of Causeway that no Service names. */
 function leftovers(world: GatewayWorld): string[] {
   const named = new Set(world.services().flatMap((service) => [...readPortIds(service).values()]));
   const ports = [...portsOf(world).keys()].filter((id) => !named.has(id));
@@ -162,8 +165,8 @@ function leftovers(world: GatewayWorld): string[] {
     .filter((row) => row.port_id === null || !named.has(row.port_id))
     .filter(({ description }) => !description.startsWith('Kept by Causeway for the cluster'));
   return [
-    ...ports.map((id) => `the port ${id} is nobody's`),
-    ...floating.map((row) => `the floating IP ${row.floating_ip_address} is nobody's`),
+    ...ports.map((id) => `the port ${id} has no owner`),
+    ...floating.map((row) => `the floating IP ${row.floating_ip_address} has no owner`),
   ];
 }
 
@@ -192,7 +195,7 @@ function unsettledAgent(world: GatewayWorld, name: string): string[] {
   ];
 }
 
-/** What it asks for and has: a port that it asks for in vain is not served. */
+/** Ports of the spec that it has: a rejected port is not served. */
 function servedPorts(service: Service): string[] {
   const held = new Set(readPlace(service).held?.map(({ port, protocol }) => `${port}/${protocol}`));
   return (service.spec?.ports ?? [])
@@ -200,7 +203,7 @@ function servedPorts(service: Service): string[] {
     .filter((port) => held.has(port));
 }
 
-/** As keys of endpoints write it. */
+/** In the form of endpoint keys. */
 function endpointAddress(address = ''): string {
   return address.includes(':') ? `[${address}]` : address;
 }

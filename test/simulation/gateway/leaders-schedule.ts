@@ -3,16 +3,16 @@ import { Pair } from './pair.ts';
 
 const ports = [[80], [443], [80, 443]] as const;
 
-/** From the end of the last suspension until all is right. */
+/** From the end of the last suspension until recovery. */
 const patienceMs = 60_000;
 
 /**
- * Two controllers while Services come, change and go. The machine of either is suspended again and again,
- * and its monotonic clock with it: when it goes on it takes itself for the leader that it was, though the
- * other one leads, and does what it was about to do. Until it has asked for its lease again nobody can keep it
- * from writing; a minute later nothing of that is left.
+ * Two controllers while Services are created, changed and deleted. Each machine is suspended repeatedly, with
+ * its monotonic clock: when it resumes, its controller still believes that it leads, though the other one
+ * does, and continues its work. Until it has read its lease again, nothing can prevent its writes; a minute
+ * later no trace of them is left.
  */
-export async function playLeaders(seed: number): Promise<void> {
+export async function runLeadersSchedule(seed: number): Promise<void> {
   const world = await GatewayWorld.create(seed, { hasteMs: 300, driftEveryMs: 10_000 });
   const { clock, random } = world.simulation;
   const pick = (count: number) => Math.floor(random() * count);
@@ -34,5 +34,5 @@ export async function playLeaders(seed: number): Promise<void> {
   await world.simulation.runFor(random() * 3_000);
   pair.recover();
   const end = clock.monotonic() + patienceMs;
-  await world.settle(() => (clock.monotonic() > end ? ['patience is over'] : []));
+  await world.settle(() => (clock.monotonic() > end ? ['timeout'] : []));
 }

@@ -16,7 +16,7 @@ async function recordedEvents(world: GatewayWorld): Promise<string[]> {
   return all;
 }
 
-test('a port that is lost in the cloud is noticed soon where looking is quick', async () => {
+test('a lost port is noticed soon if checks are fast', async () => {
   const world = await GatewayWorld.create(3, { driftEveryMs: 300_000, resyncEveryMs: 30_000 });
   world.startController();
   await world.createService('web');
@@ -30,7 +30,7 @@ test('a port that is lost in the cloud is noticed soon where looking is quick', 
   await world.settle(nothing);
 });
 
-test('a floating IP that can not be had again is told, not forgotten, and had when it can be', async () => {
+test("a floating IP that can't be recreated is reported and kept, and recreated when that is allowed", async () => {
   const world = await GatewayWorld.create(4, { driftEveryMs: 10_000 });
   world.startController();
   await world.createService('web');
@@ -41,7 +41,7 @@ test('a floating IP that can not be had again is told, not forgotten, and had wh
   await world.loseFloatingIp(floating?.id ?? '');
   world.limit('floatingip');
   await world.simulation.runUntil(() => shown()?.conditions?.[0]?.reason === 'FloatingIpLost');
-  // Its users keep the address that they know.
+  // Its users keep the known address.
   expect(shown()?.loadBalancer?.ingress).toEqual(before);
   await world.simulation.runFor(30_000);
   expect(await recordedEvents(world)).toContainEqual(
@@ -52,7 +52,7 @@ test('a floating IP that can not be had again is told, not forgotten, and had wh
 });
 
 test.each(['port', 'floatingip'] as const)(
-  'a quota of each %s that is used up is told with what to do; there is room again, and it is served',
+  'an exhausted quota of each %s is reported with a remedy; with room again, the Service is served',
   async (what) => {
     const world = await GatewayWorld.create(6);
     world.startController();
@@ -76,7 +76,7 @@ test.each(['port', 'floatingip'] as const)(
   },
 );
 
-test('what a Service waits for is told when it lasts', async () => {
+test('a Service that waits for long reports the reason', async () => {
   const world = await GatewayWorld.create(5);
   world.startController();
   await world.simulation.runFor(1_000);

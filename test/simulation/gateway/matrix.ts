@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 import { callsOf, interrupt } from './interruption.ts';
 import type { Scenario } from './scenario.ts';
 
-/** What happens when it is cut off there, and which outside calls of which operations are meant. */
+/** The result of an interruption, and the outside calls of operations that it applies to. */
 export interface Line<Name extends string> {
   readonly says: string;
   readonly calls: Partial<Record<Name, RegExp>>;
 }
 
 /**
- * One test for each line: the operation is cut off before and after each call that belongs to it. A call
- * belongs to the first line that names it, and one that no line names fails the suite.
+ * One test for each line: the operation is interrupted before and after each call of the line. A call belongs
+ * to the first line that names it, and a call without a line fails the suite.
  */
 export function interruptionMatrix<Name extends string>(
   scenarios: Readonly<Record<Name, Scenario>>,
@@ -33,7 +33,7 @@ export function interruptionMatrix<Name extends string>(
         for (const [index, label] of mine) {
           for (const moment of ['before', 'after'] as const) {
             await interrupt(scenarios[name], index + 1, moment).catch((cause: unknown) => {
-              const what = `"${name}" cut off ${moment} its call ${index + 1}, ${label}`;
+              const what = `"${name}" interrupted ${moment} its call ${index + 1}, ${label}`;
               throw new Error(`${what}:\n${String(cause)}`, { cause });
             });
           }

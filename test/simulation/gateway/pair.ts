@@ -5,7 +5,7 @@ export type Later = (ms: number, act: () => void) => unknown;
 
 const restartMs = 1_000;
 
-/** Two controllers, each started again by its service manager when it has ended. */
+/** Two controllers, each restarted by a service manager when it has ended. */
 export class Pair {
   readonly #world: GatewayWorld;
   readonly #candidates: [Candidate, Candidate];

@@ -19,15 +19,15 @@ import { life, type Act, type DesiredService } from './random-life.ts';
 
 const keys = ['default/a', 'default/b', 'default/c', 'red/a', 'red/b', 'blue/a'];
 
-/** A world, and what is known of it: who had which address, and who has had a reason to lose it. */
+/** A world with a record of addresses: which Service had which, and which has had a reason to lose it. */
 class Life {
   readonly world: GatewayWorld;
   #controller: SimulatedProcess;
   #addresses = new Map<string, string>();
   readonly #excused = new Set<string>();
-  /** Who says to have what is another's, until the controller has put that right. */
+  /** Services that claim another's address, until the controller has corrected that. */
   readonly #seizing = new Set<string>();
-  /** Fixed addresses whose port somebody else took away. */
+  /** Fixed addresses with a port that was deleted from outside. */
   readonly #lost = new Set<string>();
 
   constructor(world: GatewayWorld) {
@@ -45,7 +45,7 @@ class Life {
         const spec = familiesOf(act.families);
         return world.createService(name, { namespace, ports: act.ports, annotations, spec });
       }
-      case 'change wish': {
+      case 'change spec': {
         if (this.#find(act.service) === undefined) return;
         this.#excused.add(keyAt(act.service));
         const desired = annotationsOf(act.desired);
@@ -69,7 +69,7 @@ class Life {
       }
       case 'lose port': {
         const [id, address] = pick([...portsOf(world)], act.which) ?? ['', ''];
-        // Nobody can take an address off a list that the controller has for itself.
+        // An address of the controller's own list can't be deleted from outside.
         if (id === '' || world.isStatic) return;
         this.#excuseUsersOf(id);
         this.#lost.add(address);
@@ -95,9 +95,9 @@ class Life {
         await this.take({ ...act, kind: 'change ports' });
         this.#controller = world.startController();
         return;
-      case 'wish unseen':
+      case 'change spec unseen':
         this.#controller.kill();
-        await this.take({ ...act, kind: 'change wish' });
+        await this.take({ ...act, kind: 'change spec' });
         this.#controller = world.startController();
         return;
       case 'seize unseen':
@@ -121,7 +121,7 @@ class Life {
     }
   }
 
-  /** All gateways work again; everything comes right, and nobody has lost an address without cause. */
+  /** All gateways work again; everything recovers, and no Service has lost an address without cause. */
   async settle(): Promise<void> {
     for (const agent of this.world.agents.values()) agent.mode = 'works';
     this.world.limit(undefined);
@@ -146,7 +146,7 @@ class Life {
     return [...doublyClaimed(this.world, this.#seizing), ...announced];
   }
 
-  /** Somebody writes on a Service of theirs where another one is, or makes one that is a copy of it. */
+  /** A user copies the annotations of another Service, or the whole Service. */
   async #seize(service: number, victim: number): Promise<void> {
     const { metadata, spec } = this.#find(victim) ?? {};
     const { [portsAnnotation]: place, [recordAnnotation]: record } = metadata?.annotations ?? {};
@@ -189,12 +189,12 @@ class Life {
   }
 }
 
-/** A few addresses that Services ask for, in the subnet of the gateways. */
-const wishable = ['', '10.10.200.1', '10.10.200.2'];
+/** A few addresses that Services request, in the subnet of the gateways. */
+const requestable = ['', '10.10.200.1', '10.10.200.2'];
 
 function annotationsOf({ address, isShared, keep }: DesiredService): Annotations {
   return {
-    [addressAnnotation]: wishable[address] || null,
+    [addressAnnotation]: requestable[address] || null,
     [sharingKeyAnnotation]: isShared ? 'edge' : null,
     [keepFloatingIpAnnotation]: keep ?? null,
   };
@@ -232,7 +232,7 @@ test.each([
   ['addresses from Neutron', false],
   ['addresses of a list', true],
 ])(
-  'with %s, whatever happens, everything comes right and nobody loses an address without cause',
+  'with %s, everything recovers after any events, and no Service loses an address without cause',
   async (_, isStatic) => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), life, async (seed, acts) => {
@@ -246,12 +246,13 @@ test.each([
         for (const act of acts) await story.take(act);
         await story.settle();
       }),
-      // Chance is for searches: CAUSEWAY_RUNS=2000 CAUSEWAY_SEED=7. What everybody runs is always the same.
+      // Random seeds are for searches: CAUSEWAY_RUNS=2000 CAUSEWAY_SEED=7. The default runs are always the
+      // same.
       {
         numRuns: Number(process.env['CAUSEWAY_RUNS'] ?? 60),
         seed: Number(process.env['CAUSEWAY_SEED'] ?? 1),
         interruptAfterTimeLimit: 150_000,
-        // A search that was cut off has not found that all is well.
+        // An interrupted search does not count as a success.
         markInterruptAsFailure: true,
       },
     );

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 
-/** What a user asks for beside ports. */
+/** What a user requests beside ports. */
 export interface DesiredService {
-  /** Which of a few addresses; 0 is none. */
+  /** Index into a few addresses; 0 is none. */
   readonly address: number;
   readonly isShared: boolean;
   readonly keep: 'true' | 'false' | undefined;
 }
 
-/** Something that a user, an operator or fate does. Numbers choose among what is there. */
+/** An action of a user or an operator, or a fault. Numbers choose among existing objects. */
 export type Act =
   | {
       readonly kind: 'create';
@@ -18,20 +18,26 @@ export type Act =
       readonly desired: DesiredService;
     }
   | { readonly kind: 'change ports'; readonly service: number; readonly ports: readonly number[] }
-  | { readonly kind: 'change wish'; readonly service: number; readonly desired: DesiredService }
+  | { readonly kind: 'change spec'; readonly service: number; readonly desired: DesiredService }
   | { readonly kind: 'change type'; readonly service: number }
   | { readonly kind: 'delete'; readonly service: number }
   | { readonly kind: 'delete by force'; readonly service: number }
   | { readonly kind: 'lose port'; readonly which: number }
   | { readonly kind: 'lose floating IP'; readonly which: number }
-  /** No more ports, or no more floating IPs, than there are now. */
+  /** Limits ports or floating IPs to the current number. */
   | { readonly kind: 'exhaust'; readonly what: 'port' | 'floatingip' }
   | { readonly kind: 'gateway'; readonly which: number; readonly mode: 'works' | 'fails' | 'hangs' }
   | { readonly kind: 'restart' }
-  /** The controller is gone while one of them changes. */
+  /** The controller is stopped while one of them changes. */
   | { readonly kind: 'change unseen'; readonly service: number; readonly ports: readonly number[] }
-  | { readonly kind: 'wish unseen'; readonly service: number; readonly desired: DesiredService }
-  /** The controller is gone while somebody writes on one what stands on another, or makes a copy of it. */
+  | {
+      readonly kind: 'change spec unseen';
+      readonly service: number;
+      readonly desired: DesiredService;
+    }
+  /**
+   * The controller is stopped while a user copies the annotations of another Service, or the whole Service.
+   */
   | { readonly kind: 'seize unseen'; readonly service: number; readonly victim: number }
   | { readonly kind: 'steps'; readonly count: number }
   | { readonly kind: 'settle' };
@@ -57,7 +63,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('create'), service, ports, families, desired }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('change ports'), service, ports }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('change wish'), service, desired }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('change spec'), service, desired }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('change type'), service }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete'), service }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete by force'), service }) },
@@ -80,7 +86,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart') }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('change unseen'), service, ports }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('wish unseen'), service, desired }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('change spec unseen'), service, desired }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant('seize unseen'), service, victim: service }),

@@ -1,26 +1,26 @@
 import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import type { GatewayWorld, GatewayWorldOptions } from './gateway-world.ts';
 
-/** An operation that may be cut off anywhere. */
+/** An operation that may be interrupted anywhere. */
 export interface Scenario {
-  /** Everything before the operation. Answers with the process that will be cut off. */
+  /** Everything before the operation. Returns the process that will be interrupted. */
   prepare(world: GatewayWorld): Promise<SimulatedProcess>;
-  /** What begins the operation. */
+  /** Starts the operation. */
   operate(world: GatewayWorld): Promise<void>;
-  /** The operation is a controller's start, from its very first call. */
+  /** The operation is a controller's start, from its first call. */
   readonly isStart?: boolean;
-  /** The Services that it is about; all others keep their address and are served all the time. */
+  /** The affected Services; all others keep their address and are served all the time. */
   readonly touches: readonly string[];
-  /** Those of them that keep their address all the same. */
+  /** Affected Services that keep their address. */
   readonly stay?: readonly string[];
-  /** The world that it takes place in, where it is not the plain one. */
+  /** Options of its world, if not the default. */
   readonly world?: GatewayWorldOptions;
-  /** What must be besides, in the end and all the time. Each names what is not so. */
+  /** Additional conditions, at the end and all the time. Each returns the violations. */
   readonly isDone?: (world: GatewayWorld) => readonly string[];
   readonly always?: (world: GatewayWorld) => readonly string[];
-  /** Another controller waits for the lease: nobody has to start one. */
+  /** Another controller waits for the lease: no new one has to be started. */
   readonly hasStandby?: boolean;
-  /** Ports vanish under the gateways, by the operator's hand and not by ours. */
+  /** Ports are deleted by an operator, not by Causeway. */
   readonly losesPorts?: boolean;
 }
 

@@ -4,14 +4,14 @@ import { driftEveryMs, type GatewayWorld } from './gateway-world.ts';
 import { portsOf } from './invariants.ts';
 import { withServices, type Scenario } from './scenario.ts';
 
-/** The controller is gone; what happens then, happens while nobody looks. */
+/** The controller is stopped, and the changes happen without it. */
 async function restarted(
   world: GatewayWorld,
-  meanwhile: () => Promise<void>,
+  change: () => Promise<void>,
 ): Promise<SimulatedProcess> {
   const first = await withServices(world, ['web', [80]], ['mail', [25]]);
   first.kill();
-  await meanwhile();
+  await change();
   return world.startController();
 }
 
@@ -23,7 +23,7 @@ export const scenarios = {
     operate: (world) => world.createService('web', { ports: [80] }),
     touches: ['web'],
   },
-  'a Service is mapped to a port that is there': {
+  'a Service is mapped to an existing port': {
     prepare: (world) => withServices(world, ['mail', [25]]),
     operate: (world) => world.createService('web', { ports: [80] }),
     touches: ['web'],
@@ -54,7 +54,7 @@ export const scenarios = {
     operate: (world) => world.patchService('web', { type: 'ClusterIP' }),
     touches: ['web'],
   },
-  'a gateway complains about a Service': {
+  'a gateway rejects a Service': {
     prepare: async (world) => {
       const process = await withServices(world, ['mail', [25]]);
       const [address] = portsOf(world).values();
@@ -69,13 +69,13 @@ export const scenarios = {
     },
     touches: ['web'],
   },
-  'a controller starts on what is right': {
+  'a controller starts and nothing is to do': {
     prepare: (world) => restarted(world, idle),
     operate: idle,
     isStart: true,
     touches: [],
   },
-  'a controller starts, and Services came and went meanwhile': {
+  'a controller starts after Services were created and deleted': {
     prepare: (world) =>
       restarted(world, async () => {
         await world.createService('late', { ports: [80] });
@@ -86,7 +86,7 @@ export const scenarios = {
     isStart: true,
     touches: ['late', 'mail', 'web'],
   },
-  'a controller starts, and somebody wrote on a Service where another one is': {
+  "a controller starts after a user copied another Service's annotations": {
     prepare: async (world) => {
       const first = await withServices(world, ['older', [80]], ['victim', [80]]);
       first.kill();

@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import { searchSchedules } from '../schedules.ts';
-import { playGateway } from './gateway-schedule.ts';
+import { runGatewaySchedule } from './gateway-schedule.ts';
 
-test('Services come and go while controllers die: no port of an address has two owners, nothing is left', () =>
-  searchSchedules('gateway', 800, playGateway));
+test('no address and port has two owners and nothing is left while Services change and controllers are killed', () =>
+  searchSchedules('gateway', 800, runGatewaySchedule));

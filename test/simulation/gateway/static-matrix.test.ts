@@ -4,34 +4,34 @@ import { scenarios, type ScenarioName } from './static-scenarios.ts';
 const book = /configmaps kube-system(\/causeway-gateway-addresses)?$/;
 const all = /./;
 
-/** The same operations with addresses of a list: what is given out stands in a book. */
+/** The same operations with addresses of a list, which are recorded in a ConfigMap. */
 const lines: readonly Line<ScenarioName>[] = [
   {
-    says: 'an address is entered in the book: it is struck again, or the Service gets it',
+    says: 'an address is recorded: the record is deleted, or the Service gets it',
     calls: { 'a Service is mapped to a new port': book },
   },
   {
-    says: 'an address is struck from the book: the next controller does',
+    says: 'the record of an address is deleted: the next controller deletes it',
     calls: { 'a Service is deleted, and its port with it': book },
   },
   {
-    says: "a gateway that is off by an operator's promise: the address rests, and is struck",
-    calls: { 'a gateway is off for good, and an operator promises it': all },
+    says: 'a gateway that an operator confirms as off: the address stays in quarantine, then its record is deleted',
+    calls: { 'a gateway is off permanently, and an operator confirms it': all },
   },
   {
-    says: 'everything else comes right as it does with Neutron',
+    says: 'everything else recovers like with Neutron',
     calls: {
       'a Service is mapped to a new port': all,
-      'a Service is mapped to a port that is there': all,
+      'a Service is mapped to an existing port': all,
       'a Service changes its ports and stays': all,
       'a Service changes its ports and has to move': all,
       'a Service is deleted, and its port with it': all,
       'a Service is deleted, and another stays on its port': all,
       'a managed Service can no longer be managed': all,
-      'a gateway complains about a Service': all,
-      'a controller starts on what is right': all,
-      'a controller starts, and Services came and went meanwhile': all,
-      'a controller starts, and somebody wrote on a Service where another one is': all,
+      'a gateway rejects a Service': all,
+      'a controller starts and nothing is to do': all,
+      'a controller starts after Services were created and deleted': all,
+      "a controller starts after a user copied another Service's annotations": all,
     },
   },
 ];

@@ -8,7 +8,7 @@ import { scenarios as neutronScenarios } from './scenarios.ts';
 
 const { 'a port and its floating IP are lost': _, ...operations } = neutronScenarios;
 
-/** An operator promises that the gateway is off, or lets it in again. */
+/** An operator confirms that the gateway is off, or allows it again. */
 function promise(world: GatewayWorld, isOff: boolean): Promise<void> {
   const fence = { reason: 'no power', since: '2026-01-01T00:00:00Z' };
   const change = fenceChange('g2', isOff ? fence : undefined);
@@ -34,10 +34,10 @@ function withList<Name extends string>(all: Record<Name, Scenario>): Record<Name
   return scenarios;
 }
 
-/** What is done with addresses of a list instead of Neutron's, and what differs there. */
+/** The operations with addresses of a list instead of Neutron's, and their differences. */
 export const scenarios = {
   ...withList(operations),
-  'a gateway is off for good, and an operator promises it': {
+  'a gateway is off permanently, and an operator confirms it': {
     world: { ...onList, restMs: 1_000 },
     prepare: async (world) => {
       const process = await withServices(world, ['mail', [25]], ['web', [25]]);

@@ -25,11 +25,11 @@ async function inherited(world: GatewayWorld) {
 const inheritedPort = (world: GatewayWorld) =>
   world.openstack.neutron.ports.all().find(({ name }) => name === 'lbaas-old');
 
-/** Nothing is written to Neutron for a Service that carries no finalizer of ours. */
+/** Nothing is written to Neutron for a Service without Causeway's finalizer. */
 function markedTooEarly(world: GatewayWorld): readonly string[] {
   const isMarked = inheritedPort(world)?.tags.includes(ourTag) === true;
   const isHeld = world.service('old')?.metadata?.finalizers?.includes(cleanupFinalizer) === true;
-  return isMarked && !isHeld ? ['the port was marked before the finalizer was there'] : [];
+  return isMarked && !isHeld ? ['the port was marked before the finalizer was written'] : [];
 }
 
 function askForFence(world: GatewayWorld, isWanted: boolean): Promise<void> {
@@ -39,9 +39,9 @@ function askForFence(world: GatewayWorld, isWanted: boolean): Promise<void> {
   return world.complete(writeGatewayConfigMap(world.user, 'kube-system', change, signal));
 }
 
-/** Operations on what is around the Services: network, gateways, other controllers. */
+/** Operations on the surroundings of the Services: network, gateways, other controllers. */
 export const scenarios = {
-  'one address goes and another comes, with a pair for each on every gateway': {
+  'one address is deleted and another created, with a pair for each on every gateway': {
     world: { pairWriter: 'single' },
     prepare: (world) => withServices(world, ['mail', [25]], ['web', [25]]),
     operate: async (world) => {
@@ -66,7 +66,7 @@ export const scenarios = {
     },
     touches: ['web'],
   },
-  'an operator fences a gateway and lets it in again': {
+  'an operator fences a gateway and unfences it': {
     world: { pairWriter: 'network', restMs: 1_000 },
     prepare: (world) => withServices(world, ['mail', [25]]),
     operate: async (world) => {
@@ -76,7 +76,7 @@ export const scenarios = {
     },
     touches: [],
   },
-  'a gateway sees somebody silent, and all are told': {
+  'a gateway reports an unhealthy backend, and all gateways exclude it': {
     prepare: async (world) => {
       const process = await withServices(world, ['mail', [25]]);
       gateway(world, 'g1').vrrp = 'MASTER';
@@ -91,10 +91,10 @@ export const scenarios = {
     isDone: (world) =>
       [...world.agents]
         .filter(([, { handed }]) => handed?.join() !== '10.99.0.1')
-        .map(([name]) => `${name} does not know who is silent`),
+        .map(([name]) => `${name} does not exclude the unhealthy backend`),
     touches: [],
   },
-  'the controller that leads dies in the middle, and another one waits': {
+  'the leading controller is killed during the operation, and another one waits': {
     prepare: async (world) => {
       const { process } = world.startCandidate();
       await world.createService('mail', { ports: [25] });
@@ -107,7 +107,7 @@ export const scenarios = {
     touches: ['web'],
     hasStandby: true,
   },
-  'a Service of ch-k8s-lbaas is taken over, and the way back stays open': {
+  'a Service of ch-k8s-lbaas is adopted, and can be handed back': {
     world: { keepWayBack: true },
     prepare: inherited,
     operate: idle,
@@ -121,7 +121,7 @@ export const scenarios = {
     touches: ['old'],
     stay: ['old'],
   },
-  'a Service of ch-k8s-lbaas is taken over for good': {
+  'a Service of ch-k8s-lbaas is adopted permanently': {
     prepare: inherited,
     operate: idle,
     isStart: true,
@@ -129,7 +129,9 @@ export const scenarios = {
     isDone: (world) => {
       const { tags = [], description = '' } = inheritedPort(world) ?? {};
       const isOurs = tags.includes(ourTag) && !tags.includes(legacyManagedAnnotation);
-      return isOurs && description.includes('Causeway') ? [] : ['the port is not ours yet'];
+      return isOurs && description.includes('Causeway')
+        ? []
+        : ['the port has no mark of Causeway yet'];
     },
     touches: ['old'],
     stay: ['old'],

@@ -5,7 +5,7 @@ import { announcedWithoutPort } from './invariants.ts';
 
 const always = (world: GatewayWorld) => () => announcedWithoutPort(world);
 
-/** Two controllers, the first of which leads and has served some Services. */
+/** Two controllers; the first one leads and serves some Services. */
 async function pair(seed: number) {
   const world = await GatewayWorld.create(seed);
   await world.ensureNamespace('kube-system');
@@ -24,7 +24,10 @@ async function pair(seed: number) {
 }
 
 const isWrite = (label: string): boolean => /^(POST|PUT|PATCH|DELETE) /.test(label);
-/** Its own lease and how the gateways are is all that a controller may write when everything is right, and its token it must have. */
+/**
+ * A controller without work may only write its own lease and the states of the gateways, and request its
+ * token.
+ */
 const changes = ({ callLabels }: SimulatedProcess): readonly string[] =>
   callLabels.filter(
     (label) =>
@@ -40,14 +43,14 @@ test('the second one does nothing while the first one leads', async () => {
   expect(hasPushed(second.process)).toBe(false);
 });
 
-test('when the leader dies, the second one leads within seconds and changes nothing that is right', async () => {
+test('when the leader is killed, the second one leads within seconds and changes nothing', async () => {
   for (let seed = 0; seed < 10; seed += 1) {
     const { world, leader, second } = await pair(seed);
     const before = JSON.stringify(world.services());
     const died = world.simulation.clock.monotonic();
     leader.process.kill();
     await world.simulation.runUntil(() => hasPushed(second.process));
-    // The lease lasts 15 s, and nobody may take it sooner.
+    // The lease lasts 15 s, and no other controller may take it sooner.
     expect(world.simulation.clock.monotonic() - died).toBeLessThan(20_000);
     await world.simulation.runFor(10_000);
     await world.settle(always(world));
@@ -56,7 +59,7 @@ test('when the leader dies, the second one leads within seconds and changes noth
   }
 });
 
-test('a leader that is stopped gives the lease back: the second one leads at once', async () => {
+test('a stopped leader releases the lease: the second one leads at once', async () => {
   const { world, leader, second } = await pair(2);
   const stopped = world.simulation.clock.monotonic();
   leader.stop();
@@ -66,7 +69,7 @@ test('a leader that is stopped gives the lease back: the second one leads at onc
   expect(changes(second.process)).toEqual([]);
 });
 
-test('a leader that dies in the middle: the second one finishes what it began', async () => {
+test('when a leader is killed during an operation, the second one finishes it', async () => {
   for (let call = 1; call <= 12; call += 1) {
     const { world, leader, second } = await pair(call);
     leader.process.killAt(leader.process.calls + call, call % 2 === 0 ? 'before' : 'after');
@@ -77,12 +80,12 @@ test('a leader that dies in the middle: the second one finishes what it began', 
   }
 });
 
-/** All that it says to anybody but the cluster's lease and its own login. */
+/** All its calls except those for the lease and its own login. */
 const said = ({ callLabels }: SimulatedProcess): readonly string[] =>
   callLabels.filter((label) => /^(PUSH|HAND) /.test(label) || isWrite(label)).filter(isOfWork);
 const isOfWork = (label: string): boolean => !/ leases | identity auth\/tokens$/.test(label);
 
-test('a leader that was paused in the middle says nothing to anybody when it wakes up', async () => {
+test('a leader that was paused during an operation sends nothing when it resumes', async () => {
   for (let call = 1; call <= 24; call += 1) {
     const { world, leader, second } = await pair(call);
     const before = leader.process.calls;
@@ -91,7 +94,7 @@ test('a leader that was paused in the middle says nothing to anybody when it wak
     await world.simulation.runUntil(() => leader.process.calls >= before + call);
     leader.process.pause();
     await world.simulation.runUntil(() => hasPushed(second.process));
-    // What the second one does now is not what the first one had in mind.
+    // The second one now does something else than the first one intended.
     await world.patchService('mail', { ports: [{ name: 'p80', port: 80 }] });
     await world.deleteService('other');
     await world.settle(always(world));

@@ -25,7 +25,7 @@ const where = { namespace: 'default', name: 'web' };
 const replicas = 3;
 const minReplicas = 2;
 
-/** A Service with all that sleeping touches, and people who put it to sleep and wake it. */
+/** A Service with everything that idling changes, and users that idle and wake it. */
 class IdlingWorld extends SimulatedWorld {
   readonly #end = new AbortController();
 
@@ -60,13 +60,13 @@ class IdlingWorld extends SimulatedWorld {
     await this.complete(Promise.all(objects));
   }
 
-  /** Somebody does it, until it is done, fails or dies. */
+  /** A user runs the command until it succeeds, fails or is killed. */
   begin(name: string, verb: 'idle' | 'wake'): { process: SimulatedProcess; isOver: () => boolean } {
     const process = this.simulation.process(name);
     let isOver = false;
     this.act(process, verb)
       .catch((error: unknown) => {
-        // To be told that others are at it is no fault.
+        // A conflict with another command is not a failure.
         if (!isErrorCode(error, 'conflict')) throw error;
       })
       .finally(() => (isOver = true));
@@ -105,8 +105,11 @@ class IdlingWorld extends SimulatedWorld {
   }
 }
 
-/** Three at once, of whom one may die; then somebody wakes it for good, and all is as it was before. */
-export async function playIdling(seed: number): Promise<void> {
+/**
+ * Three commands at once, one of which may be killed; then the Service is woken, and its state is the
+ * original one.
+ */
+export async function runIdlingSchedule(seed: number): Promise<void> {
   const world = new IdlingWorld(seed, { hasteMs: 100 });
   const { random } = world.simulation;
   await world.fill();
@@ -116,8 +119,8 @@ export async function playIdling(seed: number): Promise<void> {
   victim?.process.killAt(1 + Math.floor(random() * 14), random() < 0.5 ? 'before' : 'after');
   await world.simulation.runUntil(() => actors.every(({ isOver }) => isOver()));
   const between = await world.state();
-  // One that died in the middle leaves it marked, so that the next connection wakes it.
-  if (between.replicas === 0 && !between.isMarked) throw new Error('it sleeps and nobody knows');
+  // A killed command leaves the mark, so that the next connection wakes it.
+  if (between.replicas === 0 && !between.isMarked) throw new Error('it has no pods and no mark');
   const last = world.begin('last', 'wake');
   await world.simulation.runUntil(last.isOver);
   const woken = await world.state();

@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import { searchSchedules } from '../schedules.ts';
-import { playIdling } from './idling-schedule.ts';
+import { runIdlingSchedule } from './idling-schedule.ts';
 
-test('who puts to sleep and who wakes may come at once and die: nobody stays without pods', () =>
-  searchSchedules('idling', 8_000, playIdling));
+test('a Service without pods always has its mark while idling and waking run at once and are killed', () =>
+  searchSchedules('idling', 8_000, runIdlingSchedule));

@@ -8,7 +8,7 @@ import {
   type RequestOf,
 } from '../../../packages/causeway/src/ipam/api/operations.ts';
 
-/** A call of the allocator's API without HTTP: parsed and carried out by the real handlers. */
+/** A call of the allocator's API without HTTP: the real handlers parse and run it. */
 export async function askHandler<Name extends OperationName>(
   context: Context,
   name: Name,

@@ -29,11 +29,11 @@ interface Server {
   ask<Name extends OperationName>(name: Name, input: RequestOf<Name>): Promise<AnswerOf<Name>>;
 }
 
-/** Servers of one ledger, which die and are started again, and owners who ask whichever they reach. */
+/** Servers of one ledger, which are killed and restarted, and owners that call any of them. */
 class IpamWorld {
   readonly simulation: Simulation;
   readonly ledger = new MemoryLedger();
-  /** Ends with the world: what waits for it holds all of it in memory. */
+  /** Ends with the world: waiting calls would keep all of it in memory. */
   readonly #end = new AbortController();
   readonly #servers: Server[] = [];
   #started = 0;
@@ -62,7 +62,7 @@ class IpamWorld {
     return { process, ask: (name, input) => askHandler(context, name, input) };
   }
 
-  /** Asks until somebody answers: who asked one that died asks another. */
+  /** Retries at another server until there is an answer. */
   async ask<Name extends OperationName>(
     name: Name,
     input: RequestOf<Name>,
@@ -85,7 +85,7 @@ class IpamWorld {
     }
   }
 
-  /** One of the servers that run dies at one of its next calls to the ledger. */
+  /** One of the running servers is killed at one of its next calls to the ledger. */
   strike(): void {
     const { random } = this.simulation;
     const victim = this.#servers[this.#pick(this.#servers.length)];
@@ -128,8 +128,8 @@ class IpamWorld {
 const owners = ['a', 'b', 'c', 'd'];
 const body = (uid: string) => ({ uid, namespace: 'shop', name: uid, families: [4 as const] });
 
-/** Four owners take addresses at once, two give theirs back, servers die, answers get lost. */
-export async function playIpam(seed: number): Promise<void> {
+/** Four owners reserve addresses at once, two release theirs, servers are killed, answers get lost. */
+export async function runIpamSchedule(seed: number): Promise<void> {
   const world = new IpamWorld(seed);
   try {
     await live(world);

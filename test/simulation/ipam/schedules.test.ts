@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import { searchSchedules } from '../schedules.ts';
-import { playIpam } from './ipam-schedule.ts';
+import { runIpamSchedule } from './ipam-schedule.ts';
 
-test('servers of one ledger die and lose answers: each owner has one address, and nobody two', () =>
-  searchSchedules('ipam', 20_000, playIpam));
+test('each owner has one address, and no owner has two, while servers of one ledger are killed and answers get lost', () =>
+  searchSchedules('ipam', 20_000, runIpamSchedule));

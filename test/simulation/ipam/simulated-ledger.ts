@@ -14,10 +14,10 @@ import type {
 } from '../../../packages/base/src/simulation/simulation.ts';
 import { untilAborted } from '../../../packages/base/src/time/until-aborted.ts';
 
-/** How often the answer to a transaction is lost although it was applied. */
+/** Probability that the answer to an applied transaction is lost. */
 const lossChance = 0.05;
 
-/** One server's way to the shared ledger: everything takes a while, and answers get lost. */
+/** One server's connection to the shared ledger: every call takes a while, and answers get lost. */
 export class SimulatedLedger implements Ledger {
   readonly #shared: Ledger;
   readonly #process: SimulatedProcess;

@@ -5,13 +5,13 @@ import { OctaviaWorld } from './octavia-world.ts';
 import { scenarios, type Scenario, type ScenarioName } from './scenarios.ts';
 
 const seed = 11;
-/** Long enough for what still follows once all is settled: Events, a last look. */
+/** Long enough for late effects: Events, a last resync. */
 const lingerMs = 5_000;
 
 const callsBefore = (scenario: Scenario, process: SimulatedProcess): number =>
   scenario.isStart === true ? 0 : process.calls;
 
-/** The outside calls of an operation that nobody disturbs, in their order. */
+/** The outside calls of an undisturbed operation, in order. */
 async function callsOf(scenario: Scenario): Promise<readonly string[]> {
   const world = new OctaviaWorld(seed);
   const process = await scenario.prepare(world);
@@ -22,7 +22,7 @@ async function callsOf(scenario: Scenario): Promise<readonly string[]> {
   return process.callLabels.slice(before);
 }
 
-/** Cuts the operation off at one of its calls; a new controller has to find its way from there. */
+/** Interrupts the operation at one of its calls; a new controller has to continue from there. */
 async function interrupt(
   scenario: Scenario,
   call: number,
@@ -59,7 +59,7 @@ for (const [name, scenario] of Object.entries(scenarios) as [ScenarioName, Scena
     for (const [index, label] of calls.entries()) {
       for (const moment of ['before', 'after'] as const) {
         await interrupt(scenario, index + 1, moment).catch((cause: unknown) => {
-          throw new Error(`cut off ${moment} call ${index + 1}, ${label}:\n${String(cause)}`, {
+          throw new Error(`interrupted ${moment} call ${index + 1}, ${label}:\n${String(cause)}`, {
             cause,
           });
         });

@@ -2,10 +2,10 @@ import type { Node, Service } from '../../../packages/kubernetes/src/objects/cor
 import { keyOf } from '../../../packages/kubernetes/src/objects/object.ts';
 import type { OctaviaWorld } from './octavia-world.ts';
 
-/** The name of a load balancer that somebody else has made, and that stays. */
+/** The name of a foreign load balancer, which stays. */
 export const theirs = 'theirs';
 
-/** More than one load balancer or floating IP made for one Service: the sign of a create done twice. */
+/** More than one load balancer or floating IP for one Service: the sign of a repeated create. */
 export function madeTwice(world: OctaviaWorld): string[] {
   const { octavia, neutron } = world.openstack;
   const live = octavia.loadBalancers
@@ -26,7 +26,7 @@ function duplicates(values: readonly string[]): string[] {
   });
 }
 
-/** What keeps the world from being as it should be; nothing when it is. */
+/** Differences from the desired state; empty if there are none. */
 export function unsettled(world: OctaviaWorld): string[] {
   return [
     ...madeTwice(world),
@@ -122,7 +122,7 @@ function readyNodes(world: OctaviaWorld): string[] {
   });
 }
 
-/** The group of the members lets in what the load balancers send, and nothing that nobody sends any more. */
+/** The security group of the members allows the load balancers' traffic, and nothing more. */
 function unsettledRules(world: OctaviaWorld): string[] {
   const { podSecurityGroup } = world.settings;
   if (podSecurityGroup === undefined) return [];
@@ -144,7 +144,7 @@ function slicesOf(world: OctaviaWorld, service: Service) {
     .filter(({ metadata }) => metadata?.labels?.['kubernetes.io/service-name'] === name);
 }
 
-/** What belongs to nobody. */
+/** Objects without an owner. */
 function leftovers(world: OctaviaWorld): string[] {
   const { octavia, neutron } = world.openstack;
   const klbs = world.klbs();
@@ -155,17 +155,17 @@ function leftovers(world: OctaviaWorld): string[] {
     ...octavia.loadBalancers
       .all()
       .filter(({ id, name }) => !balancers.has(id) && name !== theirs)
-      .map(({ name }) => `the load balancer ${name} is nobody's`),
+      .map(({ name }) => `the load balancer ${name} has no owner`),
     ...octavia.listeners
       .all()
       .filter(({ name }) => !names.has(name.split(':')[0] ?? ''))
-      .map(({ name }) => `the listener ${name} is nobody's`),
+      .map(({ name }) => `the listener ${name} has no owner`),
     ...neutron.floatingIps
       .all()
       .filter(({ id }) => !addresses.has(id))
-      .map(({ floating_ip_address: address }) => `the floating IP ${address} is nobody's`),
+      .map(({ floating_ip_address: address }) => `the floating IP ${address} has no owner`),
     ...klbs
       .filter((klb) => !names.has(keyOf(klb)) && klb.status?.loadbalancer !== undefined)
-      .map((klb) => `the KuryrLoadBalancer ${keyOf(klb)} is nobody's`),
+      .map((klb) => `the KuryrLoadBalancer ${keyOf(klb)} has no owner`),
   ];
 }

@@ -1,8 +1,10 @@
 import { madeTwice } from './invariants.ts';
 import { OctaviaWorld, portsOf } from './octavia-world.ts';
 
-/** One Service comes, changes and goes, while controllers die at calls that the seed chooses. */
-export async function playOctavia(seed: number): Promise<void> {
+/**
+ * One Service is created, changed and deleted, while controllers are killed at calls that the seed chooses.
+ */
+export async function runOctaviaSchedule(seed: number): Promise<void> {
   const world = new OctaviaWorld(seed, { hasteMs: 200 });
   const { random } = world.simulation;
   const pick = (count: number) => Math.floor(random() * count);

@@ -29,12 +29,12 @@ export interface DesiredService {
 
 type Settings = Partial<z.input<typeof octaviaSettings>>;
 
-/** A cluster and a cloud with Octavia, and controllers that come and go. */
+/** A cluster and a cloud with Octavia, and controllers that are started and killed. */
 export class OctaviaWorld extends SimulatedWorld {
-  /** Never fires; the world's own, so that what listens to it goes with the world. */
+  /** Never fires; owned by the world, so that its listeners are freed with the world. */
   readonly #signal = new AbortController().signal;
   readonly #operator = this.cloud(this.simulation.process('operator'));
-  /** Of the controllers that start from now on. */
+  /** Settings of controllers that start from now on. */
   settings: Settings = {};
   #controllers = 0;
 
@@ -43,7 +43,7 @@ export class OctaviaWorld extends SimulatedWorld {
     super(seed, { ...options, openstack: { offerings: { providers } } });
   }
 
-  /** Starts a controller in a process of its own; kill the one before first. */
+  /** Starts a controller in its own process; kill the previous one first. */
   startController(): SimulatedProcess {
     this.#controllers += 1;
     const process = this.simulation.process(`controller ${this.#controllers}`);
@@ -119,7 +119,7 @@ export class OctaviaWorld extends SimulatedWorld {
     await this.complete(this.user.delete(services, { namespace: 'default', name }));
   }
 
-  /** A node with an address of its own number; made or changed. */
+  /** Creates or changes a node with an address of its own number. */
   async setNode(number: number, isReady: boolean): Promise<void> {
     const name = `n${number}`;
     const node: Node = {
@@ -168,7 +168,7 @@ export class OctaviaWorld extends SimulatedWorld {
     );
   }
 
-  /** Somebody with the project's credentials. */
+  /** A user with the project's credentials. */
   async byHand<T>(
     work: (hands: {
       balancing: Awaited<ReturnType<typeof openLoadBalancing>>;
@@ -185,7 +185,7 @@ export class OctaviaWorld extends SimulatedWorld {
     );
   }
 
-  /** Runs until everything is as it should be; `always` is asked after each step. */
+  /** Runs until everything is in its desired state; `always` is checked after each step. */
   async settle(always: () => readonly string[] = () => [], maxSteps = 30_000): Promise<void> {
     await this.runUntilSettled(() => unsettled(this), always, maxSteps);
   }

@@ -16,7 +16,7 @@ type Edit = (
   pick: (count: number) => number,
 ) => Promise<unknown>;
 
-/** What users do to their objects, and operators to the cloud, in no order and without asking. */
+/** Edits by users of their objects, and by operators of the cloud, in any order. */
 const inCluster: readonly Edit[] = [
   (world, name, pick) => world.createService(name, { ports: [80, 81, 82].slice(pick(3)) }),
   (world, name) => world.deleteService(name),
@@ -89,7 +89,7 @@ function onRow(
   return world.byHand((hands) => work(id, hands));
 }
 
-/** A user's command may fail: the object is gone, the load balancer locked. That is the user's to know. */
+/** A user's command may fail: the object is deleted, the load balancer locked. */
 function mayFail(error: unknown): void {
   if (error instanceof OpenStackError) return;
   for (const code of ['not-found', 'conflict', 'invalid'] as const)
@@ -97,7 +97,7 @@ function mayFail(error: unknown): void {
   throw error;
 }
 
-test('whatever is edited on either side, both come together and nothing is left over', async () => {
+test('both sides converge after any edits, and nothing is left over', async () => {
   for (const seed of seeds) {
     const world = new OctaviaWorld(seed, { hasteMs: 200 });
     const { random } = world.simulation;

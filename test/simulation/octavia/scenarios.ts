@@ -5,13 +5,13 @@ import { recordAnnotation } from '../../../packages/causeway/src/services/record
 import { theirs } from './invariants.ts';
 import { portsOf, type OctaviaWorld } from './octavia-world.ts';
 
-/** An operation that may be cut off anywhere. */
+/** An operation that may be interrupted anywhere. */
 export interface Scenario {
-  /** Everything before the operation. Answers with the process that will be cut off. */
+  /** Everything before the operation. Returns the process that will be interrupted. */
   prepare(world: OctaviaWorld): Promise<SimulatedProcess>;
-  /** What begins the operation. */
+  /** Starts the operation. */
   operate(world: OctaviaWorld): Promise<void>;
-  /** The operation is a controller's start, from its very first call. */
+  /** The operation is a controller's start, from its first call. */
   readonly isStart?: boolean;
   /** `web` keeps its load balancer and its address. */
   readonly stays?: boolean;
@@ -26,13 +26,13 @@ async function withWeb(world: OctaviaWorld): Promise<SimulatedProcess> {
   return process;
 }
 
-/** The controller is gone; what happens then, happens while nobody looks. */
+/** The controller is stopped, and the changes happen without it. */
 async function restarted(
   world: OctaviaWorld,
-  meanwhile: () => Promise<void> = () => Promise.resolve(),
+  change: () => Promise<void> = () => Promise.resolve(),
 ): Promise<SimulatedProcess> {
   (await withWeb(world)).kill();
-  await meanwhile();
+  await change();
   return world.startController();
 }
 
@@ -54,7 +54,7 @@ async function loseBalancer(world: OctaviaWorld): Promise<void> {
   );
 }
 
-/** What Kuryr has made has its names, and none of our marks. */
+/** Kuryr's objects have Kuryr's names, and no marks of Causeway. */
 async function leaveAsKuryr(world: OctaviaWorld): Promise<void> {
   const { octavia, neutron } = world.openstack;
   for (const row of octavia.loadBalancers.all()) {
@@ -72,7 +72,7 @@ async function leaveAsKuryr(world: OctaviaWorld): Promise<void> {
   );
 }
 
-/** A load balancer that somebody has made by hand. */
+/** A foreign load balancer. */
 async function makeTheirs(world: OctaviaWorld): Promise<string> {
   const [subnet] = world.openstack.neutron.subnets
     .all()
@@ -87,7 +87,7 @@ async function makeTheirs(world: OctaviaWorld): Promise<string> {
 
 const byId = 'loadbalancer.openstack.org/load-balancer-id';
 
-/** `mail` has listeners on a load balancer that is not its own. */
+/** `mail` has listeners on a foreign load balancer. */
 async function withShared(world: OctaviaWorld): Promise<SimulatedProcess> {
   const process = await withWeb(world);
   const id = await makeTheirs(world);
@@ -130,7 +130,7 @@ export const scenarios = {
     operate: (world) => world.createService('mail', { ports: [80, 81] }),
     stays: true,
   },
-  'endpoints come': {
+  'endpoints are added': {
     prepare: async (world) => {
       const process = await withWeb(world);
       await world.createService('mail');
@@ -149,7 +149,7 @@ export const scenarios = {
     operate: (world) => world.patchService('web', { ports: portsOf([81, 82]) }),
     stays: true,
   },
-  'the type changes, and the load balancer goes': {
+  'the type changes, and the load balancer is deleted': {
     prepare: withWeb,
     operate: (world) => world.patchService('web', { type: 'ClusterIP' }),
   },
@@ -159,24 +159,24 @@ export const scenarios = {
   },
   'the status is emptied': { prepare: withWeb, operate: emptyStatus, stays: true },
   'the load balancer is lost': { prepare: withWeb, operate: loseBalancer },
-  'a controller starts on what is right': {
+  'a controller starts and nothing is to do': {
     prepare: restarted,
     operate: idle,
     isStart: true,
     stays: true,
   },
-  'a controller starts, and the status was emptied meanwhile': {
+  'a controller starts after the status was emptied': {
     prepare: (world) => restarted(world, () => emptyStatus(world)),
     operate: idle,
     isStart: true,
     stays: true,
   },
-  'a controller starts, and a Service was deleted meanwhile': {
+  'a controller starts after a Service was deleted': {
     prepare: (world) => restarted(world, () => world.deleteService('web')),
     operate: idle,
     isStart: true,
   },
-  'a controller starts on what Kuryr has left': {
+  "a controller starts on Kuryr's objects": {
     prepare: (world) => restarted(world, () => leaveAsKuryr(world)),
     operate: idle,
     isStart: true,
@@ -192,7 +192,7 @@ export const scenarios = {
     isStart: true,
   },
   'the load balancer ends in ERROR': { prepare: withWeb, operate: breakBalancer },
-  'a Service gets listeners on a load balancer of somebody else': {
+  'a Service gets listeners on a foreign load balancer': {
     prepare: async (world) => {
       const process = await withWeb(world);
       await makeTheirs(world);
@@ -206,7 +206,7 @@ export const scenarios = {
     },
     stays: true,
   },
-  'a Service leaves the load balancer of somebody else': {
+  'a Service leaves the foreign load balancer': {
     prepare: withShared,
     operate: (world) => world.deleteService('mail'),
     stays: true,
@@ -216,7 +216,7 @@ export const scenarios = {
     operate: (world) => world.patchService('web', { ports: portsOf([81, 82]) }),
     stays: true,
   },
-  'nodes come and go': {
+  'nodes are added and removed': {
     prepare: withNodes,
     operate: async (world) => {
       await world.setNode(3, true);

@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import { searchSchedules } from '../schedules.ts';
-import { playOctavia } from './octavia-schedule.ts';
+import { runOctaviaSchedule } from './octavia-schedule.ts';
 
-test('a Service comes, changes and goes while controllers die: one load balancer, and none is left', () =>
-  searchSchedules('octavia', 600, playOctavia));
+test('a Service has one load balancer, and none is left, while it changes and controllers are killed', () =>
+  searchSchedules('octavia', 600, runOctaviaSchedule));

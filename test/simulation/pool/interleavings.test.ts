@@ -6,7 +6,7 @@ import { PoolWorld } from './pool-world.ts';
 const seeds = Array.from({ length: 15 }, (_, index) => index + 1);
 const names = ['a', 'b', 'c'];
 
-/** Controllers die at calls that the seed chooses; there is always a next one. */
+/** Kills controllers at calls that the seed chooses; there is always a next one. */
 function keepKilling(world: PoolWorld, times: number): void {
   const { random } = world.simulation;
   let left = times;
@@ -26,10 +26,10 @@ const addressesOf = (world: PoolWorld) =>
 const held = (world: PoolWorld) => world.ipam.addresses().flatMap(({ owners }) => owners);
 
 test.each(['cilium', 'kube-vip'] as const)(
-  'Services of %s that come and go while controllers die never share an address, and leave nothing',
+  'Services of %s never share an address and leave nothing while they change and controllers are killed',
   async (kind) => {
     for (const seed of seeds) {
-      // Two addresses for three Services: one waits until another's address has rested.
+      // Two addresses for three Services: one waits for the end of another address's quarantine.
       const world = await PoolWorld.create(seed, '192.0.2.1-192.0.2.2', kind, { hasteMs: 300 });
       keepKilling(world, 4);
       const creations = names.map((name) =>

@@ -8,9 +8,9 @@ import type { SimulatedKind } from './simulated-announcer.ts';
 
 interface Scenario {
   readonly name: string;
-  /** Who is in the cluster; Cilium if it doesn't matter. */
+  /** The announcer of the cluster; default Cilium. */
   readonly announcer?: SimulatedKind;
-  /** Up to where nothing is cut off; answers with the controller. */
+  /** Everything before the interruption; returns the controller. */
   prepare(world: PoolWorld): Promise<SimulatedProcess>;
   operate(world: PoolWorld): Promise<void>;
   isDone(world: PoolWorld): boolean;
@@ -34,7 +34,7 @@ const serves = (world: PoolWorld, name: string): boolean => {
   return ready?.status === 'True' && service?.spec?.type === 'LoadBalancer' && isHeld;
 };
 
-/** The families of what is announced, and shown. */
+/** The families of the announced and shown addresses. */
 const announcedAre = (world: PoolWorld, families: readonly number[]): boolean => {
   const announced = [...world.announcer.announcing.values()].flatMap(({ addresses }) => addresses);
   const shown = world.addressesOf('web');
@@ -46,7 +46,7 @@ const heldAre = (world: PoolWorld, families: readonly number[]): boolean => {
   return held.map(({ address }) => familyOf(address)).join() === families.join();
 };
 
-/** Nothing is left: no Service, no reservation but the control plane's, nothing announced. */
+/** Nothing is left: no Service, no reservation except the control plane's, nothing announced. */
 const isEmpty = (world: PoolWorld): boolean =>
   world.services().every(({ spec }) => spec?.type !== 'LoadBalancer') &&
   world.services().every(({ metadata }) => metadata?.name === 'kubernetes') &&
@@ -107,7 +107,7 @@ const scenarios: readonly Scenario[] = [
     },
   ]),
   {
-    name: 'a Service is created, and deleted before it has all',
+    name: 'a Service is created, and deleted before it is complete',
     prepare: started,
     operate: async (world) => {
       await world.createService('web');
@@ -117,7 +117,7 @@ const scenarios: readonly Scenario[] = [
     isDone: isEmpty,
   },
   {
-    name: 'a Service is deleted while the ledger can’t be reached',
+    name: 'a Service is deleted while the ledger is unreachable',
     prepare: (world) => serving(world, 'cilium'),
     operate: async (world) => {
       world.ipam.isCutOff = true;
@@ -128,7 +128,7 @@ const scenarios: readonly Scenario[] = [
     isDone: isEmpty,
   },
   {
-    name: 'a Service of kube-vip’s is deleted while the ledger can’t be reached',
+    name: 'a Service of kube-vip is deleted while the ledger is unreachable',
     announcer: 'kube-vip',
     prepare: (world) => serving(world, 'kube-vip'),
     operate: async (world) => {
@@ -140,7 +140,7 @@ const scenarios: readonly Scenario[] = [
     isDone: isEmpty,
   },
   {
-    name: 'the cluster is cut off for longer than it promised, and comes back',
+    name: 'the cluster is disconnected for longer than it promised, and reconnects',
     prepare: (world) => serving(world, 'cilium'),
     operate: async (world) => {
       world.ipam.isCutOff = true;
@@ -150,15 +150,15 @@ const scenarios: readonly Scenario[] = [
     isDone: (world) => serves(world, 'web') && world.announcer.announcing.size === 1,
   },
   {
-    name: 'the cluster is reclaimed and asks for another address',
+    name: 'the cluster is reclaimed and requests another address',
     prepare: (world) => serving(world, 'cilium'),
     operate: (world) => world.reclaim(),
     isDone: (world) => serves(world, 'web') && world.announcer.announcing.size === 1,
   },
 ];
 
-/** Runs the scenario; the controller dies at one of its calls, and another one takes over. */
-async function play(
+/** Runs the scenario; the controller is killed at one of its calls, and another one takes over. */
+async function run(
   scenario: Scenario,
   cut?: { readonly call: number; readonly moment: 'before' | 'after' },
 ): Promise<readonly string[]> {
@@ -178,13 +178,13 @@ async function play(
 }
 
 for (const scenario of scenarios) {
-  test(`cut off before and after each outside call: ${scenario.name}`, async () => {
-    const calls = await play(scenario);
+  test(`interrupted before and after each outside call: ${scenario.name}`, async () => {
+    const calls = await run(scenario);
     expect(calls.length).toBeGreaterThan(2);
     for (const [index, label] of calls.entries()) {
       for (const moment of ['before', 'after'] as const) {
-        await play(scenario, { call: index + 1, moment }).catch((cause: unknown) => {
-          const what = `cut off ${moment} call ${index + 1}, ${label}`;
+        await run(scenario, { call: index + 1, moment }).catch((cause: unknown) => {
+          const what = `interrupted ${moment} call ${index + 1}, ${label}`;
           throw new Error(`${what}:\n${String(cause)}`, { cause });
         });
       }

@@ -2,10 +2,10 @@ import type { SimulatedKind } from './simulated-announcer.ts';
 import { PoolWorld } from './pool-world.ts';
 
 /**
- * Two Services and one address: the second waits for the first, and the controller dies on the way, and who
- * announces may be slow to stop. When both are gone, nothing is reserved.
+ * Two Services and one address: the second waits for the first, the controller is killed in between, and the
+ * announcer may be slow to stop. When both are deleted, nothing is reserved.
  */
-export async function playPool(seed: number): Promise<void> {
+export async function runPoolSchedule(seed: number): Promise<void> {
   const kind: SimulatedKind = seed % 2 === 0 ? 'cilium' : 'kube-vip';
   const world = await PoolWorld.create(seed, '192.0.2.1', kind, { hasteMs: 300 });
   const { random } = world.simulation;

@@ -17,7 +17,7 @@ import { SimulatedIpam } from './simulated-ipam.ts';
 const here = { site: 'edge', cluster: 'blue' };
 export const quarantineMs = 60_000;
 
-/** A cluster with an announcer, the shared ledger, and controllers that come and go. */
+/** A cluster with an announcer, the shared ledger, and controllers that are started and killed. */
 export class PoolWorld extends SimulatedWorld {
   readonly ipam: SimulatedIpam;
   readonly announcer: SimulatedAnnouncer;
@@ -73,7 +73,7 @@ export class PoolWorld extends SimulatedWorld {
       heartbeatMs: 10_000,
       driftEveryMs: 30_000,
       withdrawalMs: 30_000,
-      // With kube-vip it can't be promised.
+      // Not supported with kube-vip.
       selfWithdrawal: this.#kind !== 'kube-vip',
       namespace: 'kube-system',
     });
@@ -91,7 +91,7 @@ export class PoolWorld extends SimulatedWorld {
     return process;
   }
 
-  /** It goes on announcing what it does, and hears of nothing new. */
+  /** It keeps announcing, and gets no changes. */
   pauseAnnouncer(ms: number): void {
     this.#announcing.pause();
     this.simulation.clock.timer(ms, () => this.#announcing.resume());
@@ -137,7 +137,7 @@ export class PoolWorld extends SimulatedWorld {
     return (service?.status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => parseAddress(ip));
   }
 
-  /** Runs until the goal holds; what must never be is looked for after every step. */
+  /** Runs until the goal holds; violations are checked after every step. */
   async until(goal: () => boolean, maxSteps = 20_000): Promise<void> {
     await this.simulation.runUntil(
       () => {
@@ -152,7 +152,7 @@ export class PoolWorld extends SimulatedWorld {
 
   readonly #rests = new Map<string, number>();
 
-  /** Nobody else has what is announced, and what was freed as withdrawn is. */
+  /** No other Service has an announced address, and an address released as withdrawn is not announced. */
   #refuseViolations(): void {
     const now = this.simulation.clock.wallTime();
     const known = new Map(this.ipam.addresses().map((entry) => [entry.address, entry]));
@@ -165,13 +165,13 @@ export class PoolWorld extends SimulatedWorld {
         if (until === undefined || this.#rests.get(address) === until) continue;
         this.#rests.set(address, until);
         if (until - now <= quarantineMs) {
-          throw this.#violation(`${address} was freed as withdrawn while it was announced`);
+          throw this.#violation(`${address} was released as withdrawn while it was announced`);
         }
       }
     }
   }
 
-  /** With `plain` the status is all there is: it never shows what the Service does not hold. */
+  /** With `plain` only the status counts: it never shows an address that the Service does not hold. */
   #refuseStatusWithoutOwner(): void {
     const owners = new Map(this.ipam.addresses().map((entry) => [entry.address, entry.owners]));
     for (const service of this.services()) {

@@ -15,22 +15,22 @@ const annotations: Readonly<Record<SimulatedKind, string>> = {
 };
 
 /**
- * Behaves as Cilium's L2 announcements or as kube-vip with services election does: it announces what
- * a Service of type LoadBalancer asks for and goes on while the annotation is gone. Cilium stops when
- * the Service is no load balancer or no more; kube-vip only when one is deleted that still is a load
- * balancer, and never otherwise. It holds a lease from before it announces until after it has stopped.
- * Told other addresses, kube-vip leaves those before, and takes up the next with the change after that.
+ * Behaves like Cilium's L2 announcements or like kube-vip with services election: it announces the requested
+ * addresses of a LoadBalancer Service and continues while the annotation is missing. Cilium stops when the
+ * Service is no load balancer or is deleted; kube-vip only when a Service is deleted that still is a load
+ * balancer. It holds a lease from before it announces until after it has stopped. After a change of the
+ * addresses, kube-vip withdraws the previous ones, and announces the next ones with the following change.
  */
 export class SimulatedAnnouncer {
   readonly #kind: SimulatedKind;
-  /** The Services that it has seen, by UID, and whether they were load balancers the last time. */
+  /** The known Services, by UID, and whether they were load balancers the last time. */
   readonly #known = new Map<string, boolean>();
-  /** What it announces, by the Service's UID. */
+  /** Its announcements, by the Service's UID. */
   readonly announcing = new Map<
     string,
     { readonly key: string; readonly addresses: readonly string[] }
   >();
-  /** The versions of Services that kube-vip left, by UID: it sees them again when they change. */
+  /** The versions of Services that kube-vip dropped, by UID: it handles them again when they change. */
   readonly #left = new Map<string, string>();
   readonly #client: KubeClient;
   readonly #clock: Clock;
@@ -46,7 +46,7 @@ export class SimulatedAnnouncer {
       try {
         await this.#check();
       } catch (error) {
-        // One that stood still finds its requests over time when it goes on.
+        // After a pause, its requests have timed out.
         const isUsual = (['conflict', 'not-found', 'timeout'] as const).some((code) =>
           isErrorCode(error, code),
         );
@@ -74,25 +74,25 @@ export class SimulatedAnnouncer {
   }
 
   async #announce(uid: string, service: Service): Promise<void> {
-    const told = service.metadata?.annotations?.[annotations[this.#kind]];
-    if (told === undefined) return;
+    const annotated = service.metadata?.annotations?.[annotations[this.#kind]];
+    if (annotated === undefined) return;
     const { namespace = '', name = '', resourceVersion = '' } = service.metadata ?? {};
     if (this.#left.get(uid) === resourceVersion) return;
     const key = keyOf(service);
     const before = this.announcing.get(uid)?.addresses.join();
-    if (before !== undefined && before !== told && this.#kind === 'kube-vip') {
+    if (before !== undefined && before !== annotated && this.#kind === 'kube-vip') {
       this.#left.set(uid, resourceVersion);
       await this.#stop(uid, key);
       return;
     }
-    const addresses = told.split(',');
-    if (before !== told) {
+    const addresses = annotated.split(',');
+    if (before !== annotated) {
       this.announcing.delete(uid);
       await this.#hold(key, 'node-1');
       this.announcing.set(uid, { key, addresses });
     }
     const shown = service.status?.loadBalancer?.ingress ?? [];
-    if (shown.map(({ ip }) => ip).join() === told) return;
+    if (shown.map(({ ip }) => ip).join() === annotated) return;
     const ingress = addresses.map((ip) => ({ ip, ipMode: 'VIP' as const }));
     await this.#client.patchMerge(
       services,

@@ -22,7 +22,7 @@ import { untilAborted } from '../../../packages/base/src/time/until-aborted.ts';
 
 /** The allocator inside a simulation: the real handlers on a ledger in memory. It is never killed here. */
 export class SimulatedIpam {
-  /** Whether clusters can't reach it. */
+  /** Whether it is unreachable for clusters. */
   isCutOff = false;
   readonly #allocator: Allocator;
   readonly #never = new AbortController().signal;
@@ -60,11 +60,11 @@ export class SimulatedIpam {
     return askHandler({ ...this.#context, signal: this.#never }, name, input);
   }
 
-  /** Every address that is not free: its owners, or until when it rests. */
+  /** Every address that is not free: its owners, or the end of its quarantine. */
   addresses(): { address: Address; owners: readonly string[]; until: number | undefined }[] {
     const site = this.#allocator.view.site('edge');
     return [...(site?.addresses.values() ?? [])].map(({ record }) => {
-      // Of an epoch that was voided, too, although its record still says that it is held.
+      // Including those of a voided epoch, although their record still says that they are held.
       const until = site?.restOf(record.address);
       const isHeld = record.state === 'held' && until === undefined;
       const owners = isHeld ? record.owners.map(({ uid }) => uid) : [];

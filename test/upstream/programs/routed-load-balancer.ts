@@ -1,7 +1,7 @@
-// The smallest load balancer that really serves: an address for each Service, routed to the nodes, whose
-// proxy takes it from there. Runs on the router. What fails with it is the proxy's doing, not its own.
+// The smallest working load balancer: an address for each Service, routed to the nodes, where the proxy
+// handles it. Runs on the router. A failure with it comes from the proxy.
 //
-//   routed-load-balancer.ts KUBECONFIG
+// routed-load-balancer.ts KUBECONFIG
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
@@ -22,9 +22,9 @@ const client = new KubeClient({
   transport: new HttpTransport(connection, systemClock),
   clock: systemClock,
 });
-/** By the Service's uid. */
+/** By the Service's UID. */
 const addresses = new Map<string, string>();
-/** Where each address was routed to last. */
+/** Last next hop of each address. */
 const routes = new Map<string, string>();
 
 await run();

@@ -168,8 +168,8 @@ describe('members', () => {
     );
     expect(addresses).toEqual(['10.0.0.1', '10.0.0.2']);
     expect(problems.map(({ reason, message }) => `${reason} ${message}`)).toEqual([
-      expect.stringMatching(/^AddressRefused member 10\.1\.0\.1:80 .* memberNetworks/),
-      expect.stringMatching(/^AddressRefused member 2001:db8::1:80 .* memberNetworks/),
+      expect.stringMatching(/^AddressRefused .* member 10\.1\.0\.1:80 .* memberNetworks/),
+      expect.stringMatching(/^AddressRefused .* member 2001:db8::1:80 .* memberNetworks/),
     ]);
   });
 });

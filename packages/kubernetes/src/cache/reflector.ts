@@ -334,7 +334,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
 function reasonOf(error: CausewayError): string {
   if (error.code === 'gone') return 'gone';
   if (error instanceof KubeError && error.status === 429) return 'throttled';
-  return error.code === 'timeout' ? 'silent' : 'failed';
+  return error.code === 'timeout' ? 'idle' : 'failed';
 }
 
 /** Servers before 1.32 reject streamed lists, or do not support them and never complete the list. */

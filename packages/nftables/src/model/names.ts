@@ -52,7 +52,7 @@ export const setNames = {
   /** The endpoint of each slot of each service. */
   slots: perFamily('slots'),
   /** The endpoint chain of each slot of a service with stored clients. */
-  stickySlots: perFamily('turns'),
+  stickySlots: perFamily('sticky-slots'),
   /** Virtual address of an endpoint, for its answers. */
   reverse: perFamily('reverse'),
   reverseNodePorts: perFamily('reverse-node-ports'),

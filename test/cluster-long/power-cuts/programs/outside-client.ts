@@ -1,7 +1,7 @@
-// Somebody outside: a new connection every 50 ms, and downloads that go on beside that. Prints lines of
-// JSON until it is killed; times are those of the wall clock, which all machines of the tests share.
+// An external client: a new connection every 50 ms, and running downloads. Prints lines of JSON until it is
+// killed; times are those of the wall clock, which all machines of the tests share.
 //
-//   outside-client.ts URL DOWNLOADS
+// outside-client.ts URL DOWNLOADS
 
 import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,9 +9,9 @@ import type { Answer, DownloadReport } from '../outage-figures.ts';
 
 const [url = '', count = '0'] = process.argv.slice(2);
 const everyMs = 50;
-/** A connection that is not answered by then has failed. */
+/** A connection without an answer by then has failed. */
 const patienceMs = 2_000;
-/** The server says something ten times a second. */
+/** The server sends data ten times a second. */
 const stillMs = 2_000;
 
 interface Download {
@@ -39,7 +39,7 @@ function ask(): Promise<Answer> {
       let text = '';
       response.on('data', (chunk: Buffer) => (text += chunk.toString()));
       response.on('error', fail);
-      response.on('end', () => done(nodeIn(text), 'another answer'));
+      response.on('end', () => done(nodeIn(text), 'unexpected answer'));
     });
   });
 }

@@ -1,4 +1,4 @@
-// Starts a cluster of one node, says where its files are, and stops it when told "stop".
+// Starts a cluster of one node, prints the directory of its files, and stops it on "stop".
 
 import { RealCluster } from '../../../services/real-cluster/real-cluster.ts';
 

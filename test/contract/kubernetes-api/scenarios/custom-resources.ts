@@ -2,7 +2,7 @@ import { apply, patch, type Scenario } from './scenario.ts';
 
 const group = 'contract.causeway.dev';
 
-/** The group is the scenario's own, so that scenarios do not share what they define. */
+/** The group is the scenario's own, so that scenarios do not share definitions. */
 const definition = (name: string, schema: object, more: object = {}, spec: object = {}) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -83,7 +83,7 @@ const gadget = (name: string, spec: object, metadata: object = {}) => ({
   spec,
 });
 
-/** The definition is made by the suite before these run, as it takes a real server a moment to serve it. */
+/** The suite creates the definition before these run, because a real server needs a moment to serve it. */
 export const gadgetDefinition = definition('gadget', gadgetSchema, columns);
 
 export const customResourceScenarios: readonly Scenario[] = [

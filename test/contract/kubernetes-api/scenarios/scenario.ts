@@ -1,6 +1,6 @@
 import type { Step } from '../transcript.ts';
 
-/** A name, and what to ask in this order. Each scenario has a namespace of its own. */
+/** A name, and the requests in order. Each scenario has its own namespace. */
 export interface Scenario {
   readonly name: string;
   readonly steps: (namespace: string) => readonly Step[];
@@ -18,7 +18,7 @@ export const service = (name: string, spec: object, metadata: object = {}) => ({
   spec,
 });
 
-/** The least that a Service needs. */
+/** A minimal Service. */
 export const web = { selector: { app: 'web' }, ports: [{ port: 80 }] };
 
 export const deployment = (name: string, spec: object = {}, metadata: object = {}) => ({

@@ -1,6 +1,6 @@
 import type { Scenario } from '../../kubernetes-api/scenarios/scenario.ts';
 
-/** Where each kind is created, and whether it lives in a namespace. */
+/** The path of each kind, and whether it has a namespace. */
 const kinds: readonly (readonly [apiVersion: string, plural: string, kind: string])[] = [
   ['v1', 'configmaps', 'ConfigMap'],
   ['v1', 'endpoints', 'Endpoints'],
@@ -39,7 +39,7 @@ const hasSpec = new Set([
   'StatefulSet',
 ]);
 
-/** Objects with nothing in them: whatever is missing must be a cause, not a crash. */
+/** Empty objects: missing fields must be a cause, not a crash. */
 export const bareScenarios: readonly Scenario[] = [
   {
     name: 'objects with nothing in them',
@@ -49,7 +49,7 @@ export const bareScenarios: readonly Scenario[] = [
         const path = `${prefix}/namespaces/${namespace}/${plural}`;
         const object = (name: string) => ({ apiVersion, kind, metadata: { name } });
         const steps = [['POST', path, { body: object('bare') }] as const];
-        // A Service without a name is refused for a reason that only makes sense inside a real server.
+        // A Service without a name is rejected for a reason that only makes sense inside a real server.
         if (kind !== 'Service' && kind !== 'Event') {
           steps.push(['POST', path, { body: object('') }] as const);
         }

@@ -10,7 +10,7 @@ const shape = (name: string, spec: object, fields: object = {}) => ({
   ...fields,
 });
 
-/** What is wrong, one thing at a time and some together. */
+/** Defects, one at a time and some together. */
 const refused: readonly object[] = [
   {},
   { size: 0 },

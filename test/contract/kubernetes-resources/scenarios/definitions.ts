@@ -47,7 +47,7 @@ const properties = {
   },
 };
 
-/** Rules about fields, about what fields have to do with each other, and about changes. */
+/** Rules about fields, relations between fields, and changes. */
 export const ruled = definition('rules', 'Ruled', {
   versions: [
     version(
@@ -118,7 +118,7 @@ export const ruled = definition('rules', 'Ruled', {
   ],
 });
 
-/** Two versions, a status, a scale and columns: what the scenarios of custom resources work on. */
+/** Two versions, a status, a scale and columns: the definition for the scenarios of custom resources. */
 export const shapes = definition('shapes', 'Shape', {
   names: { plural: 'shapes', kind: 'Shape', shortNames: ['sh'], categories: ['all'] },
   versions: [

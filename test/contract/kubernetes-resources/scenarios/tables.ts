@@ -35,7 +35,7 @@ const container = (name: string, state: object, fields: object = {}) => ({
 
 const running = { running: { startedAt: '2026-01-01T00:00:00Z' } };
 
-/** States of pods that kubectl has words for. */
+/** States of pods that kubectl has names for. */
 const podStates: Readonly<Record<string, object>> = {
   half: {
     phase: 'Running',

@@ -1,6 +1,6 @@
-// Sends VRRP adverts with made-up headers every 50 ms until it is ended. Run as:
+// Sends VRRP adverts with forged headers every 50 ms until it is ended. Run as:
 //
-//   node forge-adverts.ts TTL SOURCE DESTINATION ROUTER-ID NAMED-ADDRESS [SOURCE DESTINATION ...]
+// node forge-adverts.ts TTL SOURCE DESTINATION ROUTER-ID NAMED-ADDRESS [SOURCE DESTINATION ...]
 //
 // Each group of four makes one stream of adverts. Prints "sending" after the first round.
 

@@ -1,5 +1,5 @@
-// The node's proxy, with the Service asleep and its connections accepted; SIGUSR1 wakes it, SIGUSR2 takes
-// all file descriptors that are left, and gives them back.
+// The node's proxy, with an idle Service and accepted connections; SIGUSR1 wakes it, SIGUSR2 takes all
+// remaining file descriptors, or gives them back.
 import fs from 'node:fs';
 import { KubeClient } from '../../../../packages/kubernetes/src/client/client.ts';
 import { holdAnnotation } from '../../../../packages/causeway/src/idling/annotations.ts';
@@ -10,7 +10,7 @@ import { discardLog } from '../../../../packages/base/src/observability/log.ts';
 import { noMetrics, type Metrics } from '../../../../packages/base/src/observability/metrics.ts';
 import { openBase, webService, webSlices } from '../node.ts';
 
-/** Says so when a connection is accepted. */
+/** Reports an accepted connection. */
 const metrics: Metrics = {
   ...noMetrics,
   counter: () => ({
@@ -47,7 +47,7 @@ process.on('SIGUSR2', () => {
   const isGivingBack = taken.length > 0;
   for (const descriptor of taken.splice(0)) fs.closeSync(descriptor);
   if (!isGivingBack) takeAll();
-  // A pipe to the test needs none.
+  // A pipe to the test needs no descriptor.
   process.stdout.write(isGivingBack ? 'given back\n' : 'taken\n');
 });
 function takeAll(): void {

@@ -7,10 +7,10 @@ interface Order {
   readonly address: string;
   readonly port: number;
   readonly from?: string;
-  /** All at once, or one every so many milliseconds; no more of them begin after SIGTERM. */
+  /** All at once, or one at this interval in milliseconds; no more of them begin after SIGTERM. */
   readonly count: number;
   readonly everyMs?: number;
-  /** How long after it is connected each says something. */
+  /** Delay between the connection and the request. */
   readonly saysAfterMs?: number;
   /** How long a connection is kept open after its answer. */
   readonly staysMs?: number;
@@ -22,7 +22,7 @@ const result = {
   served: 0,
   seen: {} as Record<string, number>,
   errors: {} as Record<string, number>,
-  /** When the first began, and when each got its answer, in milliseconds since 1970. */
+  /** Begin of the first, and the time of each answer, in milliseconds since 1970. */
   began: performance.timeOrigin + performance.now(),
   times: [] as number[],
 };

@@ -1,4 +1,4 @@
-// A pod: says on each connection whose it is, on the next port only once it is spoken to, and answers
+// A pod: sends the client's address on each connection, on the next port only after a request, and answers
 // datagrams with it. Usage: pod.ts PORT [ADDRESS]
 import dgram from 'node:dgram';
 import net from 'node:net';

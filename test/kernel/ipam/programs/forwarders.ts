@@ -1,6 +1,6 @@
-// Runs in the network of the allocators: each socket in the file system leads to a port there.
+// Runs in the network of the allocators: each Unix socket leads to a port there.
 //
-//   forwarders.ts SOCKET=PORT SOCKET=PORT ...
+// forwarders.ts SOCKET=PORT SOCKET=PORT ...
 
 import { openForwarder } from '../../../services/tcp-forwarder.ts';
 

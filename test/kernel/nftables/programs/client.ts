@@ -1,12 +1,12 @@
-// Carries out the requests given as JSON and prints their results as JSON. See lab.ts for their form.
+// Performs the requests given as JSON and prints their results as JSON. See lab.ts for their form.
 
 import dgram from 'node:dgram';
 import net from 'node:net';
 import type { Answer, Request } from '../lab.ts';
 
-/** So long that whoever is there at all has answered, however busy the machine. */
+/** Long enough that every reachable server answers, even on a busy machine. */
 const patienceMs = 20_000;
-/** After the time is up: what has come while this process was kept from looking is read first. */
+/** After the timeout: data that arrived while this process was stalled is read first. */
 const lastCheckMs = 200;
 
 let lastProgress = performance.now();
@@ -19,7 +19,10 @@ function carryOut(request: Request): Promise<Answer> {
   return request.protocol === 'UDP' ? askByUdp(request) : askByTcp(request);
 }
 
-/** Calls back when nothing has come for so long, for this request or any other. Answers how to cancel. */
+/**
+ * Calls back when no data has come for this long, for this request or any other. Returns a function to
+ * cancel.
+ */
 function whenIdle(limitMs: number, callback: () => void): () => void {
   let timer: NodeJS.Timeout;
   const check = (isLast: boolean) => {

@@ -1,4 +1,4 @@
-// Lets a namespace reach something outside: a port here, a socket in the file system there. Usage: relay.ts PORT SOCKET
+// Connects a namespace to the outside: a port here, a Unix socket there. Usage: relay.ts PORT SOCKET
 
 import net from 'node:net';
 

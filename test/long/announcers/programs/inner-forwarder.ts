@@ -1,5 +1,5 @@
-// Inside of a network namespace: a port of its loopback address that leads to a socket in the file
-// system.   node inner-forwarder.ts PORT SOCKET
+// Inside a network namespace: a port of the loopback address that leads to a Unix socket. node
+// inner-forwarder.ts PORT SOCKET
 
 import { openForwarder } from '../../../services/tcp-forwarder.ts';
 

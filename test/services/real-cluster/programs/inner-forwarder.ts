@@ -1,6 +1,6 @@
-// Runs in a cluster's network: connections to a socket in the file system come out at a port there.
+// Runs in a cluster's network: forwards connections from a Unix socket to a port there.
 //
-//   inner-forwarder.ts SOCKET PORT
+// inner-forwarder.ts SOCKET PORT
 
 import { openForwarder } from '../../tcp-forwarder.ts';
 

@@ -1,6 +1,6 @@
-// Runs in a cluster's network: connections to a port there come out at a socket in the file system.
+// Runs in a cluster's network: forwards connections from a port there to a Unix socket.
 //
-//   outer-forwarder.ts ADDRESS PORT SOCKET
+// outer-forwarder.ts ADDRESS PORT SOCKET
 
 import { openForwarder } from '../../tcp-forwarder.ts';
 

@@ -58,7 +58,7 @@ test('does not serve a port that no node can handle, and records an Event', asyn
     metadata: metadata ?? {},
     spec: { ...spec, allocateLoadBalancerNodePorts: false },
   });
-  await lab.untilEvent('Warning PortNotServed: TCP/80: it has no node port');
+  await lab.untilEvent('Warning PortNotServed: TCP/80: the port has no node port');
 });
 
 test('closes a Service beyond the budget with an Event, keeps others, and serves it again later', async () => {
@@ -166,7 +166,7 @@ test('rejects a requested address of another Service, and names that Service', a
     newService('second', 80, { 'causeway.dev/address': '192.0.2.2' }),
   );
   await until(() =>
-    expect(lab.events.join('\n')).toContain('192.0.2.2 is in use by default/first'),
+    expect(lab.events.join('\n')).toContain('192.0.2.2 is taken by default/first'),
   );
   await lab.client.create(
     services,

@@ -1,25 +1,25 @@
 import type { Outcome } from './test-outcome.ts';
 import type { Suite } from './suites.ts';
 
-export interface LaneWork {
-  /** Resolves when the programs and parts of the suite are there, or can't be had. */
+export interface GroupWork {
+  /** Resolves when the programs and parts of the suite are available, or failed. */
   readonly ready: (suite: Suite) => Promise<void>;
   readonly run: (suite: Suite) => Promise<Outcome>;
 }
 
 /**
- * Runs the suites of each lane one after another, and the lanes at the same time: while the tests of
- * one lane wait for timers and for other programs, those of the other compute.
+ * Runs the suites of each group one after another, and the groups in parallel: while the tests of one group
+ * wait for timers and for other programs, those of the other compute.
  */
-export async function runLanes(suites: readonly Suite[], work: LaneWork): Promise<Outcome> {
-  const lanes = Map.groupBy(suites, (suite) => suite.lane);
-  const outcomes = await Promise.all([...lanes.values()].map((lane) => runWorker(lane, work)));
+export async function runGroups(suites: readonly Suite[], work: GroupWork): Promise<Outcome> {
+  const groups = Map.groupBy(suites, (suite) => suite.group);
+  const outcomes = await Promise.all([...groups.values()].map((group) => runWorker(group, work)));
   return sumOf(outcomes.flat());
 }
 
-async function runWorker(lane: readonly Suite[], { ready, run }: LaneWork): Promise<Outcome[]> {
+async function runWorker(group: readonly Suite[], { ready, run }: GroupWork): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  for (const suite of lane) {
+  for (const suite of group) {
     await ready(suite);
     outcomes.push(await run(suite));
   }

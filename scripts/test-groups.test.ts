@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest';
 import { suitesOf, type Suite } from './suites.ts';
-import { runLanes } from './test-lanes.ts';
+import { runGroups } from './test-groups.ts';
 import type { Outcome } from './test-outcome.ts';
 
 const [template] = suitesOf('test');
-const suite = (name: string, lane: Suite['lane']): Suite => {
+const suite = (name: string, group: Suite['group']): Suite => {
   if (template === undefined) throw new Error('there are no suites');
-  return { ...template, name, lane };
+  return { ...template, name, group };
 };
 const passed: Outcome = { passed: 1, failed: 0, skipped: 0, failedFiles: [] };
 
-it('runs the suites of a lane one after another, beside those of the other lane', async () => {
+it('runs the suites of a group one after another, in parallel with the other group', async () => {
   const events: string[] = [];
   const kernel = Promise.withResolvers<Outcome>();
-  const running = runLanes(
+  const running = runGroups(
     [suite('unit', 'computing'), suite('contract', 'computing'), suite('kernel', 'waiting')],
     {
       ready: async () => {},
@@ -29,9 +29,9 @@ it('runs the suites of a lane one after another, beside those of the other lane'
   expect((await running).passed).toBe(3);
 });
 
-it('starts a suite when its programs are there', async () => {
+it('starts a suite when its programs are ready', async () => {
   const events: string[] = [];
-  await runLanes([suite('unit', 'computing'), suite('kernel', 'waiting')], {
+  await runGroups([suite('unit', 'computing'), suite('kernel', 'waiting')], {
     ready: async ({ name }) => {
       await Promise.resolve();
       events.push(`ready ${name}`);
@@ -44,9 +44,9 @@ it('starts a suite when its programs are there', async () => {
   expect(events.indexOf('ready kernel')).toBeLessThan(events.indexOf('run kernel'));
 });
 
-it('adds up what the suites say', async () => {
+it('adds up the outcomes of the suites', async () => {
   const failure = { file: 'a.test.ts', tests: ['one', 'two'] };
-  const outcome = await runLanes([suite('unit', 'computing'), suite('kernel', 'waiting')], {
+  const outcome = await runGroups([suite('unit', 'computing'), suite('kernel', 'waiting')], {
     ready: async () => {},
     run: async ({ name }) =>
       name === 'unit'
