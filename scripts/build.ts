@@ -60,7 +60,7 @@ async function removeUnreached(): Promise<void> {
   const reached = new Set<string>();
   const waiting = [
     'causeway/src/cli/main.js',
-    ...files.filter((file) => /\.worker\.js$/.test(file)),
+    ...files.filter((file) => file.endsWith('.worker.js')),
   ];
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (reached.has(file)) continue;

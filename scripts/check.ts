@@ -1,4 +1,4 @@
-// Types, lint, format, layers, dead code and slow patterns: all checks without running the product.
+// Types, lint, format, borders, dead code, patterns, vocabulary and sentences: all checks that run no product code.
 
 import { spawn } from 'node:child_process';
 import path from 'node:path';
@@ -6,6 +6,8 @@ import { completeLock, formatLock } from './complete-lock.ts';
 import { findLayerViolations } from './layers.ts';
 import { readLock } from './lock-file.ts';
 import { findSlowPatterns } from './patterns.ts';
+import { findLongSentences } from './sentences.ts';
+import { findPrivateTerms } from './vocabulary.ts';
 
 const root = path.dirname(import.meta.dirname);
 
@@ -51,6 +53,22 @@ const checks: readonly Check[] = [
     async run() {
       const slow = await findSlowPatterns(root);
       return slow.length === 0 ? undefined : slow.join('\n');
+    },
+  },
+  {
+    name: 'vocabulary',
+    async run() {
+      const terms = await findPrivateTerms(root);
+      return terms.length === 0
+        ? undefined
+        : `${terms.join('\n')}\n(docs/glossary.md has the words)`;
+    },
+  },
+  {
+    name: 'sentences',
+    async run() {
+      const long = await findLongSentences(root);
+      return long.length === 0 ? undefined : `more than 30 words:\n${long.join('\n')}`;
     },
   },
   {

@@ -33,6 +33,7 @@ import {
   forgetUnanswered,
   type ConnectionTable,
 } from './stale-connections.ts';
+import { Commit, type CommitPart } from './commit.ts';
 import { translateService, type NodeContext, type Translation } from './translate-service.ts';
 
 export interface BaseProxyOptions {
@@ -377,26 +378,6 @@ export class BaseProxy implements DivertibleProxy {
       if (error.code === 'aborted') return;
       this.#options.log.error({ error }, 'stale connections were not deleted');
     }
-  }
-}
-
-interface CommitPart {
-  readonly diversion: Diversion | undefined;
-  readonly translation: Translation;
-}
-
-/** The content of one transaction. The inputs may change while it is being written. */
-class Commit {
-  readonly services = new Map<string, CommitPart>();
-  readonly #rivals = new Set<string>();
-
-  addRivals(rivals: Iterable<string>): void {
-    for (const rival of rivals) this.#rivals.add(rival);
-  }
-
-  /** Services that may have won or lost an address in the transaction. */
-  touched(): Set<string> {
-    return this.#rivals.union(new Set(this.services.keys()));
   }
 }
 

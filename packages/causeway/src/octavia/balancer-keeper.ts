@@ -379,12 +379,8 @@ export class BalancerKeeper {
 
   /** The load balancer serves its former state. Only the change has to wait. */
   #busy(observed: ObservedBalancer, klb: KuryrLoadBalancer, context: ProviderContext): Kept {
-    const { message, kind } = this.#await(
-      observed,
-      klb,
-      'The load balancer is busy with an earlier change',
-      context,
-    );
+    const message = 'The load balancer is busy with an earlier change';
+    const { kind } = this.#await(observed, klb, message, context);
     return { kind, message };
   }
 

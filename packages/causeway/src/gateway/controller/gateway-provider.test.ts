@@ -165,9 +165,7 @@ test('rejects a requested address of another Service, and names that Service', a
     services,
     newService('second', 80, { 'causeway.dev/address': '192.0.2.2' }),
   );
-  await until(() =>
-    expect(lab.events.join('\n')).toContain('192.0.2.2 is taken by default/first'),
-  );
+  await until(() => expect(lab.events.join('\n')).toContain('192.0.2.2 is taken by default/first'));
   await lab.client.create(
     services,
     newService('third', 80, { 'causeway.dev/address': '203.0.113.1' }),

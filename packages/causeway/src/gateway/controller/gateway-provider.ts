@@ -34,6 +34,7 @@ import {
   lostDuringPlacement,
   notMade,
   notPlaced,
+  type Placed,
   waitMs,
 } from './placement-outcomes.ts';
 import { hasNewSharingGroup, whyMoved } from './address-change.ts';
@@ -397,5 +398,3 @@ export class GatewayProvider implements LoadBalancerProvider {
     });
   }
 }
-
-type Placed = { readonly kind: 'placed'; readonly ids: PortIds };

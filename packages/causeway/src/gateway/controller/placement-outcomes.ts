@@ -1,8 +1,12 @@
 import type { Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { EnsureOutcome, Owner } from '../../services/provider.ts';
+import type { PortIds } from './annotations.ts';
 import type { Reservation } from './port-keeper.ts';
 import type { ServicePorts } from './service-ports.ts';
+
+/** The Service has its ports. */
+export type Placed = { readonly kind: 'placed'; readonly ids: PortIds };
 
 /** The delay before a waiting Service is reconciled again. */
 export const waitMs = 2_000;
