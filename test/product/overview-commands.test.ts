@@ -46,7 +46,7 @@ test('services lists those with external traffic, and all of them on request', a
 test('explain names the reason for a missing address and the remedy', async () => {
   const { code, stdout } = await causeway('explain', 'web');
   expect(code).toBe(0);
-  expect(stdout).toContain('Nobody serves default/web');
+  expect(stdout).toContain('No provider serves default/web');
   expect(stdout).toContain('Set spec.loadBalancerClass');
   const missing = await causeway('explain', 'other/none');
   expect(missing.code).toBe(5);

@@ -213,7 +213,7 @@ describe.runIf(await isAvailable(() => prepareKubernetes({ controllerManager: tr
     await space.create('services', webService('headless', { clusterIP: 'None' }));
     await space.create('services', webService('nobody'));
     const idle = (name: string) => idler.idle({ namespace: 'refused', name }, signal);
-    await expect(idle('bare')).rejects.toThrow('nobody that could start it again');
+    await expect(idle('bare')).rejects.toThrow('no owner that could start it again');
     await expect(idle('headless')).rejects.toThrow('headless');
     await expect(idle('nobody')).rejects.toThrow('no object runs pods for the Service');
     expect(await listIdle(client, 'refused', signal)).toEqual([]);
