@@ -53,7 +53,7 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
   test('shows nothing without the token, and keeps the token out of the address', async () => {
     const refused = await page.goto(stage.url);
     expect(refused?.status()).toBe(401);
-    expect(await page.textContent('body')).toContain('needs its token');
+    expect(await page.textContent('body')).toContain('requires its token');
     await enter();
     expect(page.url()).not.toContain(token);
     const [cookie] = await context.cookies();

@@ -63,7 +63,9 @@ test('a fence is requested, shown and removed; an unknown name is rejected', asy
   expect(unknown.stderr).toContain('The gateways are gw1, gw2.');
   expect(await gateways('fence', 'gw2', '--reason', 'no power')).toMatchObject({ code: 0 });
   expect((await gateways('list')).stdout).toMatch(/gw2 .*asked for \(no power, since 20/);
-  expect((await gateways('unfence', 'gw2')).stdout).toContain('as soon as the gateway has acknowledged');
+  expect((await gateways('unfence', 'gw2')).stdout).toContain(
+    'as soon as the gateway has acknowledged',
+  );
 });
 
 test("the preflight reports problems of the gateways' ports", async () => {

@@ -56,7 +56,9 @@ test("a Service keeps its address of a pool: it can't be released without the le
   const holding = formatHolding({ uid, addresses, fence: 1, announcer: 'metallb' });
   const patch = { metadata: { annotations: { [holdingAnnotation]: holding } } };
   await cluster.client.patchMerge(services, named('web'), patch);
-  await until(() => expect(cluster.events.join('\n')).toContain('AnnouncerChanged: The Service holds'));
+  await until(() =>
+    expect(cluster.events.join('\n')).toContain('AnnouncerChanged: The Service holds'),
+  );
   await cluster.client.delete(services, named('web'));
   // The deletion is seen and not completed; another Service's is.
   await cluster.create('other');
