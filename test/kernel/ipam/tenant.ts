@@ -10,7 +10,7 @@ type Knowledge =
   | { readonly state: 'unknown' };
 
 /** Number of concurrent calls of a tenant. */
-const keyedQueue = 3;
+const workers = 3;
 
 /** Reserves and releases addresses at one allocator without a pause, and keeps every answer. */
 export class Tenant {
@@ -27,7 +27,7 @@ export class Tenant {
     this.#allocator = allocator;
     this.#site = site;
     this.#work = Promise.all(
-      Array.from({ length: keyedQueue }, (_, worker) => this.#runWorker(worker)),
+      Array.from({ length: workers }, (_, worker) => this.#runWorker(worker)),
     );
     this.#work.catch(() => undefined);
   }
