@@ -91,15 +91,16 @@ async function served(cluster: string, names: readonly string[]): Promise<Map<st
 }
 
 const poolArgs = (name: string) => [
-  ...['--pool-enabled', '--pool-servers', server.url, '--pool-site', 'edge'],
+  ...['--pool-servers', server.url, '--pool-site', 'edge'],
   ...['--pool-cluster', name, '--pool-token-file', file(`${name}.token`)],
-  ...['--pool-announcer', 'plain', '--pool-heartbeat-seconds', '1', '--drift-seconds', '10'],
+  ...['--pool-announcer', 'plain'],
 ];
 
 async function startController(name: string, kubeconfig: string): Promise<ServiceProcess> {
   const observe = ['--observe-port', String(await freePort())];
   const common = ['--kubeconfig', kubeconfig, '--default-provider', 'pool', ...observe];
-  const args = [main, 'controller', ...common, ...poolArgs(name)];
+  const timing = ['--pool-heartbeat-seconds', '1', '--drift-seconds', '10'];
+  const args = [main, 'controller', ...common, '--pool-enabled', ...poolArgs(name), ...timing];
   return startServiceProcess(process.execPath, args, { logFile: file(`${name}.log`) });
 }
 
