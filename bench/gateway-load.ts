@@ -24,6 +24,7 @@ import { discardLog } from '../packages/base/src/observability/log.ts';
 import { noMetrics, type Metrics } from '../packages/base/src/observability/metrics.ts';
 import { supervise } from '../packages/base/src/work/supervisor.ts';
 import { whenAborted } from '../packages/base/src/time/when-aborted.ts';
+import { eventType } from '../packages/causeway/src/cli/event-definitions.ts';
 
 export const never = new AbortController().signal;
 /** Default of `workers` in the controller's settings. */
@@ -201,12 +202,17 @@ export async function startController(
     keepWayBack: false,
     driftEveryMs,
   });
-  const recorder = new EventRecorder({ ...common, component: 'bench', instance: 'bench' });
+  const recorder = new EventRecorder({
+    ...common,
+    component: 'bench',
+    instance: 'bench',
+    eventType,
+  });
   const controller = new ServiceController({
     ...common,
     providers: { all: [provider], defaultName: 'gateway' },
-    recordEvent: (service, type, reason, message) =>
-      recorder.record(services, service, { type, reason, message }),
+    recordEvent: (service, reason, message) =>
+      recorder.record(services, service, { reason, message }),
     workers,
   });
   const stop = new AbortController();

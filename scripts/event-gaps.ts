@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { eventsByComponent } from './reference-events.ts';
+import { eventsByComponent } from '../packages/causeway/src/cli/event-definitions.ts';
 
 const root = path.dirname(import.meta.dirname);
 

@@ -12,7 +12,7 @@ import { settingsOf } from '../packages/base/src/settings/settings.ts';
 import type { MetricDefinition } from '../packages/base/src/observability/metrics.ts';
 import { marks, occmMarks } from './reference-annotations.ts';
 import { agentRefusals, errorCodes, errorMeanings } from './reference-errors.ts';
-import { eventsByComponent } from './reference-events.ts';
+import { eventsByComponent } from '../packages/causeway/src/cli/event-definitions.ts';
 import {
   agentRequests,
   dashboardRequests,

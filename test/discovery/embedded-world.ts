@@ -26,6 +26,7 @@ import type { EmbeddedOptions } from '../../packages/fake-openstack/src/settings
 import { Discoverer } from '../../packages/causeway/src/discovery/discoverer.ts';
 import type { CloudSurroundings } from '../../packages/causeway/src/discovery/make-cloud.ts';
 import { discoverySettings } from '../../packages/causeway/src/discovery/settings.ts';
+import { eventType } from '../../packages/causeway/src/cli/event-definitions.ts';
 
 /** An embedded cluster and an embedded cloud, with everything that a discoverer needs of both. */
 export async function startWorld(options: EmbeddedOptions = {}, fault?: FaultHook) {
@@ -54,8 +55,10 @@ export async function startWorld(options: EmbeddedOptions = {}, fault?: FaultHoo
       { ...discoverySettings.parse(named), intervalSeconds },
       {
         client,
-        recordEvent: ({ kind, namespace, name }, { type, reason, message }) => {
-          events.push(`${type} ${reason} ${kind}/${namespace ?? ''}/${name ?? ''}: ${message}`);
+        recordEvent: ({ kind, namespace, name }, { reason, message }) => {
+          events.push(
+            `${eventType(reason)} ${reason} ${kind}/${namespace ?? ''}/${name ?? ''}: ${message}`,
+          );
           return true;
         },
         environment,

@@ -31,6 +31,7 @@ import { systemClock } from '../../packages/base/src/time/clock.ts';
 import { discardLog } from '../../packages/base/src/observability/log.ts';
 import { noMetrics, type Metrics } from '../../packages/base/src/observability/metrics.ts';
 import { accounts } from '../services/openstack/seed.ts';
+import { eventType } from '../../packages/causeway/src/cli/event-definitions.ts';
 
 export const never = new AbortController().signal;
 
@@ -123,8 +124,8 @@ export class OctaviaLab {
     const controller = new ServiceController({
       ...common,
       providers: { all: [provider], defaultName: 'octavia' },
-      recordEvent: (service, type, reason, message) =>
-        this.events.push(`${service.metadata?.name} ${type} ${reason}: ${message}`),
+      recordEvent: (service, reason, message) =>
+        this.events.push(`${service.metadata?.name} ${eventType(reason)} ${reason}: ${message}`),
       workers: 16,
     });
     this.#ended = controller.run(signal);
@@ -139,8 +140,8 @@ export class OctaviaLab {
       clusterId,
       log: discardLog,
       metrics: this.metrics,
-      record: (about, { type, reason, message }) =>
-        this.events.push(`${about.metadata?.name} ${type} ${reason}: ${message}`),
+      record: (about, { reason, message }) =>
+        this.events.push(`${about.metadata?.name} ${eventType(reason)} ${reason}: ${message}`),
     });
   }
 

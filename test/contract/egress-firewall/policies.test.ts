@@ -17,6 +17,7 @@ import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { supervise } from '../../../packages/base/src/work/supervisor.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { clientFor, clusters, connectionTo, type Cluster } from '../kube-client/cluster.ts';
+import { eventType } from '../../../packages/causeway/src/cli/event-definitions.ts';
 
 const setting = { clock: systemClock, log: discardLog, metrics: noMetrics };
 
@@ -76,7 +77,13 @@ describe.each(clusters)('EgressNetworkPolicies on $name', ({ start }) => {
         isSynced = true;
       },
     };
-    const recorder = new EventRecorder({ ...setting, client, component: 'test', instance: 'test' });
+    const recorder = new EventRecorder({
+      ...setting,
+      client,
+      component: 'test',
+      instance: 'test',
+      eventType,
+    });
     const filter = new EgressFilter({
       ...setting,
       client,

@@ -27,6 +27,7 @@ import { ensureProgram } from '../../services/programs.ts';
 import { runOrThrow } from '../../services/run-program.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { clientFor, clusters, connectionTo, type Cluster } from './cluster.ts';
+import { eventType } from '../../../packages/causeway/src/cli/event-definitions.ts';
 
 const { signal } = new AbortController();
 
@@ -242,12 +243,13 @@ describe.each(clusters)('the client on $name', ({ start }) => {
       client,
       component: 'causeway-test',
       instance: 'here',
+      eventType,
       clock: systemClock,
       log: discardLog,
       metrics: noMetrics,
     });
     const running = recorder.run(controller.signal);
-    const content = { type: 'Warning', reason: 'AddressTaken', message: 'it is taken' } as const;
+    const content = { reason: 'AddressTaken', message: 'it is taken' } as const;
     recorder.record(services, web, content);
     const written = async () => {
       const fieldSelector = 'involvedObject.name=described';

@@ -18,6 +18,7 @@ import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { startEmbeddedKubernetes } from '../../../packages/fake-kubernetes/src/start.ts';
 import { removeDirectory, scratchDirectory } from '../../services/scratch.ts';
+import { eventType } from '../../../packages/causeway/src/cli/event-definitions.ts';
 
 export interface ControllerOptions {
   /** Without it, the nodes' own addresses serve. */
@@ -89,8 +90,8 @@ export class ClusterUnderTest {
     const controller = new ServiceController({
       ...common,
       providers: { all: [provider], defaultName: spec.isDefault === false ? undefined : 'pool' },
-      recordEvent: (_service, type, reason, message) =>
-        this.events.push(`${type} ${reason}: ${message}`),
+      recordEvent: (_service, reason, message) =>
+        this.events.push(`${eventType(reason)} ${reason}: ${message}`),
       workers: 4,
     });
     this.#ended = controller.run(this.#stop.signal);

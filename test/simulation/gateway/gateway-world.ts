@@ -39,6 +39,7 @@ import type { LeaseGuard } from '../../../packages/base/src/work/lease-guard.ts'
 import { clusterId, clusterUid, unsettled } from './invariants.ts';
 import { untilAborted } from '../../../packages/base/src/time/until-aborted.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
+import { eventType } from '../../../packages/causeway/src/cli/event-definitions.ts';
 
 export const driftEveryMs = 300_000;
 
@@ -166,6 +167,7 @@ export class GatewayWorld extends SimulatedWorld {
     const recorder = new EventRecorder({
       ...common,
       component: 'causeway-controller',
+      eventType,
       instance: process.name,
     });
     const agents = [...this.agents].map(([name, agent]) => {
@@ -187,8 +189,8 @@ export class GatewayWorld extends SimulatedWorld {
     const controller = new ServiceController({
       ...common,
       providers: { all: [provider], defaultName: 'gateway' },
-      recordEvent: (service, type, reason, message) =>
-        recorder.record(services, service, { type, reason, message }),
+      recordEvent: (service, reason, message) =>
+        recorder.record(services, service, { reason, message }),
       workers: this.#workers,
     });
     await supervise(signal, {

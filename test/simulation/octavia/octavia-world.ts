@@ -18,6 +18,7 @@ import type { SimulatedProcess } from '../../../packages/base/src/simulation/sim
 import { supervise } from '../../../packages/base/src/work/supervisor.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
 import { unsettled } from './invariants.ts';
+import { eventType } from '../../../packages/causeway/src/cli/event-definitions.ts';
 
 const driftEveryMs = 60_000;
 
@@ -64,6 +65,7 @@ export class OctaviaWorld extends SimulatedWorld {
     const recorder = new EventRecorder({
       ...common,
       component: 'causeway-controller',
+      eventType,
       instance: process.name,
     });
     const [subnet] = this.openstack.neutron.subnets
@@ -89,8 +91,8 @@ export class OctaviaWorld extends SimulatedWorld {
     const controller = new ServiceController({
       ...common,
       providers: { all: [provider], defaultName: 'octavia' },
-      recordEvent: (service, type, reason, message) =>
-        recorder.record(services, service, { type, reason, message }),
+      recordEvent: (service, reason, message) =>
+        recorder.record(services, service, { reason, message }),
       workers: 4,
     });
     await supervise(this.#signal, {

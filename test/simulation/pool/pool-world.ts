@@ -13,6 +13,7 @@ import { supervise } from '../../../packages/base/src/work/supervisor.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
 import { SimulatedAnnouncer, type SimulatedKind } from './simulated-announcer.ts';
 import { SimulatedIpam } from './simulated-ipam.ts';
+import { eventType } from '../../../packages/causeway/src/cli/event-definitions.ts';
 
 const here = { site: 'edge', cluster: 'blue' };
 export const quarantineMs = 60_000;
@@ -62,7 +63,12 @@ export class PoolWorld extends SimulatedWorld {
     const client = this.kubeClient(process);
     const { random } = this.simulation;
     const common = { client, clock: process.clock, random, log: discardLog, metrics: this.metrics };
-    const recorder = new EventRecorder({ ...common, component: 'c', instance: process.name });
+    const recorder = new EventRecorder({
+      ...common,
+      component: 'c',
+      instance: process.name,
+      eventType,
+    });
     const provider = makePoolProvider({
       ...common,
       ...here,
@@ -80,8 +86,8 @@ export class PoolWorld extends SimulatedWorld {
     const controller = new ServiceController({
       ...common,
       providers: { all: [provider], defaultName: 'pool' },
-      recordEvent: (service, type, reason, message) =>
-        recorder.record(services, service, { type, reason, message }),
+      recordEvent: (service, reason, message) =>
+        recorder.record(services, service, { reason, message }),
       workers: 4,
     });
     void supervise(this.#never, {

@@ -36,7 +36,6 @@ export class ProblemReporter {
       return;
     }
     const isRecorded = this.#recordEvent(about, {
-      type: isNote ? 'Normal' : 'Warning',
       reason,
       message,
     });

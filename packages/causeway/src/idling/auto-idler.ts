@@ -146,7 +146,7 @@ export class AutoIdler {
     if (decision.kind === 'stay') return;
     if (decision.kind === 'invalid') {
       const message = `The annotation ${idleAfterAnnotation}: ${decision.reason}.`;
-      recordEvent(service, { type: 'Warning', reason: 'CannotIdle', message });
+      recordEvent(service, { reason: 'CannotIdle', message });
       return;
     }
     try {
@@ -158,11 +158,11 @@ export class AutoIdler {
       await idler.idle(name, signal);
       this.#failed.delete(key);
       const message = `The Service had no connections for ${decision.quietSeconds} s: put to sleep.`;
-      recordEvent(service, { type: 'Normal', reason: 'Idled', message });
+      recordEvent(service, { reason: 'Idled', message });
     } catch (thrown) {
       const error = CausewayError.from(thrown);
       if (signal.aborted) throw error;
-      recordEvent(service, { type: 'Warning', reason: 'CannotIdle', message: `${error.message}.` });
+      recordEvent(service, { reason: 'CannotIdle', message: `${error.message}.` });
     }
   }
 

@@ -78,7 +78,7 @@ export class LegacyMarks {
     await client.patchMerge(services, name, { metadata }, { signal });
     const message =
       'An old oc marked only the Endpoints of the Service as idle. The mark is on the Service now, so that connections wake the Service.';
-    recordEvent(service, { type: 'Normal', reason: 'IdleMarkRepaired', message });
+    recordEvent(service, { reason: 'IdleMarkRepaired', message });
   }
 }
 

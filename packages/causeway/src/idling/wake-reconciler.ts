@@ -115,7 +115,6 @@ export class WakeReconciler {
     const parsed = targetsOf(service, await client.find(endpoints, name, { signal }));
     if (!parsed.ok) {
       recordEvent(service, {
-        type: 'Warning',
         reason: 'CannotWake',
         message: `${parsed.problem}.`,
       });
@@ -146,17 +145,17 @@ export class WakeReconciler {
   #recordStarted(service: Service, { started, missing, failed }: Started): void {
     for (const { target, error } of failed) {
       const message = `${describeTarget(target)} can't be scaled up: ${error.message}. The controller tries again.`;
-      this.#options.recordEvent(service, { type: 'Warning', reason: 'WakeFailed', message });
+      this.#options.recordEvent(service, { reason: 'WakeFailed', message });
     }
     if (started.length > 0) {
       const what = started.map((target) => `${describeTarget(target)} to ${target.replicas}`);
       const message = `A client connects to this Service: scaled ${what.join(', ')}.`;
-      this.#options.recordEvent(service, { type: 'Normal', reason: 'Waking', message });
+      this.#options.recordEvent(service, { reason: 'Waking', message });
     }
     if (missing.length > 0) {
       const what = missing.map(describeTarget).join(', ');
       const message = `${what} ran pods of this Service before the Service was put to sleep, and does not exist any more.`;
-      this.#options.recordEvent(service, { type: 'Warning', reason: 'WakeTargetMissing', message });
+      this.#options.recordEvent(service, { reason: 'WakeTargetMissing', message });
     }
   }
 
@@ -171,13 +170,13 @@ export class WakeReconciler {
       this.#wakes.add({ outcome: 'woken' });
       this.#coldStart.observe({}, tookMs / 1000);
       const message = `The Service has ready pods again after ${(tookMs / 1000).toFixed(1)} s.`;
-      recordEvent(service, { type: 'Normal', reason: 'Woken', message });
+      recordEvent(service, { reason: 'Woken', message });
       return;
     }
     this.#wakes.add({ outcome: end.hasNothing ? 'nothing-to-start' : 'not-ready' });
     const message = end.hasNothing
       ? 'No object is left that could be started for the Service. Connections are refused until the Service has pods.'
       : `The controller started the pods ${Math.round(giveUpAfterMs / 60_000)} minutes ago, and no pod is ready. Connections are refused until a pod is ready.`;
-    recordEvent(service, { type: 'Warning', reason: 'WakeFailed', message });
+    recordEvent(service, { reason: 'WakeFailed', message });
   }
 }

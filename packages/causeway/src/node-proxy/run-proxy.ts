@@ -104,11 +104,11 @@ async function serve(cluster: Cluster, parts: ProxyParts, signal: AbortSignal): 
     node: nodeContext(settings, cluster.node, interfaceAddresses()),
     pace: { minIntervalMs: sync.minSeconds * 1000, maxIntervalMs: sync.maxSeconds * 1000 },
     reportLost: (service, lost) => {
-      const content = { type: 'Warning', reason: 'AddressTaken', message: whoHas(lost) } as const;
+      const content = { reason: 'AddressTaken', message: whoHas(lost) } as const;
       parts.recorder.record(services, service, content);
     },
     reportExcess: (service, { reason, message }) =>
-      parts.recorder.record(services, service, { type: 'Warning', reason, message }),
+      parts.recorder.record(services, service, { reason, message }),
   });
   const patienceMs = 2 * sync.maxSeconds * 1000;
   const health = (): NodeHealth => ({

@@ -95,8 +95,7 @@ export class BalancerKeeper {
       const reading = this.#wanted(klb, observed);
       if (reading.kind === 'refused') return this.close(klb, owner, reading, context);
       if (round === 1) {
-        for (const { reason, message } of reading.notes)
-          context.recordEvent('Warning', reason, message);
+        for (const { reason, message } of reading.notes) context.recordEvent(reason, message);
       }
       await this.#openAccess(reading.wanted, observed, context);
       const decision = this.#decide(klb, owner, reading.wanted, observed);
@@ -292,7 +291,7 @@ export class BalancerKeeper {
       const message = 'The last load balancer ended in ERROR; waiting before the next attempt';
       return { kind: 'pending', message, retryAfterMs: restMs };
     }
-    context.recordEvent('Normal', 'KuryrEnsureLB', 'Provisioning a load balancer');
+    context.recordEvent('KuryrEnsureLB', 'Provisioning a load balancer');
     const balancer = await this.#maker.make(wanted, owner, this.#marks(owner), context);
     if (balancer === undefined) {
       const message = 'The controller creates the load balancer one listener after another';
@@ -370,7 +369,7 @@ export class BalancerKeeper {
       }
       this.#pace.failed(owner.uid);
     }
-    context.recordEvent('Warning', reason, message);
+    context.recordEvent(reason, message);
     if (current === undefined) return { kind: 'pending', message, retryAfterMs: 1 };
     await balancing.deleteLoadBalancer(id, { signal: context.signal, cascade: true });
     const leaving = { ...current.balancer, provisioningStatus: 'PENDING_DELETE' as const };

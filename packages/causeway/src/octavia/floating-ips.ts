@@ -83,7 +83,7 @@ export class FloatingIps {
       if (kept === 'moved') return this.#take(request, call);
       if (kept !== undefined) return kept;
       const message = `The floating IP ${present.ip_addr} does not exist any more.`;
-      events.recordEvent('Warning', 'FloatingIPMissing', message);
+      events.recordEvent('FloatingIPMissing', message);
       if (requested !== undefined) {
         return this.#borrow(await this.#find(requested, request, call), request, call);
       }
@@ -101,7 +101,6 @@ export class FloatingIps {
     const { ip_id: id, ip_addr: address, alloc_method: method } = present;
     if (method === 'shared' || !(await this.#isOursToTake(present, owner, portId, call))) return;
     events.recordEvent(
-      'Normal',
       'KuryrReleaseFIP',
       `Dissociating the floating IP ${address} from the load balancer`,
     );
@@ -217,7 +216,7 @@ export class FloatingIps {
     const { id, address } = floating;
     if (floating.portId !== portId) {
       const message = `Associating the floating IP ${address} to the load balancer`;
-      events.recordEvent('Normal', 'KuryrEnsureFIP', message);
+      events.recordEvent('KuryrEnsureFIP', message);
       await this.#associate(floating, owner, portId, call);
     }
     const isShared = this.#identity.isAnothers(floating, owner);
@@ -243,7 +242,6 @@ export class FloatingIps {
     this.#known.set(made.id, made);
     if (made.portId !== portId) await this.#associate(made, owner, portId, call);
     events.recordEvent(
-      'Normal',
       'KuryrEnsureFIP',
       `Associating the floating IP ${made.address} to the load balancer`,
     );

@@ -17,12 +17,12 @@ export function recordLeaving(
   const { id } = observed.balancer;
   if (!isLeaving(observed) || status?.loadbalancer?.id !== id) return;
   const message = `Another program deletes the load balancer ${id}. The controller creates it again.`;
-  context.recordEvent('Warning', 'LoadBalancerMissing', message);
+  context.recordEvent('LoadBalancerMissing', message);
 }
 
 export function recordLost(id: string, context: ProviderContext): void {
   const message = `The load balancer ${id} does not exist any more. The controller creates it again.`;
-  context.recordEvent('Warning', 'LoadBalancerMissing', message);
+  context.recordEvent('LoadBalancerMissing', message);
 }
 
 /** Records which of the children in the status do not exist any more. */
@@ -38,12 +38,12 @@ export function recordMissing(
   if (status?.listeners?.some(isGone(observed.listeners)) === true) {
     const message =
       'A listener of the load balancer does not exist any more. The controller creates it again.';
-    context.recordEvent('Warning', 'LoadBalancerListenerMissing', message);
+    context.recordEvent('LoadBalancerListenerMissing', message);
   }
   if (status?.pools?.some(isGone(observed.pools)) === true) {
     const message =
       'A pool of the load balancer does not exist any more. The controller creates it again.';
-    context.recordEvent('Warning', 'LoadBalancerPoolMissing', message);
+    context.recordEvent('LoadBalancerPoolMissing', message);
   }
 }
 
@@ -53,14 +53,14 @@ export function recordMissing(
  */
 export function recordForeign({ balancer }: ObservedBalancer, context: ProviderContext): void {
   const message = `The load balancer ${balancer.id} in the status was not created for this Service. The controller does not change that load balancer.`;
-  context.recordEvent('Warning', 'LoadBalancerNotOurs', message);
+  context.recordEvent('LoadBalancerNotOurs', message);
 }
 
 /** The source of the connections is unknown, so the security group of the members stays unchanged. */
 export function recordClosed(context: ProviderContext): void {
   const message =
     'The source subnet of the load balancer is not known. The controller does not open the security group of the members.';
-  context.recordEvent('Warning', 'SecurityGroupNotOpened', message);
+  context.recordEvent('SecurityGroupNotOpened', message);
 }
 
 /** Only Octavia can end a PENDING status. After so long, Octavia has probably lost the task. */
@@ -73,5 +73,5 @@ export function recordOverdue(
   const status = pendingChanges.overdueStatus(id);
   if (status === undefined) return;
   const message = `The load balancer ${id} has been ${status} for too long. Only the cloud's operator can reset the load balancer.`;
-  context.recordEvent('Warning', reason, message);
+  context.recordEvent(reason, message);
 }

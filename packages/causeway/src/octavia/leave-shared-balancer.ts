@@ -52,7 +52,7 @@ export async function leaveFormer(
     await withdraw(options, klb, owner, former, context);
     return;
   }
-  context.recordEvent('Normal', 'KuryrReleaseLB', `Releasing the load balancer ${formerId}`);
+  context.recordEvent('KuryrReleaseLB', `Releasing the load balancer ${formerId}`);
   await balancing.deleteLoadBalancer(formerId, { signal: context.signal, cascade: true });
   inventory.putBare({ ...former.balancer, provisioningStatus: 'PENDING_DELETE' });
 }

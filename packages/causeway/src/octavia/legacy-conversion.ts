@@ -35,7 +35,7 @@ export class LegacyConversion {
     let current = klb;
     if (reading.kind === 'unreadable') {
       const message = `The state that Kuryr left in ${legacyStateAnnotation} is not readable (${reading.problem}). The controller finds the load balancer by name and address instead.`;
-      context.recordEvent('Warning', 'KuryrStateUnreadable', message);
+      context.recordEvent('KuryrStateUnreadable', message);
       return klb;
     }
     if (reading.kind === 'status' && klb.status?.loadbalancer === undefined) {

@@ -136,8 +136,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
     const slices = cluster.slicesOf(key);
     const translation = translate({ service, slices, settings, subnets });
     if (translation.kind === 'refused') return this.#refuse(present, owner, translation, context);
-    for (const { reason, message } of translation.notes)
-      context.recordEvent('Warning', reason, message);
+    for (const { reason, message } of translation.notes) context.recordEvent(reason, message);
     try {
       const written = await this.#options.writer.writeSpec(
         service,
@@ -265,7 +264,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
     try {
       kept = await keeper.ensure(klb, owner, context);
     } catch (error) {
-      context.recordEvent('Warning', 'KuryrEnsureLBError', describe(error));
+      context.recordEvent('KuryrEnsureLBError', describe(error));
       throw error;
     }
     if (kept.kind === 'refused') {
@@ -318,8 +317,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
     const message = `The load balancer serves ${observed.listeners.length} ports`;
     const ready: Readiness = { status: 'True', reason: 'Serving', message };
     await this.#writeStatus(klb, observed, publicIp, ready, context);
-    if (wasReady !== true)
-      context.recordEvent('Normal', 'KuryrEnsuredLB', 'Load balancer provisioned');
+    if (wasReady !== true) context.recordEvent('KuryrEnsuredLB', 'Load balancer provisioned');
     return { kind: 'ready', ingress };
   }
 

@@ -29,15 +29,11 @@ export class RefusedParts {
   record(klb: KuryrLoadBalancer, { unsupported, left }: Applied, context: ProviderContext): void {
     const refused = this.#of(klb);
     for (const [name, why] of unsupported) {
-      context.recordEvent(
-        'Warning',
-        'KuryrSkipListener',
-        `The listener ${name} is not created: ${why}`,
-      );
+      context.recordEvent('KuryrSkipListener', `The listener ${name} is not created: ${why}`);
       refused.skipped.add(name);
     }
     for (const [part, why] of left) {
-      context.recordEvent('Warning', 'OptionUnsupported', `The ${part} stays unchanged: ${why}`);
+      context.recordEvent('OptionUnsupported', `The ${part} stays unchanged: ${why}`);
       refused.left.add(part);
     }
     this.#refused.set(keyOf(klb), refused);

@@ -185,9 +185,9 @@ export class Release {
     const { id, provisioningStatus } = balancer;
     if (provisioningStatus === 'ERROR' && this.#pace.failed(owner.uid) > 1) {
       const message = `The load balancer ${id} ended in ERROR during its deletion. The controller deletes it again.`;
-      context.recordEvent('Warning', 'DeleteLoadBalancerFailed', message);
+      context.recordEvent('DeleteLoadBalancerFailed', message);
     } else {
-      context.recordEvent('Normal', 'KuryrReleaseLB', 'Releasing the load balancer');
+      context.recordEvent('KuryrReleaseLB', 'Releasing the load balancer');
     }
     try {
       const call = { signal: context.signal, cascade: true };

@@ -26,8 +26,7 @@ let clock: SimulatedClock;
 const context = {
   signal: new AbortController().signal,
   log: discardLog,
-  recordEvent: (_type: string, reason: string, message: string) =>
-    events.push(`${reason}: ${message}`),
+  recordEvent: (reason: string, message: string) => events.push(`${reason}: ${message}`),
   annotate: (annotations: Record<string, string | null>) => {
     const { metadata } = service;
     const merged = { ...metadata?.annotations, ...annotations } as Record<string, string>;

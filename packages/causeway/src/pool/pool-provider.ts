@@ -155,7 +155,7 @@ export class PoolProvider implements LoadBalancerProvider {
     if (choice.kind === 'refused') {
       if (choice.reason !== 'NoAnnouncer') return choice;
       // An announcer may be installed at any time, without notification.
-      context.recordEvent('Warning', choice.reason, choice.message);
+      context.recordEvent(choice.reason, choice.message);
       return { kind: 'pending', message: choice.message, retryAfterMs: announcerCheckMs };
     }
     const refusal = this.#options.selfWithdrawal
@@ -303,7 +303,7 @@ export class PoolProvider implements LoadBalancerProvider {
     const message =
       `The ledger no longer has ${had} for the Service, and ${announcer.title} announces the address until the Service has another address or is deleted. ` +
       'The controller requests another address.';
-    context.recordEvent('Warning', 'TakenBack', message);
+    context.recordEvent('TakenBack', message);
     const reading = readPoolServiceSpecAnew(service, name);
     if (reading.kind === 'refused') return reading;
     const grant = await this.#grants.ask(owner, reading.spec.demand, undefined, context);
@@ -327,7 +327,7 @@ export class PoolProvider implements LoadBalancerProvider {
     const written = service.metadata?.annotations?.[holdingAnnotation];
     if (change.spec === undefined && written === change.annotations[holdingAnnotation]) return;
     await context.annotate(change.annotations, { spec: change.spec });
-    context.recordEvent('Warning', 'Withdrawn', message);
+    context.recordEvent('Withdrawn', message);
   }
 
   #putOnNode(service: Service, { demand }: PoolServiceSpec): EnsureOutcome {

@@ -66,7 +66,7 @@ const catchUp = () =>
   watch.catchUp(
     {
       services: present,
-      recordEvent: ({ uid }, _type, reason, message) => events.push(`${uid} ${reason}: ${message}`),
+      recordEvent: ({ uid }, reason, message) => events.push(`${uid} ${reason}: ${message}`),
     },
     signal,
   );

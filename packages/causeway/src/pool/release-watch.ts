@@ -123,7 +123,7 @@ export class ReleaseWatch {
     const message =
       `The Service was deleted, but ${title} still announces its address. The address stays reserved until the announcement ends. ` +
       `If ${title} is dead on the announcing node, free the address: causeway ipam free SITE CLUSTER --uid ${uid}`;
-    recordEvent({ namespace, name, uid }, 'Warning', 'StillAnnounced', message);
+    recordEvent({ namespace, name, uid }, 'StillAnnounced', message);
   }
 
   /** Returns whether the ledger has freed the reservation. */

@@ -116,7 +116,7 @@ export class OrphanRegister {
   /** Records that the controller has deleted a confirmed orphan. */
   deleted({ kind, id, address }: Orphan): void {
     const where = address === undefined ? '' : ` (${address})`;
-    this.#record('Normal', 'OrphanDeleted', `Deleted the ${kind} ${id}${where}, as confirmed`);
+    this.#record('OrphanDeleted', `Deleted the ${kind} ${id}${where}, as confirmed`);
   }
 
   #measure({ orphans, otherClusters }: OrphanReport): void {
@@ -169,19 +169,19 @@ export class OrphanRegister {
     const { clusterId, log, provider } = this.#options;
     if (orphans.length > 0) {
       const message = `No Service of this cluster uses ${countOrphans(orphans)} of the provider ${provider}. Causeway keeps them. \`causeway orphans list\` shows them, \`causeway orphans delete\` confirms a deletion.`;
-      this.#record('Warning', 'OrphansHeld', message);
+      this.#record('OrphansHeld', message);
       log.warn({ provider, orphans: orphans.length }, 'held orphans; nothing is deleted');
     }
     if (otherClusters.length > 0) {
       const message = `Another cluster uses the same clusterId ${clusterId} in this cloud project: UID ${otherClusters.join(', ')}. Causeway does not touch its objects. Give each cluster its own clusterId, or leave the setting out.`;
-      this.#record('Warning', 'ClusterIdShared', message);
+      this.#record('ClusterIdShared', message);
       log.warn({ provider, clusterId, otherClusters }, 'another cluster uses the same clusterId');
     }
   }
 
-  #record(type: 'Normal' | 'Warning', reason: EventReason, message: string): void {
+  #record(reason: EventReason, message: string): void {
     const { namespace, record } = this.#options;
-    record({ metadata: { namespace, name: orphanRegisterName } }, { type, reason, message });
+    record({ metadata: { namespace, name: orphanRegisterName } }, { reason, message });
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
-import { MemoryProvider } from './memory-provider.ts';
+import { MemoryProvider } from './memory-provider.testing.ts';
 import { planService, wantedFinalizers, type Providers } from './plan.ts';
 import { formatRecord, readRecord, recordAnnotation } from './record.ts';
 

@@ -87,7 +87,7 @@ export interface ProviderContext {
    */
   annotate(annotations: Annotations, also?: AnnotateOptions): Promise<void>;
   /** Records an Event on the Service. */
-  recordEvent(type: 'Normal' | 'Warning', reason: EventReason, message: string): void;
+  recordEvent(reason: EventReason, message: string): void;
 }
 
 /** The controller's interface for a running provider. */
@@ -99,7 +99,7 @@ export interface ProviderHost {
   /** Queues a Service (`namespace/name`) for reconciliation. */
   enqueue(key: string): void;
   /** Records an Event on a Service that may be deleted. */
-  recordEvent(owner: Owner, type: 'Normal' | 'Warning', reason: EventReason, message: string): void;
+  recordEvent(owner: Owner, reason: EventReason, message: string): void;
 }
 
 /**

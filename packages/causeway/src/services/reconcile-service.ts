@@ -34,12 +34,7 @@ import {
 import { OutdatedService, ServiceWriter } from './service-writer.ts';
 
 /** Records an Event on a Service. */
-export type RecordEvent = (
-  service: Service,
-  type: 'Normal' | 'Warning',
-  reason: EventReason,
-  message: string,
-) => void;
+export type RecordEvent = (service: Service, reason: EventReason, message: string) => void;
 
 export interface ServiceReconcilerOptions {
   readonly client: KubeClient;
@@ -113,7 +108,7 @@ export class ServiceReconciler {
       case 'ignore':
         return done;
       case 'hold':
-        recordEvent(service, 'Warning', plan.reason, plan.message);
+        recordEvent(service, plan.reason, plan.message);
         return invalid(plan.message);
       case 'serve':
         return this.#serve(writer, plan, context);
@@ -135,8 +130,7 @@ export class ServiceReconciler {
         const recorded = formatRecord(withIngress(record, ingress));
         return writer.annotate({ ...annotations, [recordAnnotation]: recorded }, spec);
       },
-      recordEvent: (type, reason, message) =>
-        this.#options.recordEvent(writer.current, type, reason, message),
+      recordEvent: (reason, message) => this.#options.recordEvent(writer.current, reason, message),
     };
   }
 
@@ -172,7 +166,6 @@ export class ServiceReconciler {
     await writer.writeRecord(provider, record);
     if (plan.record === undefined) {
       context.recordEvent(
-        'Normal',
         'EnsuringLoadBalancer',
         `The provider ${provider.name} serves the Service from now on`,
       );
@@ -202,7 +195,7 @@ export class ServiceReconciler {
     if (before?.message !== message) {
       this.#waits.set(key, { began, message, since: now, isRecorded: false });
     } else if (!before.isRecorded && now - before.since >= eventAfterMs) {
-      context.recordEvent('Normal', 'LoadBalancerPending', message);
+      context.recordEvent('LoadBalancerPending', message);
       this.#waits.set(key, { ...before, isRecorded: true });
     }
     return now - began;
@@ -241,7 +234,7 @@ export class ServiceReconciler {
   ): Promise<Outcome> {
     const { provider, record, because } = plan;
     this.#ensured.delete(keyOf(writer.current));
-    context.recordEvent('Normal', 'DeletingLoadBalancer', `Released: ${because}`);
+    context.recordEvent('DeletingLoadBalancer', `Released: ${because}`);
     let outcome;
     try {
       outcome = await provider.ensureDeleted(ownerOf(writer.current), context);
@@ -258,7 +251,7 @@ export class ServiceReconciler {
     if (because !== 'deleted') {
       await writer.writeStatus(mergeIngress(writer.current, record.ingress, []), undefined);
     }
-    context.recordEvent('Normal', 'DeletedLoadBalancer', 'The load balancer is removed');
+    context.recordEvent('DeletedLoadBalancer', 'The load balancer is removed');
     await writer.removeRecord(provider);
     return done;
   }
@@ -277,7 +270,7 @@ async function writeOutcome(
       const condition: ConditionText = { status: 'True', reason: 'Served', message };
       const isNew = !saysServed(writer.current, message);
       await publish(writer, provider, record, outcome.ingress, condition);
-      if (isNew) context.recordEvent('Normal', 'EnsuredLoadBalancer', message);
+      if (isNew) context.recordEvent('EnsuredLoadBalancer', message);
       return done;
     }
     case 'pending': {
@@ -292,7 +285,7 @@ async function writeOutcome(
     }
     case 'refused': {
       const { reason, message, retryAfterMs } = outcome;
-      context.recordEvent('Warning', reason, message);
+      context.recordEvent(reason, message);
       await writer.writeStatus(undefined, { status: 'False', reason, message });
       return retryAfterMs === undefined ? invalid(message) : retryAfter(retryAfterMs, message);
     }
@@ -348,7 +341,7 @@ async function reportFailure(
 ): Promise<void> {
   if (error.code === 'aborted' || error instanceof OutdatedService) return;
   const message = error.hint === undefined ? error.message : `${error.message}. ${error.hint}`;
-  context.recordEvent('Warning', reason, message);
+  context.recordEvent(reason, message);
   try {
     await writer.writeStatus(undefined, { status: 'False', reason, message });
   } catch (second) {

@@ -11,12 +11,13 @@ import { systemClock, type Clock } from '@causeway/base/time/clock';
 import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { startEmbeddedKubernetes, type EmbeddedKubernetes } from '@causeway/fake-kubernetes/start';
-import { MemoryProvider } from './memory-provider.ts';
+import { MemoryProvider } from './memory-provider.testing.ts';
 import { cleanupFinalizer } from './plan.ts';
 import type { EnsureOutcome } from './provider.ts';
 import { recordAnnotation } from './record.ts';
 import { ServiceController } from './service-controller.ts';
 import { readyCondition } from './service-status.ts';
+import { eventType } from '../cli/event-definitions.ts';
 
 let kubernetes: EmbeddedKubernetes;
 let client: KubeClient;
@@ -55,7 +56,8 @@ function startController(...providers: MemoryProvider[]): void {
   const controller = new ServiceController({
     client,
     providers: { all: providers, defaultName: 'gateway' },
-    recordEvent: (_service, type, reason, message) => events.push(`${type} ${reason}: ${message}`),
+    recordEvent: (_service, reason, message) =>
+      events.push(`${eventType(reason)} ${reason}: ${message}`),
     workers: 4,
     clock: clockWithoutRetries,
     log: discardLog,
@@ -135,9 +137,9 @@ test('reports invalid input as an Event and a condition, without effect on other
   await until('good', (service) => expect(addressesOf(service)).toEqual(['192.0.2.1']));
   await until('bad', (service) => {
     const condition = service?.status?.conditions?.find(({ type }) => type === readyCondition);
-    expect(condition).toMatchObject({ status: 'False', reason: 'UnluckyPort' });
+    expect(condition).toMatchObject({ status: 'False', reason: 'PortTaken' });
   });
-  expect(events).toContain('Warning UnluckyPort: Port 13 is not served. Choose another one.');
+  expect(events).toContain('Warning PortTaken: Port 13 is not served. Choose another one.');
   await client.patchMerge(
     services,
     { namespace: 'default', name: 'bad' },

@@ -11,7 +11,7 @@ import { nodes, services } from '../objects/resources.ts';
 const web: Service = {
   metadata: { namespace: 'default', name: 'web', uid: 'u1', resourceVersion: '7' },
 };
-const taken = { type: 'Warning', reason: 'AddressTaken', message: '192.0.2.1 is taken' } as const;
+const taken = { reason: 'AddressTaken', message: '192.0.2.1 is taken' } as const;
 
 function setUp(log: Log = discardLog) {
   const api = new FakeKubeApi();
@@ -21,6 +21,7 @@ function setUp(log: Log = discardLog) {
     client,
     component: 'causeway-controller',
     instance: 'host-1',
+    eventType: (reason) => (reason === 'Discovered' ? 'Normal' : 'Warning'),
     clock,
     log,
     metrics: noMetrics,
@@ -171,7 +172,7 @@ describe('EventRecorder', () => {
     const { recorder, written, stop } = setUp();
     await settled();
     const about = (index: number) => ({ kind: 'Service', namespace: 'default', name: `s${index}` });
-    const note = { type: 'Normal', reason: 'Discovered', message: 'made' } as const;
+    const note = { reason: 'Discovered', message: 'made' } as const;
     const answers = Array.from({ length: 1_001 }, (_, index) =>
       recorder.recordAbout(about(index), note),
     );

@@ -8,7 +8,7 @@ import type { Event } from '../objects/core-objects.ts';
 import { KubeError } from '../client/error.ts';
 import { eventsRecorded } from '../client/kube-metrics.ts';
 import type { KubeObject, ObjectReference } from '../objects/object.ts';
-import type { EventReason } from './event-definition.ts';
+import type { EventDefinition, EventReason } from './event-definition.ts';
 import { RateLimit } from '../client/rate-limit.ts';
 import { apiVersionOf, type Resource } from '../objects/resource.ts';
 import { events } from '../objects/resources.ts';
@@ -19,14 +19,15 @@ export interface EventRecorderOptions {
   readonly component: string;
   /** The instance: the name of the host or the pod. */
   readonly instance: string;
+  /** The type in the definition of an Event. */
+  readonly eventType: (reason: EventReason) => EventDefinition['type'];
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
+/** An Event for the recorder. The type comes from the definition of the reason. */
 export interface EventContent {
-  readonly type: 'Normal' | 'Warning';
-  /** Only the reason of a definition. */
   readonly reason: EventReason;
   /** A sentence for the user who owns the object. */
   readonly message: string;
@@ -35,6 +36,7 @@ export interface EventContent {
 interface Pending {
   readonly about: ObjectReference;
   readonly content: EventContent;
+  readonly type: EventDefinition['type'];
   readonly firstAt: number;
   lastAt: number;
   count: number;
@@ -99,7 +101,8 @@ export class EventRecorder {
       this.#count('dropped');
       return false;
     }
-    const key = [object, content.type, content.reason, content.message].join('\n');
+    const key = [object, content.reason, content.message].join('\n');
+    const type = this.#options.eventType(content.reason);
     const now = this.#options.clock.wallTime();
     const waiting = this.#pending.get(key);
     if (waiting !== undefined) {
@@ -108,20 +111,20 @@ export class EventRecorder {
       this.#count('merged');
       return true;
     }
-    if (this.#pending.size >= mostPending && !this.#makeRoom(content)) {
+    if (this.#pending.size >= mostPending && !this.#makeRoom(type)) {
       this.#count('dropped');
       return false;
     }
-    this.#pending.set(key, { about, content, firstAt: now, lastAt: now, count: 1 });
+    this.#pending.set(key, { about, content, type, firstAt: now, lastAt: now, count: 1 });
     this.#recorded.call();
     return true;
   }
 
   /** A Warning replaces a Normal Event. */
-  #makeRoom({ type }: EventContent): boolean {
+  #makeRoom(type: EventDefinition['type']): boolean {
     if (type !== 'Warning') return false;
-    for (const [key, { content }] of this.#pending) {
-      if (content.type === 'Warning') continue;
+    for (const [key, pending] of this.#pending) {
+      if (pending.type === 'Warning') continue;
       this.#pending.delete(key);
       this.#count('dropped');
       return true;
@@ -171,7 +174,7 @@ export class EventRecorder {
   #next(): [string, Pending] | undefined {
     let oldest: [string, Pending] | undefined;
     for (const entry of this.#pending) {
-      if (entry[1].content.type === 'Warning') return entry;
+      if (entry[1].type === 'Warning') return entry;
       oldest ??= entry;
     }
     return oldest;
@@ -214,7 +217,7 @@ export class EventRecorder {
     this.#count('written');
   }
 
-  #compose({ about, content, firstAt, lastAt, count }: Pending): Event {
+  #compose({ about, content, type, firstAt, lastAt, count }: Pending): Event {
     const { component, instance, clock } = this.#options;
     this.#serial += 1;
     const unique = `${clock.wallTime().toString(16)}${this.#serial.toString(16).padStart(4, '0')}`;
@@ -225,7 +228,7 @@ export class EventRecorder {
         name: `${(about.name ?? 'unknown').slice(0, 220)}.${unique}`,
       },
       involvedObject: about,
-      type: content.type,
+      type,
       reason: content.reason,
       message: content.message.slice(0, longestMessage),
       count,

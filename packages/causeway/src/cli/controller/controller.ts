@@ -25,6 +25,7 @@ import { makeProviders, type ProviderSurroundings } from './providers.ts';
 import { controllerCommandSettings, type ControllerCommandSettings } from './load-settings.ts';
 import { ownership } from './ownership.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
+import { eventType } from '../event-definitions.ts';
 
 /** `causeway controller`: serves Services of type LoadBalancer. */
 export function controllerCommand(): Command {
@@ -99,7 +100,12 @@ async function serve(
   instance: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const recorder = new EventRecorder({ ...shared, component: 'causeway-controller', instance });
+  const recorder = new EventRecorder({
+    ...shared,
+    component: 'causeway-controller',
+    instance,
+    eventType,
+  });
   const loops: Record<string, Loop> = { events: (inner) => recorder.run(inner) };
   const ownershipOf = ownership(settings, shared, readiness, recorder);
   const all = await makeProviders(settings, shared, ownershipOf, signal);
@@ -107,8 +113,8 @@ async function serve(
     const controller = new ServiceController({
       ...shared,
       providers: { all, defaultName: settings.defaultProvider },
-      recordEvent: (service, type, reason, message) =>
-        recorder.record(services, service, { type, reason, message }),
+      recordEvent: (service, reason, message) =>
+        recorder.record(services, service, { reason, message }),
       workers: settings.workers,
     });
     readiness.add('services', () => controller.readiness());

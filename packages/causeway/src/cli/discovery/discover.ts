@@ -21,6 +21,7 @@ import { keepHeapSmall } from '@causeway/base/process/thrifty-heap';
 import { addConfigOptions, readConfig } from '../config/options.ts';
 import { discoverPurgeCommand } from './purge.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
+import { eventType } from '../event-definitions.ts';
 
 interface Mode {
   readonly once: boolean;
@@ -112,6 +113,7 @@ async function runAlways(
       ...parts,
       client: leading,
       component: 'causeway-discovery',
+      eventType,
     });
     const discoverer = discovererFor(settings, recorder, { ...parts, client: leading });
     for (const [name, check] of Object.entries(discoverer.checks())) readiness.add(name, check);
@@ -153,7 +155,7 @@ async function runOnce(
   parts: Parts,
   signal: AbortSignal,
 ): Promise<void> {
-  const recorder = new EventRecorder({ ...parts, component: 'causeway-discovery' });
+  const recorder = new EventRecorder({ ...parts, component: 'causeway-discovery', eventType });
   const print = dryRun ? (text: string) => void process.stdout.write(text) : undefined;
   const discoverer = discovererFor(settings, recorder, parts, print);
   const ended = new AbortController();

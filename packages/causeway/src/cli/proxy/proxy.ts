@@ -31,6 +31,7 @@ import { supervise } from '@causeway/base/work/supervisor';
 import { addConfigOptions, addQueryOptions, readConfig } from '../config/options.ts';
 import { wrapBase } from './wrap.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
+import { eventType } from '../event-definitions.ts';
 
 /** `causeway proxy`: serves Services on a node, in place of kube-proxy or beside it. */
 export function proxyCommand(): Command {
@@ -114,6 +115,7 @@ async function run(
     log,
     metrics,
     component: 'causeway-proxy',
+    eventType,
     instance: nodeName,
   });
   const surroundings = {

@@ -182,7 +182,6 @@ export class GatewayProvider implements LoadBalancerProvider {
     if (hasMoved(before, idsOf(ports))) {
       const why = whyMoved(service, needs);
       context.recordEvent(
-        'Warning',
         'Remapped',
         `The Service moved to ${publicAddresses(ports).join(', ')}, ${why}`,
       );
@@ -304,7 +303,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     const { fleet, housekeeping, fencing } = this.#options;
     const { generation, endpoints, problems, excess } = this.#push(service, ports);
     if (excess !== undefined) return { kind: 'refused', ...excess };
-    for (const problem of problems) context.recordEvent('Warning', 'PortNotServed', problem);
+    for (const problem of problems) context.recordEvent('PortNotServed', problem);
     const serving = fleet.servingSince(generation, endpoints);
     const ingress = ingressOf(ports);
     switch (serving.kind) {
@@ -385,9 +384,9 @@ export class GatewayProvider implements LoadBalancerProvider {
   #recordNotes(service: Service, context: ProviderContext): void {
     const { keeper, affinityNotes } = this.#options;
     const note = keeper.takeNote(service.metadata?.uid ?? '');
-    if (note !== undefined) context.recordEvent('Warning', note.reason, note.message);
+    if (note !== undefined) context.recordEvent(note.reason, note.message);
     const affinity = affinityNotes.about(service);
-    if (affinity !== undefined) context.recordEvent('Warning', 'AffinityNotKept', affinity);
+    if (affinity !== undefined) context.recordEvent('AffinityNotKept', affinity);
   }
 
   #claims(host: ProviderHost) {

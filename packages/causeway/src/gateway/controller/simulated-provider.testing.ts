@@ -25,6 +25,7 @@ import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
 import type { PortManager } from './port-manager.ts';
 import { StaticPortManager } from './static-port-manager.ts';
+import { eventType } from '../../cli/event-definitions.ts';
 
 export const named = (name: string) => ({ namespace: 'default', name });
 
@@ -110,8 +111,8 @@ export class ProviderLab {
     const controller = new ServiceController({
       ...common,
       providers: { all: [provider], defaultName: this.defaultProvider },
-      recordEvent: (_service, type, reason, message) =>
-        this.events.push(`${type} ${reason}: ${message}`),
+      recordEvent: (_service, reason, message) =>
+        this.events.push(`${eventType(reason)} ${reason}: ${message}`),
       workers: 4,
     });
     this.#ended = controller.run(this.#stop.signal);
@@ -125,8 +126,8 @@ export class ProviderLab {
       clusterId: 'prod',
       log: discardLog,
       metrics: this.metrics,
-      record: (_about, { type, reason, message }) =>
-        this.events.push(`${type} ${reason}: ${message}`),
+      record: (_about, { reason, message }) =>
+        this.events.push(`${eventType(reason)} ${reason}: ${message}`),
     });
   }
 

@@ -62,7 +62,7 @@ export class EgressFilter {
       addressesOf: (name) => this.#names.addressesOf(name),
       watchNames: (names) => this.#names.watch(names),
       reportHidden: (service, message) =>
-        recorder.recordAbout(service, { type: 'Warning', reason: 'EgressDenied', message }),
+        recorder.recordAbout(service, { reason: 'EgressDenied', message }),
     });
     this.proxy = this.#firewall;
     if (options.clusterNetworks.length > 0) this.#setNetworks(options.clusterNetworks);

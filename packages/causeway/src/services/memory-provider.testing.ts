@@ -73,7 +73,7 @@ export class MemoryProvider implements LoadBalancerProvider {
     if (ports.some(({ port }) => port === 13)) {
       return Promise.resolve({
         kind: 'refused',
-        reason: 'UnluckyPort',
+        reason: 'PortTaken',
         message: 'Port 13 is not served. Choose another one.',
       });
     }
@@ -116,12 +116,5 @@ export class MemoryProvider implements LoadBalancerProvider {
       const address = `192.0.2.${host}`;
       if (!used.has(address)) return address;
     }
-  }
-}
-
-declare module '@causeway/kubernetes/events/event-definition' {
-  /** This provider and its Event exist in tests only. */
-  interface DefinedEvents {
-    readonly UnluckyPort: true;
   }
 }
