@@ -251,6 +251,24 @@ test('opens the members for the subnet of the load balancer, whichever it is', a
   ]);
 });
 
+test('opens nothing for a load balancer whose subnet the cloud does not know', async () => {
+  await begin();
+  const call = { signal: never };
+  const group = await lab.neutron.securityGroups.create({ name: 'pods' }, call);
+  const elsewhere = await lab.serviceSubnet();
+  await lab.start();
+  const annotations = { 'loadbalancer.openstack.org/subnet-id': elsewhere };
+  await lab.client.create(services, newService('web', {}, annotations));
+  await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
+  await untilServed(lab, 'web');
+  await lab.stop();
+  cloud.neutron.subnets.delete(elsewhere);
+  await lab.start({ podSecurityGroup: group.id });
+  await until(() => expect(lab.events.join('\n')).toContain('Warning SecurityGroupNotOpened'));
+  const { rules } = await lab.neutron.securityGroups.get(group.id, call);
+  expect(rules.filter(({ direction }) => direction === 'ingress')).toEqual([]);
+});
+
 test('deletes a load balancer in ERROR and creates it again', async () => {
   await begin();
   cloud.setComputeBroken(true);
