@@ -3,15 +3,14 @@ import path from 'node:path';
 
 const sources = path.join(path.dirname(import.meta.dirname), 'packages');
 /** Fakes and simulations use the texts of other programs. */
-const pretenders =
-  /^(fake-[a-z]+|causeway\/src\/playground)\/|(^|\/)testing\/|(^|\/)memory-(provider|agent)\.ts$/;
+const doubles = /^(fake-[a-z]+|causeway\/src\/playground)\/|(^|\/)testing\/|\.(test|testing)\.ts$/;
 
 /** Every match of the first group in Causeway's own sources, or in a directory of them. */
 export function wordsInSources(patterns: readonly RegExp[], folder = ''): Set<string> {
   const found = new Set<string>();
   for (const entry of fs.readdirSync(sources, { recursive: true, encoding: 'utf8' })) {
-    const isOurs = entry.startsWith(folder) && !pretenders.test(entry);
-    if (!isOurs || !entry.endsWith('.ts') || entry.endsWith('.test.ts')) continue;
+    const isOurs = entry.startsWith(folder) && !doubles.test(entry);
+    if (!isOurs || !entry.endsWith('.ts')) continue;
     const text = fs.readFileSync(path.join(sources, entry), 'utf8');
     for (const pattern of patterns) {
       for (const [, word] of text.matchAll(new RegExp(pattern, 'g'))) {
