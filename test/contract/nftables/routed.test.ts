@@ -105,6 +105,7 @@ describe.skipIf(!canUseNamespaces())('tables that send packets to nodes', () => 
         dispatch: { kind: 'nodes-unchanged' as const },
       })),
       nodes: cases.flatMap(([, , , nodes]) => nodes.map(address)),
+      drainingNodes: [],
       policies: [],
       pods: [],
     };

@@ -157,6 +157,51 @@ describe('changes', () => {
     ]);
   });
 
+  test('let a draining endpoint keep its connections, and end its UDP flows when it leaves', () => {
+    const slots = (...texts: string[]): VirtualService['dispatch'] => ({
+      kind: 'slots',
+      endpoints: texts.map((text) => ({ address: address(text), port: port(8080) })),
+    });
+    const [leaving] = [{ address: address('10.0.0.2'), port: port(8080) }];
+    const reverse = (services: readonly VirtualService[]) =>
+      [...(buildRuleset({ settings, services }).sets.get('reverse4')?.elements.values() ?? [])]
+        .map(({ key }) => key[0])
+        .sort();
+    for (const protocol of ['TCP', 'UDP'] as const) {
+      const both = service({ protocol, dispatch: slots('10.0.0.1', '10.0.0.2') });
+      const draining = { ...both, dispatch: slots('10.0.0.1'), draining: [leaving] };
+      const alone = { ...both, dispatch: slots('10.0.0.1') };
+      const { layout, plan } = Layout.plan({ settings, services: [both] });
+      plan.accept();
+      const drain = layout.plan({ set: [draining] });
+      expect(drain.removedEndpoints).toMatchObject([{ address: '10.0.0.2', isStillThere: true }]);
+      drain.accept();
+      expect(reverse([draining])).toEqual(['10.0.0.1', '10.0.0.2']);
+      const [gone] = layout.plan({ set: [alone] }).removedEndpoints;
+      expect([gone?.address, gone?.isStillThere ?? false]).toEqual([
+        '10.0.0.2',
+        protocol === 'TCP',
+      ]);
+      expect(reverse([alone])).toEqual(['10.0.0.1']);
+    }
+  });
+
+  test('keep draining nodes out of the slots, but recognize their answers', () => {
+    const nodePort = service({ dispatch: { kind: 'node-ports', nodePort: port(30_080) } });
+    const nodes = ['10.0.0.1', '10.0.0.2'].map(address);
+    const { layout, plan } = Layout.plan({ settings, services: [nodePort], nodes });
+    plan.accept();
+    const change = { nodes: [address('10.0.0.1')], drainingNodes: [address('10.0.0.2')] };
+    const next = layout.plan(change);
+    expect(next.removedEndpoints).toEqual([{ address: '10.0.0.2' }]);
+    next.accept();
+    const { sets } = layout.ruleset();
+    const values = [...(sets.get('nodes4')?.elements.values() ?? [])].map(({ value }) => value);
+    expect(new Set(values.flat())).toEqual(new Set(['10.0.0.1']));
+    const known = [...(sets.get('node-addresses4')?.elements.values() ?? [])];
+    expect(known.map(({ key }) => key[0]).sort()).toEqual(['10.0.0.1', '10.0.0.2']);
+  });
+
   test('that are not supported are rejected with the name of the service', () => {
     const { layout } = Layout.plan({ settings, services: [] });
     const mixed = { kind: 'slots', endpoints: [{ address: address('fd00::1'), port: port(80) }] };

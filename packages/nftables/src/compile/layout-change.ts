@@ -11,6 +11,7 @@ export interface LayoutChange {
   readonly remove?: readonly ServiceKey[];
   /** Each of these replaces its part entirely. */
   readonly nodes?: readonly Address[];
+  readonly drainingNodes?: readonly Address[];
   readonly policies?: readonly IngressPolicy[];
   readonly pods?: readonly PodPolicies[];
   readonly virtualNetworks?: readonly Prefix[];
@@ -37,10 +38,13 @@ export interface LayoutPlan {
   accept(): void;
 }
 
-/** A destination that no connection may use any more: an endpoint of one service, or a whole node. */
+/**
+ * A destination that gets no new connections any more: an endpoint of one service, or a whole node. An answered
+ * TCP connection through a node always continues.
+ */
 export interface RemovedEndpoint {
   readonly address: Address;
-  /** The endpoint still serves, but gets no new connections: connections that it has answered continue. */
+  /** Connections that the endpoint has answered continue: it may still serve them. */
   readonly isStillThere?: boolean;
   readonly endpoint?: {
     readonly protocol: Protocol;

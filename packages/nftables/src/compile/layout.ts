@@ -49,6 +49,7 @@ export class Layout {
   readonly #claims = new AddressOwners();
   #services = new Map<ServiceKey, VirtualService>();
   #nodes: readonly Address[] = [];
+  #drainingNodes: readonly Address[] = [];
   #policies = new Map<string, IngressPolicy>();
   #pods = new Map<Address, PodPolicies>();
   #virtualNetworks: readonly Prefix[] = [];
@@ -84,6 +85,7 @@ export class Layout {
       settings: this.settings,
       services: [...this.#services.values()],
       nodes: this.#nodes,
+      drainingNodes: this.#drainingNodes,
       policies: [...this.#policies.values()],
       pods: [...this.#pods.values()],
       virtualNetworks: this.#virtualNetworks,
@@ -129,7 +131,7 @@ export class Layout {
     const claimChange = new AddressOwnerChange(this.#claims);
     const fragments = [
       ...extra,
-      ...this.#nodeChanges(change.nodes, extra.length > 0),
+      ...this.#nodeChanges(change, extra.length > 0),
       ...this.#policyChanges(policies, pods),
       ...this.#networkChanges(change.virtualNetworks),
     ];
@@ -151,6 +153,7 @@ export class Layout {
         else this.#services.set(key, after);
       }
       this.#nodes = change.nodes ?? this.#nodes;
+      this.#drainingNodes = change.drainingNodes ?? this.#drainingNodes;
       this.#virtualNetworks = change.virtualNetworks ?? this.#virtualNetworks;
       this.#policies = policies;
       this.#pods = pods;
@@ -182,10 +185,16 @@ export class Layout {
     return changes;
   }
 
-  #nodeChanges(nodes: readonly Address[] | undefined, isFirst: boolean): FragmentChange[] {
-    if (nodes === undefined) return [];
-    const after = nodesFragment(nodes, this.settings);
-    const before = isFirst ? undefined : nodesFragment(this.#nodes, this.settings);
+  #nodeChanges(
+    { nodes = this.#nodes, drainingNodes = this.#drainingNodes }: LayoutChange,
+    isFirst: boolean,
+  ): FragmentChange[] {
+    const isSame = nodes === this.#nodes && drainingNodes === this.#drainingNodes;
+    if (isSame && !isFirst) return [];
+    const after = nodesFragment(nodes, drainingNodes, this.settings);
+    const before = isFirst
+      ? undefined
+      : nodesFragment(this.#nodes, this.#drainingNodes, this.settings);
     return [{ before, after }];
   }
 
@@ -253,8 +262,8 @@ function protocolNamed(number: Field | undefined): Protocol | undefined {
 }
 
 /**
- * Endpoints that a service's connections used and may no longer use; without deletion these connections would
- * continue.
+ * Endpoints that new connections of a service used and no longer use. Draining endpoints keep all their UDP
+ * flows.
  */
 function* removedFromServices(
   changes: Iterable<ServiceChange>,
@@ -262,35 +271,48 @@ function* removedFromServices(
 ): Iterable<RemovedEndpoint> {
   for (const { before, after } of changes) {
     if (before === undefined) continue;
-    const kept = new Set(ledTo(after, nodes).map(({ address, port }) => `${address} ${port}`));
+    const inSlots = keysOf(ledTo(after, nodes));
+    const draining = keysOf(after?.draining ?? []);
     // A removed service is removed on its nodes too: they refuse TCP connections themselves. Clients of other
     // protocols would not notice.
     const isHeard = after === undefined && before.protocol === 'TCP';
-    const isStillThere = after !== undefined && servesOn(before, after);
-    for (const { address, port } of isHeard ? serviceEndpoints(before) : ledTo(before, nodes)) {
-      if (kept.has(`${address} ${port}`)) continue;
-      const { protocol, address: virtualAddress, port: virtualPort } = before;
+    const left = isHeard ? serviceEndpoints(before) : ledTo(before, nodes);
+    const continues = after !== undefined && continuesOn(before, after);
+    const { protocol, address: virtualAddress, port: virtualPort } = before;
+    for (const { address, port } of [...left, ...(before.draining ?? [])]) {
+      const key = `${address} ${port}`;
+      if (inSlots.has(key)) continue;
       const endpoint = { protocol, port, virtualAddress, virtualPort };
-      if (isStillThere) yield { address, isStillThere, endpoint };
+      if (continues || draining.has(key)) yield { address, isStillThere: true, endpoint };
       else yield { address, endpoint };
     }
   }
 }
 
+function keysOf(endpoints: readonly Destination[]): Set<string> {
+  return new Set(endpoints.map(({ address, port }) => `${address} ${port}`));
+}
+
 /**
- * Whether the service became idle or woke up, so that the previous side still serves the connections that it
- * has answered: nodes through their node ports, pods until they terminate. A flow without an end would stay
- * on a pod's address for good.
+ * Whether the connections that an endpoint has answered continue after it left the slots. TCP and SCTP
+ * connections do: the endpoint may still serve them, and otherwise they end by themselves. A UDP flow has no
+ * end, and would stay on a removed pod's address for good. It continues only on a node, while the service
+ * wakes up.
  */
-function servesOn(before: VirtualService, after: VirtualService): boolean {
-  const [was, is] = [before, after].map(({ dispatch }) => dispatch.kind === 'node-ports');
-  return was !== is && (was === true || before.protocol === 'TCP');
+function continuesOn(before: VirtualService, after: VirtualService): boolean {
+  if (before.protocol !== 'UDP') return true;
+  return before.dispatch.kind === 'node-ports' && after.dispatch.kind !== 'node-ports';
+}
+
+interface Destination {
+  readonly address: Address;
+  readonly port: Port;
 }
 
 function ledTo(
   service: VirtualService | undefined,
   nodes: readonly Address[],
-): readonly { readonly address: Address; readonly port: Port }[] {
+): readonly Destination[] {
   if (service?.dispatch.kind !== 'node-ports') return serviceEndpoints(service);
   const { nodePort: port } = service.dispatch;
   const family = familyOf(service.address);

@@ -18,10 +18,11 @@ import type { LayoutSettings } from './virtual-service.ts';
 
 /**
  * The nodes that all node-port services share: one slot table for all, so the number of elements is nodes
- * plus services and not nodes times services.
+ * plus services and not nodes times services. Draining nodes are in no slot.
  */
 export function nodesFragment(
   nodes: readonly Address[],
+  draining: readonly Address[],
   { hashSeed: seed, insiders }: Pick<LayoutSettings, 'hashSeed' | 'insiders'>,
 ): Fragment {
   // A layout with insiders runs on a node, which dispatches to no nodes.
@@ -43,7 +44,8 @@ export function nodesFragment(
         fragment.element(setNames.nodeless(family), [number]);
       }
     }
-    for (const address of new Set(members)) {
+    const leaving = draining.filter((node) => familyOf(node) === family);
+    for (const address of new Set([...members, ...leaving])) {
       fragment.element(setNames.nodeAddresses(family), [address]);
     }
     for (const by of ['connection', 'client'] as const) {

@@ -36,6 +36,7 @@ import { valueId, type Field } from '../model/ruleset.ts';
 import { addressType, comesThrough, insideConditions } from './skeleton.ts';
 import { buildSlotTable } from './slot-table.ts';
 import {
+  serviceEndpoints,
   serviceKey,
   type Endpoint,
   type LayoutSettings,
@@ -79,8 +80,18 @@ class ServiceCompiler {
     if (verdict !== undefined) {
       this.#fragment.element(setNames.services(family), this.#key, verdict);
     }
+    for (const endpoint of this.#drainingEndpoints()) this.#wayBack(endpoint);
     this.#masquerade();
     return this.#fragment;
+  }
+
+  /** Those that no slot has already: an element occurs once in a fragment. */
+  #drainingEndpoints(): Endpoint[] {
+    const inSlots = new Set(serviceEndpoints(this.#service).map(endpointId));
+    const draining = new Map(
+      (this.#service.draining ?? []).map((each) => [endpointId(each), each]),
+    );
+    return [...draining].filter(([id]) => !inSlots.has(id)).map(([, endpoint]) => endpoint);
   }
 
   #checkInsiders(): void {
@@ -330,4 +341,8 @@ class ServiceCompiler {
       choice === 'never' ? { kind: 'return' } : { kind: 'goto', chain: masqueradeChains[choice] };
     this.#fragment.element(setNames.masquerade(this.#family), this.#key, verdict);
   }
+}
+
+function endpointId({ address, port }: Endpoint): string {
+  return `${address} ${port}`;
 }

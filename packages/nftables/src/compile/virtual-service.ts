@@ -51,6 +51,11 @@ export interface VirtualService {
    * if they differ. At least one.
    */
   readonly insideEndpoints?: readonly Endpoint[];
+  /**
+   * Endpoints that still serve but are in no slot: they get no new connections, and keep those that they have
+   * answered, also after a failover to this machine.
+   */
+  readonly draining?: readonly Endpoint[];
   /** Defaults to `none`. */
   readonly affinity?: Affinity;
   /** Clients that may connect; all by default. An empty list admits no client. */
@@ -81,10 +86,15 @@ export function serviceKey(
   return `${service.address} . ${service.protocol} . ${service.port}` as ServiceKey;
 }
 
-/** Every endpoint that a connection to the service may be sent to. */
+/** Every endpoint that a new connection to the service may be sent to. */
 export function serviceEndpoints(service: VirtualService | undefined): readonly Endpoint[] {
   if (service?.dispatch.kind !== 'slots') return [];
   return [...service.dispatch.endpoints, ...(service.insideEndpoints ?? [])];
+}
+
+/** Every endpoint that a connection to the service may use. */
+export function servingEndpoints(service: VirtualService): readonly Endpoint[] {
+  return [...serviceEndpoints(service), ...(service.draining ?? [])];
 }
 
 /** Ingress rules for pods: a NetworkPolicy with its names resolved. */
@@ -185,6 +195,8 @@ export interface LayoutInput {
   readonly services: readonly VirtualService[];
   /** The nodes of `node-ports` services. */
   readonly nodes?: readonly Address[];
+  /** Nodes that get no new connections. They keep those that they have answered. */
+  readonly drainingNodes?: readonly Address[];
   readonly policies?: readonly IngressPolicy[];
   readonly pods?: readonly PodPolicies[];
   /** Networks in which every address belongs to a service or is unused. */

@@ -3,8 +3,8 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Protocol } from '@causeway/base/address/port';
 import type { RemovedEndpoint } from '../compile/layout-change.ts';
 import {
-  serviceEndpoints,
   serviceKey,
+  servingEndpoints,
   type ServiceKey,
   type VirtualService,
 } from '../compile/virtual-service.ts';
@@ -27,6 +27,7 @@ import {
 } from './tracked-connection.ts';
 
 const errnoNoEntry = 2;
+const udp = protocolNumbers.UDP;
 /** Deletions per datagram to the kernel. */
 const deletionsAtOnce = 500;
 
@@ -45,8 +46,8 @@ export class Conntrack {
   /**
    * Deletes the connections to removed endpoints and returns their number; for an endpoint with
    * `isStillThere`, only unanswered ones. A connection that was picked up from the server's side is stored
-   * reversed; both directions are searched. For a whole node, only connections to the virtual addresses
-   * count: another program may rewrite the node's own connections.
+   * reversed; both directions are searched. For a whole node, UDP flows and unanswered connections are deleted,
+   * and only those to the virtual addresses: another program may rewrite the node's own connections.
    */
   async forget(
     removed: readonly RemovedEndpoint[],
@@ -270,8 +271,8 @@ class RemovedConnections {
 
   includes(tracked: Tracked): boolean {
     const { original, reply, isAnswered } = tracked;
-    if (this.#nodes.has(reply.source) || this.#nodes.has(original.source)) {
-      return this.#virtual.includes(tracked);
+    if (this.#isThroughNode(tracked)) {
+      return (original.protocol === udp || !isAnswered) && this.#virtual.includes(tracked);
     }
     const forwards = pathOf(tracked);
     const backwards = identity(
@@ -285,7 +286,12 @@ class RemovedConnections {
 
   /** It is deleted only if unanswered. */
   isGivenUp(tracked: Tracked): boolean {
+    if (this.#isThroughNode(tracked)) return tracked.original.protocol !== udp;
     return this.#stillThere.has(pathOf(tracked));
+  }
+
+  #isThroughNode({ original, reply }: Tracked): boolean {
+    return this.#nodes.has(reply.source) || this.#nodes.has(original.source);
   }
 }
 
@@ -300,7 +306,7 @@ class StaleConnections {
     for (const service of services) {
       const { address, protocol, port, dispatch } = service;
       const key = `${protocolNumbers[protocol]} ${binary(address)} ${port}`;
-      const own = serviceEndpoints(service).map((to) => `${binary(to.address)} ${to.port}`);
+      const own = servingEndpoints(service).map((to) => `${binary(to.address)} ${to.port}`);
       this.#endpoints.set(key, new Set(own));
       if (dispatch.kind === 'here') this.#listeners.set(key, dispatch.port);
     }

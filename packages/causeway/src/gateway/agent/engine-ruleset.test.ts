@@ -35,7 +35,7 @@ function service(last: number, destinations: number, hasRanges: boolean): Virtua
 async function started(...set: VirtualService[]) {
   const driver = new MemoryDriver('causeway');
   const ruleset = new EngineRuleset(driver, settings, memoryRouting(settings.table));
-  await ruleset.replaceAll({ set, nodes: [], policies: [], pods: [] }, signal);
+  await ruleset.replaceAll({ set, nodes: [], drainingNodes: [], policies: [], pods: [] }, signal);
   return { driver, ruleset };
 }
 
@@ -48,7 +48,13 @@ async function present(driver: MemoryDriver): Promise<number> {
 describe('the ruleset of the engine', () => {
   test('writes nothing for an unchanged layout', async () => {
     const { driver, ruleset } = await started(service(1, 2, false));
-    const again = { set: [service(1, 2, false)], nodes: [], policies: [], pods: [] };
+    const again = {
+      set: [service(1, 2, false)],
+      nodes: [],
+      drainingNodes: [],
+      policies: [],
+      pods: [],
+    };
     await expect(ruleset.commit({ set: again.set }, signal)).resolves.toMatchObject({
       wrote: false,
     });
@@ -60,7 +66,7 @@ describe('the ruleset of the engine', () => {
     const { driver } = await started(service(1, 2, true), service(2, 3, false));
     const successor = new EngineRuleset(driver, settings, memoryRouting(settings.table));
     await successor.replaceAll(
-      { set: [service(2, 1, false)], nodes: [], policies: [], pods: [] },
+      { set: [service(2, 1, false)], nodes: [], drainingNodes: [], policies: [], pods: [] },
       signal,
     );
     const clean = await started(service(2, 1, false));
@@ -87,7 +93,7 @@ describe('the ruleset of the engine', () => {
       dispatch: { kind: 'nodes-unchanged' },
     };
     const nodes = [parseAddress('10.0.0.1')];
-    await ruleset.replaceAll({ set: [], nodes, policies: [], pods: [] }, signal);
+    await ruleset.replaceAll({ set: [], nodes, drainingNodes: [], policies: [], pods: [] }, signal);
     const stop = new AbortController();
     const seen: string[] = [];
     const following = (async () => {

@@ -202,7 +202,7 @@ export class Gateway {
     const touchesNodes = [...changed].some((address) => state.nodes.has(address));
     const changeTo = (each: ReadonlySet<Address>): LayoutChange => ({
       set: touched.map((endpoint) => toVirtualService(endpoint, each)),
-      ...(touchesNodes ? { nodes: toNodes(state.nodes.values(), each) } : {}),
+      ...(touchesNodes ? toNodes(state.nodes.values(), each) : {}),
     });
     try {
       return (await ruleset.commit(changeTo(unhealthy), signal)).removedEndpoints;

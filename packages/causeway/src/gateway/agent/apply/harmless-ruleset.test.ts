@@ -31,7 +31,10 @@ test('writes no rules for a stored address that is in use elsewhere, and writes 
   const taken = new Map([[own, "this gateway's own"]]);
   const ruleset = new HarmlessRuleset(engine, taken, discardLog);
   const stored = [own, loopback, other].map(service);
-  await ruleset.replaceAll({ set: stored, nodes: [], policies: [], pods: [] }, signal);
+  await ruleset.replaceAll(
+    { set: stored, nodes: [], drainingNodes: [], policies: [], pods: [] },
+    signal,
+  );
   expect(engine.virtualAddresses()).toEqual(new Set([other]));
   await ruleset.commit({ set: [service(own)], nodes: [] }, signal);
   expect(engine.virtualAddresses()).toEqual(new Set([other]));

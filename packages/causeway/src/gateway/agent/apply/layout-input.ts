@@ -12,7 +12,12 @@ import {
   type VirtualService,
 } from '@causeway/nftables/compile/virtual-service';
 import type { WholeLayout } from './ruleset-writer.ts';
-import { parseEndpointKey, type Endpoint, type EndpointKey } from '../../protocol/endpoint.ts';
+import {
+  parseEndpointKey,
+  type Destination,
+  type Endpoint,
+  type EndpointKey,
+} from '../../protocol/endpoint.ts';
 import type {
   Assignment,
   NamedPort,
@@ -23,7 +28,10 @@ import type {
 import { Edited, type Change, type GatewayState } from '../store/state.ts';
 import type { GatewayNode } from '../../protocol/node.ts';
 
-/** Backends and nodes that don't answer. They get no traffic unless all of them are unhealthy. */
+/**
+ * Backends and nodes that don't answer. They get no new connections unless all of them are unhealthy, and keep
+ * the TCP and SCTP connections that they have answered.
+ */
 export type UnhealthyAddresses = ReadonlySet<Address>;
 
 // Shared by all frontends, because there are tens of thousands.
@@ -36,6 +44,7 @@ export function toVirtualService(
   unhealthy: UnhealthyAddresses,
 ): VirtualService {
   const { address, protocol, port, sourceRanges, masquerade } = endpoint;
+  const draining = drainingOf(endpoint, unhealthy);
   return {
     address,
     protocol,
@@ -43,8 +52,17 @@ export function toVirtualService(
     dispatch: dispatchOf(endpoint, unhealthy),
     affinity: endpoint.affinity === 'client' ? byClient : withoutAffinity,
     ...(sourceRanges.length === 0 ? {} : { sourceRanges }),
+    ...(draining.length === 0 ? {} : { draining }),
     masquerade,
   };
+}
+
+/** An unhealthy backend's UDP flows move to a healthy one, because they have no end. */
+function drainingOf(
+  { protocol, destinations }: Endpoint,
+  unhealthy: UnhealthyAddresses,
+): readonly Destination[] {
+  return protocol === 'UDP' ? [] : notAnswering(destinations, unhealthy);
 }
 
 function dispatchOf(endpoint: Endpoint, unhealthy: UnhealthyAddresses): Dispatch {
@@ -70,17 +88,30 @@ function answering<Item extends { readonly address: Address }>(
   return left.length === 0 ? items : left;
 }
 
+/** The items that {@link answering} leaves out. */
+function notAnswering<Item extends { readonly address: Address }>(
+  items: readonly Item[],
+  unhealthy: UnhealthyAddresses,
+): readonly Item[] {
+  if (unhealthy.size === 0) return [];
+  const out = items.filter(({ address }) => unhealthy.has(address));
+  return out.length === items.length ? [] : out;
+}
+
+/** The nodes that get new connections, and those that keep their connections only. */
 export function toNodes(
   nodes: Iterable<{ readonly address: Address }>,
   unhealthy: UnhealthyAddresses,
-): Address[] {
+): { readonly nodes: Address[]; readonly drainingNodes: Address[] } {
   const all = [...nodes];
-  return ([4, 6] as const).flatMap((family) =>
-    answering(
-      all.filter(({ address }) => familyOf(address) === family),
-      unhealthy,
-    ).map(({ address }) => address),
-  );
+  const serving: Address[] = [];
+  const drainingNodes: Address[] = [];
+  for (const family of [4, 6] as const) {
+    const own = all.filter(({ address }) => familyOf(address) === family);
+    serving.push(...answering(own, unhealthy).map(({ address }) => address));
+    drainingNodes.push(...notAnswering(own, unhealthy).map(({ address }) => address));
+  }
+  return { nodes: serving, drainingNodes };
 }
 
 /** A state, or the state after a pending change: see {@link stateAfter}. */
@@ -123,7 +154,7 @@ export function toLayoutChange(
   return {
     set,
     remove,
-    ...(change.nodes.size === 0 ? {} : { nodes: toNodes(view.nodes.values(), unhealthy) }),
+    ...(change.nodes.size === 0 ? {} : toNodes(view.nodes.values(), unhealthy)),
     ...(touchesPolicies ? toPolicies(view.policies, view.assignments.values()) : {}),
   };
 }
@@ -186,7 +217,7 @@ function resolvePort(
 export function toWholeLayout(state: GatewayState, unhealthy: UnhealthyAddresses): WholeLayout {
   return {
     set: [...state.endpoints.values()].map((endpoint) => toVirtualService(endpoint, unhealthy)),
-    nodes: toNodes(state.nodes.values(), unhealthy),
+    ...toNodes(state.nodes.values(), unhealthy),
     ...toPolicies(state.policies, state.assignments.values()),
   };
 }

@@ -71,7 +71,7 @@ function walk(
   probe: Probe,
 ): Trace {
   const service = toVirtualService(endpoint, unhealthy);
-  const nodes = toNodes(state.nodes.values(), unhealthy);
+  const { nodes } = toNodes(state.nodes.values(), unhealthy);
   const options = { from: 'network', localAddresses: [endpoint.address] } as const;
   if (isRouted(service)) {
     const routed = routedRuleset(familyOf(endpoint.address), settings, [service], nodes);
