@@ -177,7 +177,7 @@ describe('a hostile Service', () => {
         );
         attempt(() =>
           backendsOf({
-            frontend: frontendFromService(service),
+            spec: frontendFromService(service),
             slices: [slice],
             nodes: new Map(),
             masquerade: 'needed',

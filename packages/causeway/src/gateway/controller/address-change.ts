@@ -4,16 +4,16 @@ import { readPlace } from './annotations.ts';
 
 /** Whether the sharing group has changed since the placement was written. */
 export function hasNewSharingGroup(
-  frontend: FrontendSpec,
+  spec: FrontendSpec,
   { sharingGroup }: LoadBalancerSpec,
 ): boolean {
-  const written = readPlace(frontend).sharingGroup;
+  const written = readPlace(spec).sharingGroup;
   return written !== undefined && written !== sharingGroup;
 }
 
 /** Why the Service has another address, for its Event. */
-export function whyMoved(frontend: FrontendSpec, needs: LoadBalancerSpec): string {
+export function whyMoved(spec: FrontendSpec, needs: LoadBalancerSpec): string {
   if (needs.requested.size > 0) return 'as requested';
-  if (hasNewSharingGroup(frontend, needs)) return 'because its sharing key has changed';
+  if (hasNewSharingGroup(spec, needs)) return 'because its sharing key has changed';
   return 'because another Service has one of its ports on the former address';
 }

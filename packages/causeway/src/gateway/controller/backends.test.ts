@@ -60,8 +60,8 @@ function input(
   };
   const addresses = new Map([[4, parseAddress('192.0.2.1')]] as const);
   const routable = new Set([4] as const);
-  const frontend = frontendFromService(service);
-  return { frontend, addresses, slices, nodes, layer, masquerade: 'needed', routable };
+  const wanted = frontendFromService(service);
+  return { spec: wanted, addresses, slices, nodes, layer, masquerade: 'needed', routable };
 }
 
 /** Each endpoint as a line such as `192.0.2.1:80 -> …`. */

@@ -23,7 +23,7 @@ import { isEligibleNode, nodeAddress, type NodeLookup } from '../../services/nod
 export type BackendLayer = 'NodePort' | 'ClusterIP' | 'Pod';
 
 export interface BackendInput {
-  readonly frontend: FrontendSpec;
+  readonly spec: FrontendSpec;
   /** The address of each family on which the gateways serve. */
   readonly addresses: ReadonlyMap<Family, Address>;
   readonly slices: readonly EndpointSlice[];
@@ -55,7 +55,7 @@ const idledAnnotation = 'idling.alpha.openshift.io/idled-at';
 
 /** The endpoints that the gateways serve for a Service: one for each family and port. */
 export function backendsOf(input: BackendInput): Backends {
-  const excess = budgetExcess(budgetedFrontend(input.frontend), input.slices);
+  const excess = budgetExcess(budgetedFrontend(input.spec), input.slices);
   // Closed rather than kept: the former endpoints may admit sources that the spec no longer allows.
   if (excess !== undefined) return { excess, endpoints: [], problems: [], isIncomplete: false };
   if (input.policyExcess !== undefined) {
@@ -63,12 +63,12 @@ export function backendsOf(input: BackendInput): Backends {
   }
   const endpoints: Endpoint[] = [];
   const problems: string[] = [];
-  const ranges = sourceRanges(input.frontend);
+  const ranges = sourceRanges(input.spec);
   for (const [family, address] of input.addresses) {
     const familyRanges = canonicalRanges(
       ranges.filter((range) => familyOf(range.address) === family),
     );
-    for (const port of input.frontend.ports) {
+    for (const port of input.spec.ports) {
       const target = targetOf(input, family, port);
       if (typeof target === 'string') {
         problems.push(`${port.protocol}/${port.port}: ${target}`);
@@ -81,8 +81,8 @@ export function backendsOf(input: BackendInput): Backends {
           address,
           protocol: port.protocol,
           port: parsePort(port.port),
-          service: ownerKey(input.frontend.owner),
-          affinity: input.frontend.policy.affinity,
+          service: ownerKey(input.spec.owner),
+          affinity: input.spec.policy.affinity,
           masquerade: input.masquerade,
           sourceRanges: familyRanges,
           ...target,
@@ -99,7 +99,7 @@ function isUsable(input: BackendInput, { address, isPod }: ReadyEndpoint): boole
 
 function hasUnknownPods(input: BackendInput): boolean {
   return [...input.addresses.keys()].some((family) =>
-    input.frontend.ports.some((port) =>
+    input.spec.ports.some((port) =>
       readyEndpoints(input, family, port).some((endpoint) => !isUsable(input, endpoint)),
     ),
   );
@@ -114,14 +114,14 @@ function targetOf(input: BackendInput, family: Family, port: FrontendPort): Targ
   const ready = readyEndpoints(input, family, port);
   // Nodes wake an idle Service, on every backend layer. They hold connections as soon as no endpoint is
   // ready, so terminating pods get no new connections.
-  if (isIdle(input.frontend) && reallyReady(input, family, port).length === 0) {
+  if (isIdle(input.spec) && reallyReady(input, family, port).length === 0) {
     return nodesTarget(input, family, port);
   }
   switch (input.layer) {
     case 'NodePort':
       return nodesTarget(input, family, port, ready);
     case 'ClusterIP':
-      return clusterTarget(input.frontend, family, port);
+      return clusterTarget(input.spec, family, port);
     case 'Pod':
       return {
         destinations: ready
@@ -138,7 +138,7 @@ function nodesTarget(
   port: FrontendPort,
   ready?: readonly ReadyEndpoint[],
 ): Target | string {
-  const isLocal = input.frontend.backends.trafficPolicy === 'Local';
+  const isLocal = input.spec.backends.trafficPolicy === 'Local';
   const local = isLocal && ready !== undefined ? nodesWith(input, family, ready) : undefined;
   if (port.nodePort === undefined) return routedTarget(input, family, local);
   const nodePort = parsePort(port.nodePort);
@@ -213,7 +213,7 @@ function readyEndpoints(input: BackendInput, family: Family, port: FrontendPort)
 }
 
 function reallyReady(input: BackendInput, family: Family, port: FrontendPort): ReadyEndpoint[] {
-  const publishAll = input.frontend.backends.includesNotReady;
+  const publishAll = input.spec.backends.includesNotReady;
   return endpointsWhere(
     input,
     family,

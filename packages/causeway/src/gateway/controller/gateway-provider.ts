@@ -125,40 +125,40 @@ export class GatewayProvider implements LoadBalancerProvider {
     return this.#owners.named(key);
   }
 
-  async ensure(frontend: FrontendSpec, context: ProviderContext): Promise<EnsureOutcome> {
+  async ensure(spec: FrontendSpec, context: ProviderContext): Promise<EnsureOutcome> {
     const { keeper, housekeeping, settings } = this.#options;
-    this.#recordNotes(frontend, context);
-    const reading = readLoadBalancerSpec(frontend, settings.families);
-    if (reading.kind === 'refused') return this.#asBefore(frontend, reading);
+    this.#recordNotes(spec, context);
+    const reading = readLoadBalancerSpec(spec, settings.families);
+    if (reading.kind === 'refused') return this.#asBefore(spec, reading);
     const { needs } = reading;
     let placed: Placed | EnsureOutcome;
     try {
-      placed = await this.#place(frontend, needs, context);
+      placed = await this.#place(spec, needs, context);
     } catch (error) {
-      this.#followHeld(frontend);
+      this.#followHeld(spec);
       throw error;
     }
-    if (placed.kind !== 'placed') return this.#asBefore(frontend, placed);
-    const { uid } = this.#owners.add(frontend.owner);
+    if (placed.kind !== 'placed') return this.#asBefore(spec, placed);
+    const { uid } = this.#owners.add(spec.owner);
     const ports = inFamilies(keeper.portsOf(uid), needs.families);
-    if (!sameIds(placed.ids, idsOf(ports))) return this.#asBefore(frontend, lostDuringPlacement);
-    const outcome = this.#serve(frontend, ports, context);
+    if (!sameIds(placed.ids, idsOf(ports))) return this.#asBefore(spec, lostDuringPlacement);
+    const outcome = this.#serve(spec, ports, context);
     // The placement is written and in the gateways' state. Only now other Services may use what the Service
     // gave up.
     const isFreed = keeper.settle(uid, needs.families);
-    if (isFreed || hasNewSharingGroup(frontend, needs)) housekeeping.freed();
+    if (isFreed || hasNewSharingGroup(spec, needs)) housekeeping.freed();
     return outcome;
   }
 
   /** Reserves the ports of the Service and writes the placement, or returns the obstacle. */
   async #place(
-    frontend: FrontendSpec,
+    spec: FrontendSpec,
     needs: LoadBalancerSpec,
     context: ProviderContext,
   ): Promise<Placed | EnsureOutcome> {
     const { settings, keeper } = this.#options;
-    const owner = this.#owners.add(frontend.owner);
-    const before = this.#idsBefore(frontend);
+    const owner = this.#owners.add(spec.owner);
+    const before = this.#idsBefore(spec);
     for (const family of needs.families) {
       const refusal = await this.#reserve(owner, needs, family, context);
       if (refusal !== undefined) return refusal;
@@ -173,12 +173,12 @@ export class GatewayProvider implements LoadBalancerProvider {
     };
     await context.annotate(annotations, { ingress: ingressOf(ports) });
     // Without the annotation, the mark stays unchanged: a floating IP to keep is not released unnoticed.
-    const kept = frontend.annotations[keepFloatingIpAnnotation];
+    const kept = spec.annotations[keepFloatingIpAnnotation];
     if (kept === 'true' || kept === 'false') {
       await keeper.keepPublic(owner.uid, kept === 'true', context.signal);
     }
     if (hasMoved(before, idsOf(ports))) {
-      const why = whyMoved(frontend, needs);
+      const why = whyMoved(spec, needs);
       context.recordEvent(
         'Warning',
         'Remapped',
@@ -188,15 +188,14 @@ export class GatewayProvider implements LoadBalancerProvider {
     return { kind: 'placed', ids: idsOf(ports) };
   }
 
-  update(frontend: FrontendSpec, context: ProviderContext): Promise<EnsureOutcome> {
-    const ports = this.#options.keeper.portsOf(frontend.owner.uid);
+  update(spec: FrontendSpec, context: ProviderContext): Promise<EnsureOutcome> {
+    const ports = this.#options.keeper.portsOf(spec.owner.uid);
     // A lost and recreated port has another ID, which must be written.
     const isWritten =
-      sameIds(idsOf(ports), readPortIds(frontend)) &&
-      saysLayer(frontend, this.#options.settings.layer);
-    if (ports.size === 0 || !isWritten) return this.ensure(frontend, context);
-    this.#recordNotes(frontend, context);
-    return Promise.resolve(this.#serve(frontend, ports, context));
+      sameIds(idsOf(ports), readPortIds(spec)) && saysLayer(spec, this.#options.settings.layer);
+    if (ports.size === 0 || !isWritten) return this.ensure(spec, context);
+    this.#recordNotes(spec, context);
+    return Promise.resolve(this.#serve(spec, ports, context));
   }
 
   async ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
@@ -246,7 +245,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       };
       keeper.onDisplaced((owners) => owners.forEach(requestReconcile));
       const losers = await keeper.restore(this.#claims(host), inner);
-      for (const frontend of host.objects.values()) this.#resume(frontend, host);
+      for (const spec of host.objects.values()) this.#resume(spec, host);
       fleet.setNodes(view.nodeAddresses());
       this.#options.policies?.start();
       housekeeping.freed();
@@ -259,21 +258,21 @@ export class GatewayProvider implements LoadBalancerProvider {
   /**
    * An unreadable Service must not prevent the others from being served. Its own reconcile reports the error.
    */
-  #resume(frontend: FrontendSpec, host: ProviderHost): void {
+  #resume(spec: FrontendSpec, host: ProviderHost): void {
     try {
-      this.#followHeld(frontend);
+      this.#followHeld(spec);
     } catch {
-      host.enqueue(ownerKey(frontend.owner));
+      host.enqueue(ownerKey(spec.owner));
     }
   }
 
   /** The former ports. A Service that lost its ports at a restart has them only in its annotation. */
-  #idsBefore(frontend: FrontendSpec): PortIds {
-    const held = this.#options.keeper.heldBy(frontend.owner.uid);
+  #idsBefore(spec: FrontendSpec): PortIds {
+    const held = this.#options.keeper.heldBy(spec.owner.uid);
     if (held.size > 0) return new Map([...held].map(([family, { port }]) => [family, port.id]));
-    const reading = recordOf(frontend);
+    const reading = recordOf(spec);
     const wasServed = reading.kind === 'record' && reading.record.ingress.length > 0;
-    return wasServed ? readPortIds(frontend) : new Map();
+    return wasServed ? readPortIds(spec) : new Map();
   }
 
   async #reserve(
@@ -298,9 +297,9 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   /** Updates the gateways' state, and returns how far they are. */
-  #serve(frontend: FrontendSpec, ports: ServicePorts, context: ProviderContext): EnsureOutcome {
+  #serve(spec: FrontendSpec, ports: ServicePorts, context: ProviderContext): EnsureOutcome {
     const { fleet, housekeeping, fencing } = this.#options;
-    const { generation, endpoints, problems, excess } = this.#push(frontend, ports);
+    const { generation, endpoints, problems, excess } = this.#push(spec, ports);
     if (excess !== undefined) return { kind: 'refused', ...excess };
     for (const problem of problems) context.recordEvent('Warning', 'PortNotServed', problem);
     const serving = fleet.servingSince(generation, endpoints);
@@ -309,7 +308,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       case 'served': {
         const shut = fencing.notLetThrough([...ports.values()].map(({ address }) => address));
         if (shut.length === 0) return lostAddress(ports) ?? { kind: 'ready', ingress };
-        housekeeping.waiting(ownerKey(frontend.owner), () => true);
+        housekeeping.waiting(ownerKey(spec.owner), () => true);
         fencing.request();
         const why = fencing.whyNot(shut);
         const waiting = `Waiting until the network allows ${shut.join(', ')} to use the address`;
@@ -318,7 +317,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       }
       case 'waiting':
         housekeeping.waiting(
-          ownerKey(frontend.owner),
+          ownerKey(spec.owner),
           () => fleet.servingSince(generation, endpoints).kind !== 'waiting',
         );
         return { kind: 'pending', message: serving.message, retryAfterMs: waitMs, ingress };
@@ -329,17 +328,17 @@ export class GatewayProvider implements LoadBalancerProvider {
 
   /** `isOn` selects the endpoints to serve; by default all. */
   #push(
-    frontend: FrontendSpec,
+    spec: FrontendSpec,
     ports: ServicePorts,
     isOn: (endpoint: EndpointId) => boolean = () => true,
   ) {
     const { view, settings, fleet, policies } = this.#options;
-    const key = ownerKey(frontend.owner);
-    const { namespace } = frontend.owner;
+    const key = ownerKey(spec.owner);
+    const { namespace } = spec.owner;
     const { problems, isIncomplete, excess, ...backends } = backendsOf({
-      frontend,
+      spec,
       addresses: new Map([...ports].map(([family, { address }]) => [family, address])),
-      slices: view.slicesOf(frontend.backends.service),
+      slices: view.slicesOf(spec.backends.service),
       nodes: view.nodes,
       layer: settings.layer,
       masquerade: settings.masquerade,
@@ -355,17 +354,17 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   /** The spec can't be satisfied now: the Service stays served as it is. */
-  #asBefore(frontend: FrontendSpec, outcome: EnsureOutcome): EnsureOutcome {
-    this.#followHeld(frontend);
+  #asBefore(spec: FrontendSpec, outcome: EnsureOutcome): EnsureOutcome {
+    this.#followHeld(spec);
     return outcome;
   }
 
   /** The gateways serve the placement that is written on the Service, with the current backends. */
-  #followHeld(frontend: FrontendSpec): void {
-    const all = this.#options.keeper.heldBy(frontend.owner.uid);
-    if (all.size === 0) return this.#stopServing(ownerKey(frontend.owner));
+  #followHeld(spec: FrontendSpec): void {
+    const all = this.#options.keeper.heldBy(spec.owner.uid);
+    if (all.size === 0) return this.#stopServing(ownerKey(spec.owner));
     const ports = new Map([...all].map(([family, { port }]) => [family, port]));
-    this.#push(frontend, ports, ({ address, port, protocol }) =>
+    this.#push(spec, ports, ({ address, port, protocol }) =>
       [...all.values()].some(
         ({ port: l2Port, held }) =>
           l2Port.address === address &&
@@ -380,19 +379,19 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   /** Records Events about changes of the port since the last reconcile, and about unsupported affinity. */
-  #recordNotes(frontend: FrontendSpec, context: ProviderContext): void {
+  #recordNotes(spec: FrontendSpec, context: ProviderContext): void {
     const { keeper, affinityNotes } = this.#options;
-    const note = keeper.takeNote(frontend.owner.uid);
+    const note = keeper.takeNote(spec.owner.uid);
     if (note !== undefined) context.recordEvent('Warning', note.reason, note.message);
-    const affinity = affinityNotes.about(frontend);
+    const affinity = affinityNotes.about(spec);
     if (affinity !== undefined) context.recordEvent('Warning', 'AffinityNotKept', affinity);
   }
 
   #claims(host: ProviderHost) {
-    return [...host.objects.values()].flatMap((frontend) => {
-      const isOurs = host.providerOf(frontend.owner) === this.name;
-      const claims = priorAllocations(frontend, isOurs);
-      if (claims.length > 0) this.#owners.add(frontend.owner);
+    return [...host.objects.values()].flatMap((spec) => {
+      const isOurs = host.providerOf(spec.owner) === this.name;
+      const claims = priorAllocations(spec, isOurs);
+      if (claims.length > 0) this.#owners.add(spec.owner);
       return claims;
     });
   }

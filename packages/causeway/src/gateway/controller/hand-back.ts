@@ -8,10 +8,10 @@ import { legacyManagedAnnotation, legacyPortAnnotation, portsAnnotation } from '
  * Returns a Service to ch-k8s-lbaas. The marks of ch-k8s-lbaas stay, because it finds its port by them. Only
  * for Services with these marks.
  */
-export function handBackToLbaas(frontend: FrontendSpec): HandBackDecision {
-  const reading = recordOf(frontend);
+export function handBackToLbaas(spec: FrontendSpec): HandBackDecision {
+  const reading = recordOf(spec);
   if (reading.kind !== 'record' || reading.record.provider !== 'gateway') return { kind: 'none' };
-  const { className, annotations } = frontend;
+  const { className, annotations } = spec;
   if (className !== undefined) {
     return {
       kind: 'keep',

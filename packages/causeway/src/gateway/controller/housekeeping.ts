@@ -199,8 +199,8 @@ export function pauseAfterResync(tookMs: number, soonestMs: number, latestMs: nu
 
 /** Whether the Service is on hold because its record is unreadable. */
 function isHeld(host: ProviderHost, uid: string): boolean {
-  for (const frontend of host.objects.values()) {
-    if (frontend.owner.uid === uid) return recordOf(frontend).kind === 'unreadable';
+  for (const spec of host.objects.values()) {
+    if (spec.owner.uid === uid) return recordOf(spec).kind === 'unreadable';
   }
   return false;
 }

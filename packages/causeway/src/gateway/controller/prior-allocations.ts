@@ -21,23 +21,23 @@ import { sharingGroupOf, portsAskedFor } from '../../services/load-balancer-spec
  * Service its address. Services that are being deleted still have them. `isOurs` says whether the provider
  * claims the Service, which counts for Services of ch-k8s-lbaas.
  */
-export function priorAllocations(frontend: FrontendSpec, isOurs: boolean): PriorAllocation[] {
-  const reading = recordOf(frontend);
-  if (!isTrusted(frontend, isOurs)) return [];
-  const { owner, annotations, createdAt } = frontend;
-  const { held, sharingGroup = sharingGroupOf(frontend) } = readPlace(frontend);
-  return [...readPortIds(frontend)].map(([family, portId]) => ({
+export function priorAllocations(spec: FrontendSpec, isOurs: boolean): PriorAllocation[] {
+  const reading = recordOf(spec);
+  if (!isTrusted(spec, isOurs)) return [];
+  const { owner, annotations, createdAt } = spec;
+  const { held, sharingGroup = sharingGroupOf(spec) } = readPlace(spec);
+  return [...readPortIds(spec)].map(([family, portId]) => ({
     owner: owner.uid,
     namespace: owner.namespace,
     portId,
     family,
     sharingGroup,
-    ownSharingGroup: sharingGroupOf(frontend),
-    held: held ?? portsAskedFor(frontend),
+    ownSharingGroup: sharingGroupOf(spec),
+    held: held ?? portsAskedFor(spec),
     isWritten: held !== undefined,
     createdAt,
-    advertised: advertisedBy(frontend, family),
-    publicAddress: recordedFor(frontend, family),
+    advertised: advertisedBy(spec, family),
+    publicAddress: recordedFor(spec, family),
     keepsPublic: annotations[keepFloatingIpAnnotation] === 'true',
     // A Service with an unreadable record is on hold: it keeps its placement, and gets nothing new.
     isTakenOver: reading.kind === 'record',
@@ -48,11 +48,11 @@ export function priorAllocations(frontend: FrontendSpec, isOurs: boolean): Prior
  * Whether the annotations belong to this Service. The record is bound to the UID, so a copied manifest claims
  * nothing. Services of ch-k8s-lbaas have no record yet.
  */
-function isTrusted(frontend: FrontendSpec, isOurs: boolean): boolean {
-  const reading = recordOf(frontend);
+function isTrusted(spec: FrontendSpec, isOurs: boolean): boolean {
+  const reading = recordOf(spec);
   if (reading.kind === 'record') return reading.record.provider === 'gateway';
   if (reading.kind === 'unreadable') return true;
-  return isOurs && frontend.annotations[legacyManagedAnnotation] === 'true';
+  return isOurs && spec.annotations[legacyManagedAnnotation] === 'true';
 }
 
 /** The addresses of this family in the Service's status. */
@@ -63,8 +63,8 @@ function advertisedBy({ published }: FrontendSpec, wanted: Family): Address[] {
 }
 
 /** The address of this family in Causeway's record. */
-function recordedFor(frontend: FrontendSpec, family: Family): Address | undefined {
-  const reading = recordOf(frontend);
+function recordedFor(spec: FrontendSpec, family: Family): Address | undefined {
+  const reading = recordOf(spec);
   if (reading.kind !== 'record') return undefined;
   return reading.record.ingress
     .flatMap((entry) => tryParseAddress(ingressAddress(entry)) ?? [])
