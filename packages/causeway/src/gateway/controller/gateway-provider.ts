@@ -1,5 +1,5 @@
 import type { Family } from '@causeway/base/address/address';
-import type { EndpointId, Masquerade } from '../protocol/endpoint.ts';
+import type { FrontendId, Masquerade } from '../protocol/frontend.ts';
 import { ownerKey, type FrontendSpec } from '../../services/frontend-spec.ts';
 import { recordOf } from '../../services/record.ts';
 import type {
@@ -299,10 +299,10 @@ export class GatewayProvider implements LoadBalancerProvider {
   /** Updates the gateways' state, and returns how far they are. */
   #serve(spec: FrontendSpec, ports: ServicePorts, context: ProviderContext): EnsureOutcome {
     const { fleet, housekeeping, fencing } = this.#options;
-    const { generation, endpoints, problems, excess } = this.#push(spec, ports);
+    const { generation, frontends, problems, excess } = this.#push(spec, ports);
     if (excess !== undefined) return { kind: 'refused', ...excess };
     for (const problem of problems) context.recordEvent('Warning', 'PortNotServed', problem);
-    const serving = fleet.servingSince(generation, endpoints);
+    const serving = fleet.servingSince(generation, frontends);
     const ingress = ingressOf(ports);
     switch (serving.kind) {
       case 'served': {
@@ -318,7 +318,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       case 'waiting':
         housekeeping.waiting(
           ownerKey(spec.owner),
-          () => fleet.servingSince(generation, endpoints).kind !== 'waiting',
+          () => fleet.servingSince(generation, frontends).kind !== 'waiting',
         );
         return { kind: 'pending', message: serving.message, retryAfterMs: waitMs, ingress };
       case 'wrong':
@@ -326,11 +326,11 @@ export class GatewayProvider implements LoadBalancerProvider {
     }
   }
 
-  /** `isOn` selects the endpoints to serve; by default all. */
+  /** `isOn` selects the frontends to serve; by default all. */
   #push(
     spec: FrontendSpec,
     ports: ServicePorts,
-    isOn: (endpoint: EndpointId) => boolean = () => true,
+    isOn: (frontend: FrontendId) => boolean = () => true,
   ) {
     const { view, settings, fleet, policies } = this.#options;
     const key = ownerKey(spec.owner);
@@ -346,11 +346,11 @@ export class GatewayProvider implements LoadBalancerProvider {
       isPodKnown: (address) => policies?.isPodKnown(namespace, address) ?? true,
       policyExcess: policies?.excess(namespace),
     });
-    const endpoints = backends.endpoints.filter(isOn);
-    // Policies go before the endpoints, so that a pod is never reachable without its policies.
-    policies?.serve(key, endpoints, isIncomplete);
-    const generation = fleet.setService(key, endpoints);
-    return { generation, endpoints, problems, excess };
+    const frontends = backends.frontends.filter(isOn);
+    // Policies go before the frontends, so that a pod is never reachable without its policies.
+    policies?.serve(key, frontends, isIncomplete);
+    const generation = fleet.setService(key, frontends);
+    return { generation, frontends, problems, excess };
   }
 
   /** The spec can't be satisfied now: the Service stays served as it is. */
