@@ -25,6 +25,7 @@ import { noMetrics, type Metrics } from '../packages/base/src/observability/metr
 import { supervise } from '../packages/base/src/work/supervisor.ts';
 import { whenAborted } from '../packages/base/src/time/when-aborted.ts';
 import { eventType } from '../packages/causeway/src/cli/event-definitions.ts';
+import { providerForServices } from '../packages/causeway/src/services/service-provider.ts';
 
 export const never = new AbortController().signal;
 /** Default of `workers` in the controller's settings. */
@@ -128,7 +129,7 @@ export class Surroundings {
 /** A gateway that acknowledges everything at once. Its own work is not the controller's time. */
 export class QuickAgent implements AgentClient {
   generation = 0;
-  endpoints = 0;
+  frontends = 0;
 
   status(): Promise<AgentStatus> {
     const { generation } = this;
@@ -150,13 +151,13 @@ export class QuickAgent implements AgentClient {
 
   push(lines: Iterable<string>) {
     let header: { kind: string; generation: number } | undefined;
-    let endpoints = 0;
+    let frontends = 0;
     for (const line of lines) {
       if (header === undefined) header = JSON.parse(line) as { kind: string; generation: number };
-      else if (line.startsWith('{"endpoint"')) endpoints += 1;
+      else if (line.startsWith('{"frontend"')) frontends += 1;
     }
     if (header === undefined) throw new Error('an empty push');
-    this.endpoints = header.kind === 'state' ? endpoints : this.endpoints + endpoints;
+    this.frontends = header.kind === 'state' ? frontends : this.frontends + frontends;
     this.generation = header.generation;
     return Promise.resolve({ generation: this.generation, committed: true, older: [], errors: [] });
   }
@@ -210,7 +211,7 @@ export async function startController(
   });
   const controller = new ServiceController({
     ...common,
-    providers: { all: [provider], defaultName: 'gateway' },
+    providers: { all: [providerForServices(provider)], defaultName: 'gateway' },
     recordEvent: (service, reason, message) =>
       recorder.record(services, service, { reason, message }),
     workers,

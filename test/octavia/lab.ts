@@ -32,6 +32,7 @@ import { discardLog } from '../../packages/base/src/observability/log.ts';
 import { noMetrics, type Metrics } from '../../packages/base/src/observability/metrics.ts';
 import { accounts } from '../services/openstack/seed.ts';
 import { eventType } from '../../packages/causeway/src/cli/event-definitions.ts';
+import { providerForServices } from '../../packages/causeway/src/services/service-provider.ts';
 
 export const never = new AbortController().signal;
 
@@ -123,7 +124,7 @@ export class OctaviaLab {
     );
     const controller = new ServiceController({
       ...common,
-      providers: { all: [provider], defaultName: 'octavia' },
+      providers: { all: [providerForServices(provider)], defaultName: 'octavia' },
       recordEvent: (service, reason, message) =>
         this.events.push(`${service.metadata?.name} ${eventType(reason)} ${reason}: ${message}`),
       workers: 16,

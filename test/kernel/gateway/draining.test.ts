@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAddress } from '../../../packages/base/src/address/address.ts';
 import { parsePort } from '../../../packages/base/src/address/port.ts';
-import { makeEndpoint } from '../../../packages/causeway/src/gateway/protocol/endpoint.ts';
+import { makeFrontend } from '../../../packages/causeway/src/gateway/protocol/frontend.ts';
 import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { requireNetworkTools } from './network.ts';
-import { endpoint, nothing, type ServerName } from './services.ts';
+import { frontend, nothing, type ServerName } from './services.ts';
 import { serverPort, servers, Topology, type RunningClient } from './topology.ts';
 
 const isRunnable = await isAvailable(requireNetworkTools);
@@ -25,20 +25,20 @@ describe.skipIf(!isRunnable)('running TCP connections', () => {
 
   /** The backends of three frontends: two of pods, one of node ports. */
   async function serve(pods: readonly ServerName[], nodes: readonly ServerName[]): Promise<void> {
-    const nodePorts = makeEndpoint({
+    const nodePorts = makeFrontend({
       address: parseAddress('10.77.1.2'),
       protocol: 'TCP',
       port: parsePort(80),
       nodePort: parsePort(serverPort),
     });
-    const endpoints = [
-      endpoint('10.77.1.1', 'TCP', pods),
+    const frontends = [
+      frontend('10.77.1.1', 'TCP', pods),
       nodePorts,
-      endpoint('2001:db8:77::1:1', 'TCP', pods),
+      frontend('2001:db8:77::1:1', 'TCP', pods),
     ];
     generation += 1;
     const shared = nodes.map((name) => ({ address: parseAddress(servers[name].v4) }));
-    await topology.push(writeState({ ...nothing, endpoints, nodes: shared }, { generation }));
+    await topology.push(writeState({ ...nothing, frontends, nodes: shared }, { generation }));
   }
 
   const start = (): Promise<RunningClient[]> =>

@@ -40,6 +40,7 @@ import { clusterId, clusterUid, unsettled } from './invariants.ts';
 import { untilAborted } from '../../../packages/base/src/time/until-aborted.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
 import { eventType } from '../../../packages/causeway/src/cli/event-definitions.ts';
+import { providerForServices } from '../../../packages/causeway/src/services/service-provider.ts';
 
 export const driftEveryMs = 300_000;
 
@@ -188,7 +189,7 @@ export class GatewayWorld extends SimulatedWorld {
     });
     const controller = new ServiceController({
       ...common,
-      providers: { all: [provider], defaultName: 'gateway' },
+      providers: { all: [providerForServices(provider)], defaultName: 'gateway' },
       recordEvent: (service, reason, message) =>
         recorder.record(services, service, { reason, message }),
       workers: this.#workers,

@@ -19,6 +19,7 @@ import { supervise } from '../../../packages/base/src/work/supervisor.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
 import { unsettled } from './invariants.ts';
 import { eventType } from '../../../packages/causeway/src/cli/event-definitions.ts';
+import { providerForServices } from '../../../packages/causeway/src/services/service-provider.ts';
 
 const driftEveryMs = 60_000;
 
@@ -90,7 +91,7 @@ export class OctaviaWorld extends SimulatedWorld {
     );
     const controller = new ServiceController({
       ...common,
-      providers: { all: [provider], defaultName: 'octavia' },
+      providers: { all: [providerForServices(provider)], defaultName: 'octavia' },
       recordEvent: (service, reason, message) =>
         recorder.record(services, service, { reason, message }),
       workers: 4,

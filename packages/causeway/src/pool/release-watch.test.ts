@@ -65,7 +65,7 @@ beforeEach(() => {
 const catchUp = () =>
   watch.catchUp(
     {
-      services: present,
+      objects: present,
       recordEvent: ({ uid }, reason, message) => events.push(`${uid} ${reason}: ${message}`),
     },
     signal,

@@ -1,10 +1,10 @@
 import type { Address } from '@causeway/base/address/address';
 import {
-  endpointKey,
-  type Endpoint,
-  type EndpointId,
-  type EndpointKey,
-} from '../protocol/endpoint.ts';
+  frontendKey,
+  type Frontend,
+  type FrontendId,
+  type FrontendKey,
+} from '../protocol/frontend.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
@@ -36,7 +36,7 @@ export interface FleetOptions {
   readonly onChange: () => void;
   /** The VRRP state or the alarms of a gateway may have changed. */
   readonly onStatus?: () => void;
-  /** Called when a gateway starts or stops rejecting an endpoint of this Service. */
+  /** Called when a gateway starts or stops rejecting a frontend of this Service. */
   readonly onComplaint: (service: string) => void;
 }
 
@@ -61,8 +61,8 @@ export interface GatewayStanding {
   /** The VRRP state, if known. */
   readonly vrrp?: string | undefined;
   readonly isFenced: boolean;
-  /** The number of endpoints that the gateway rejects, and its other problems. */
-  readonly refusedEndpoints: number;
+  /** The number of frontends that the gateway rejects, and its other problems. */
+  readonly refusedFrontends: number;
   /** The number of frontends that the gateway still serves because their removal is not verified. */
   readonly withheldRemovals: number;
   readonly complaints: readonly string[];
@@ -127,8 +127,8 @@ export class AgentFleet {
           goBeyond: (generation) => this.#change((state) => state.goBeyond(generation)),
           onChange: () => this.#noticed(onChange),
           onPush: (outcome) => pushes.add({ gateway: name, outcome }),
-          onComplaints: (endpoints) => this.#complained(endpoints),
-          onReleased: (endpoints) => this.#removals.released(endpoints),
+          onComplaints: (frontends) => this.#complained(frontends),
+          onReleased: (frontends) => this.#removals.released(frontends),
         }),
     );
   }
@@ -156,10 +156,10 @@ export class AgentFleet {
     this.#nudge();
   }
 
-  /** Returns the generation with these endpoints. */
-  setService(key: string, endpoints: readonly Endpoint[]): number {
-    const generation = this.#change((state) => state.setService(key, endpoints));
-    const addresses = new Set(endpoints.map(({ address }) => address));
+  /** Returns the generation with these frontends. */
+  setService(key: string, frontends: readonly Frontend[]): number {
+    const generation = this.#change((state) => state.setService(key, frontends));
+    const addresses = new Set(frontends.map(({ address }) => address));
     this.#addresses.set(key, addresses, this.#wanted.generation);
     return generation;
   }
@@ -173,10 +173,10 @@ export class AgentFleet {
   }
 
   /**
-   * Whether the gateways serve the endpoints of this generation. Gateways that are down are not waited for.
+   * Whether the gateways serve the frontends of this generation. Gateways that are down are not waited for.
    */
-  servingSince(generation: number, endpoints: readonly EndpointId[]): Serving {
-    const messages = this.#complaintsAbout(endpoints);
+  servingSince(generation: number, frontends: readonly FrontendId[]): Serving {
+    const messages = this.#complaintsAbout(frontends);
     if (messages.length > 0) return { kind: 'wrong', messages };
     const reachable = this.#links.filter(
       ({ name, failure }) => failure === undefined && this.#fenced.get(name) !== 'all',
@@ -272,7 +272,7 @@ export class AgentFleet {
       isMaster: this.#health.statusOf(link.name)?.vrrp.state === 'MASTER',
       vrrp: this.#health.statusOf(link.name)?.vrrp.state,
       isFenced: this.#fenced.get(link.name) === 'all',
-      refusedEndpoints: link.complaints.size,
+      refusedFrontends: link.complaints.size,
       withheldRemovals: link.removals.frontends.size,
       complaints: [
         ...link.complaints.general,
@@ -342,19 +342,19 @@ export class AgentFleet {
     this.#options.onStatus?.();
   }
 
-  #complaintsAbout(endpoints: readonly EndpointId[]): string[] {
+  #complaintsAbout(frontends: readonly FrontendId[]): string[] {
     return this.#links.flatMap(({ name, complaints }) =>
-      endpoints.flatMap((endpoint) =>
+      frontends.flatMap((frontend) =>
         complaints
-          .about(endpointKey(endpoint))
-          .map((message) => `${endpoint.protocol}/${endpoint.port}: ${name}: ${message}`),
+          .about(frontendKey(frontend))
+          .map((message) => `${frontend.protocol}/${frontend.port}: ${name}: ${message}`),
       ),
     );
   }
 
-  #complained(endpoints: ReadonlySet<EndpointKey>): void {
+  #complained(frontends: ReadonlySet<FrontendKey>): void {
     const services = new Set<string>();
-    for (const key of endpoints) {
+    for (const key of frontends) {
       const service = this.#wanted.serviceOf(key);
       if (service !== undefined) services.add(service);
     }

@@ -5,8 +5,9 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import { supervise } from '@causeway/base/work/supervisor';
 import { whenSynced } from '@causeway/kubernetes/cache/store';
+import { ownerKey } from '../../services/frontend-spec.ts';
 import type { ProviderHost } from '../../services/provider.ts';
-import { readRecord } from '../../services/record.ts';
+import { recordOf } from '../../services/record.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 import type { ClusterView } from '../../services/cluster-view.ts';
 import type { Fencing } from './fencing.ts';
@@ -139,8 +140,8 @@ export class GatewayHousekeeping {
   #nodesChanged(host: ProviderHost): void {
     const { view, fleet } = this.#options;
     fleet.setNodes(view.nodeAddresses());
-    for (const [key, service] of entries(host)) {
-      if (service.spec?.externalTrafficPolicy === 'Local') host.enqueue(key);
+    for (const { owner, backends } of host.objects.values()) {
+      if (backends.trafficPolicy === 'Local') host.enqueue(ownerKey(owner));
     }
   }
 
@@ -198,25 +199,20 @@ export function pauseAfterResync(tookMs: number, soonestMs: number, latestMs: nu
 
 /** Whether the Service is on hold because its record is unreadable. */
 function isHeld(host: ProviderHost, uid: string): boolean {
-  const service = [...host.services.values()].find(({ metadata }) => metadata?.uid === uid);
-  return service !== undefined && readRecord(service).kind === 'unreadable';
+  for (const spec of host.objects.values()) {
+    if (spec.owner.uid === uid) return recordOf(spec).kind === 'unreadable';
+  }
+  return false;
 }
 
 /** All addresses in the status of any Service. */
 function advertised(host: ProviderHost): Set<Address> {
   const addresses = new Set<Address>();
-  for (const { status } of host.services.values()) {
-    for (const { ip } of status?.loadBalancer?.ingress ?? []) {
-      const address = ip === undefined ? undefined : tryParseAddress(ip);
+  for (const { published } of host.objects.values()) {
+    for (const text of published) {
+      const address = tryParseAddress(text);
       if (address !== undefined) addresses.add(address);
     }
   }
   return addresses;
-}
-
-function* entries(host: ProviderHost) {
-  for (const key of host.services.keys()) {
-    const service = host.services.get(key);
-    if (service !== undefined) yield [key, service] as const;
-  }
 }

@@ -1,4 +1,4 @@
-import type { EndpointKey } from '../protocol/endpoint.ts';
+import type { FrontendKey } from '../protocol/frontend.ts';
 import { BoundedFrequencyRunner } from '@causeway/base/work/bounded-frequency-runner';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
@@ -14,7 +14,7 @@ export interface WithholdingLink {
 export interface RemovalLoopOptions {
   readonly links: () => readonly WithholdingLink[];
   readonly verifier: RemovalVerifier;
-  readonly isWanted: (key: EndpointKey) => boolean;
+  readonly isWanted: (key: FrontendKey) => boolean;
   readonly onChange: () => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -28,7 +28,7 @@ export class RemovalLoop {
   readonly #options: RemovalLoopOptions;
   readonly #runner: BoundedFrequencyRunner;
   /** Frontends that an operator allowed one gateway to remove. The others remove them too. */
-  readonly #released = new Set<EndpointKey>();
+  readonly #released = new Set<FrontendKey>();
 
   constructor(options: RemovalLoopOptions) {
     this.#options = options;
@@ -51,7 +51,7 @@ export class RemovalLoop {
     if (links.some(({ removals }) => removals.needsVerdict)) this.#runner.request();
   }
 
-  released(keys: Iterable<EndpointKey>): void {
+  released(keys: Iterable<FrontendKey>): void {
     for (const key of keys) this.#released.add(key);
     this.#runner.request();
   }
@@ -62,7 +62,7 @@ export class RemovalLoop {
 
   async #verify(signal: AbortSignal): Promise<void> {
     const { links, verifier, isWanted, onChange, log } = this.#options;
-    const withheld = new Map<EndpointKey, WithheldFrontend>();
+    const withheld = new Map<FrontendKey, WithheldFrontend>();
     for (const { removals } of links()) {
       for (const [key, frontend] of removals.frontends) {
         if (!isWanted(key)) withheld.set(key, frontend);

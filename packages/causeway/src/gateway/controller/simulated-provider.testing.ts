@@ -26,6 +26,7 @@ import { MemoryAgent } from './testing/memory-agent.ts';
 import type { PortManager } from './port-manager.ts';
 import { StaticPortManager } from './static-port-manager.ts';
 import { eventType } from '../../cli/event-definitions.ts';
+import { providerForServices } from '../../services/service-provider.ts';
 
 export const named = (name: string) => ({ namespace: 'default', name });
 
@@ -110,7 +111,7 @@ export class ProviderLab {
     });
     const controller = new ServiceController({
       ...common,
-      providers: { all: [provider], defaultName: this.defaultProvider },
+      providers: { all: [providerForServices(provider)], defaultName: this.defaultProvider },
       recordEvent: (_service, reason, message) =>
         this.events.push(`${eventType(reason)} ${reason}: ${message}`),
       workers: 4,
@@ -185,7 +186,7 @@ export class ProviderLab {
     await until(() => expect(this.events.join('\n')).toContain(text));
   }
 
-  /** The endpoints that the gateway serves: `192.0.2.1:80/TCP` with the Service. */
+  /** The frontends that the gateway serves: `192.0.2.1:80/TCP` with the Service. */
   served(gateway: number): string[] {
     return [...(this.agents[gateway]?.holds ?? [])].map(
       ([key, { service }]) => `${key} ${service}`,
