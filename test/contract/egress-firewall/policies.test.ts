@@ -9,7 +9,7 @@ import {
   egressNetworkPolicies,
   egressNetworkPolicyDefinition,
 } from '../../../packages/causeway/src/node-proxy/egress-firewall/egress-network-policy.ts';
-import type { ServiceProxy } from '../../../packages/causeway/src/node-proxy/service-proxy.ts';
+import type { ServiceProxy } from '../../../packages/causeway/src/node-proxy/served-service.ts';
 import { makeSlice } from '../../../packages/causeway/src/node-proxy/testing/objects.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { discardLog } from '../../../packages/base/src/observability/log.ts';

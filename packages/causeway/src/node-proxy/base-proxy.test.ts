@@ -7,7 +7,7 @@ import { discardLog } from '@causeway/base/observability/log';
 import { systemClock } from '@causeway/base/time/clock';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { BaseProxy } from './base-proxy.ts';
-import type { ServedService } from './service-proxy.ts';
+import type { ServedService } from './served-service.ts';
 import { makeService, makeSlice } from './testing/objects.ts';
 
 const settings = {

@@ -26,7 +26,7 @@ import {
   type Diversion,
   type DivertibleProxy,
   type ServedService,
-} from './service-proxy.ts';
+} from './served-service.ts';
 import { SliceIndex } from './slice-index.ts';
 import {
   forgetStaleConnections,

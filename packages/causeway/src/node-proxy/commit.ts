@@ -1,4 +1,4 @@
-import type { Diversion } from './service-proxy.ts';
+import type { Diversion } from './served-service.ts';
 import type { Translation } from './translate-service.ts';
 
 export interface CommitPart {

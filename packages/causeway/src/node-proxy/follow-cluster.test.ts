@@ -19,7 +19,7 @@ import { noMetrics } from '@causeway/base/observability/metrics';
 import { startEmbeddedKubernetes, type EmbeddedKubernetes } from '@causeway/fake-kubernetes/start';
 import { Cluster } from './follow-cluster.ts';
 import { proxyNameLabel } from './followed-objects.ts';
-import type { ServiceProxy } from './service-proxy.ts';
+import type { ServiceProxy } from './served-service.ts';
 import { makeSlice } from './testing/objects.ts';
 
 /** Keeps the last state of each object. */

@@ -11,7 +11,7 @@ import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise } from '@causeway/base/work/supervisor';
 import { followedService, followedSlice, proxyNameLabel } from './followed-objects.ts';
-import type { ServiceProxy } from './service-proxy.ts';
+import type { ServiceProxy } from './served-service.ts';
 
 export interface ClusterOptions {
   readonly client: KubeClient;

@@ -24,7 +24,7 @@ import { startResponder, type ResponderOptions } from './health/http-responder.t
 import { answerHealth, isEligible, isWorking, type NodeHealth } from './health/node-health.ts';
 import { layoutSettings, nodeContext, podNetworks } from './node-context.ts';
 import { followServiceNetworks } from './service-networks.ts';
-import type { DivertibleProxy, ServiceProxy } from './service-proxy.ts';
+import type { DivertibleProxy, ServiceProxy } from './served-service.ts';
 import type { ProxySettings } from './settings.ts';
 import type { ConnectionTable } from './stale-connections.ts';
 

@@ -8,7 +8,7 @@ import {
   egressNetworkPolicies,
   egressNetworkPolicyDefinition,
 } from '../../node-proxy/egress-firewall/egress-network-policy.ts';
-import type { DivertibleProxy } from '../../node-proxy/service-proxy.ts';
+import type { DivertibleProxy } from '../../node-proxy/served-service.ts';
 import { proxySettings } from '../../node-proxy/settings.ts';
 import { makeService, makeSlice } from '../../node-proxy/testing/objects.ts';
 import { systemClock } from '@causeway/base/time/clock';

@@ -4,7 +4,7 @@ import { resolveName } from '../../node-proxy/egress-firewall/resolve-name.ts';
 import { IdleServices } from '../../node-proxy/holder/idle-services.ts';
 import { matchesInterface } from '../../node-proxy/node-context.ts';
 import type { ProxyParts, WrappedProxy } from '../../node-proxy/run-proxy.ts';
-import type { DivertibleProxy, ServiceProxy } from '../../node-proxy/service-proxy.ts';
+import type { DivertibleProxy, ServiceProxy } from '../../node-proxy/served-service.ts';
 import type { Node } from '@causeway/kubernetes/objects/core-objects';
 import type { Loop } from '@causeway/base/work/supervisor';
 

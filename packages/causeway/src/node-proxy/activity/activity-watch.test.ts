@@ -6,7 +6,7 @@ import type { ConfigMap, Service } from '@causeway/kubernetes/objects/core-objec
 import { MemoryDriver } from '@causeway/nftables/drivers/memory-driver';
 import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
-import type { ServiceProxy } from '../service-proxy.ts';
+import type { ServiceProxy } from '../served-service.ts';
 import { makeService } from '../testing/objects.ts';
 import { ActivityWatch } from './activity-watch.ts';
 

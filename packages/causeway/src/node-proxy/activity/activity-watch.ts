@@ -17,7 +17,7 @@ import {
 } from '@causeway/nftables/compile/virtual-service';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
-import type { ServedService, ServiceProxy } from '../service-proxy.ts';
+import type { ServedService, ServiceProxy } from '../served-service.ts';
 
 export interface ActivityWatchOptions {
   readonly inner: ServiceProxy;

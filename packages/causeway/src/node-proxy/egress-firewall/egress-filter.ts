@@ -11,7 +11,7 @@ import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
 import { whenAborted } from '@causeway/base/time/when-aborted';
-import type { ServiceProxy } from '../service-proxy.ts';
+import type { ServiceProxy } from '../served-service.ts';
 import { EgressFirewall } from './egress-firewall.ts';
 import { egressNetworkPolicies, type EgressNetworkPolicy } from './egress-network-policy.ts';
 import { followPodNetworks } from './follow-pod-networks.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAddress as address, type Address } from '@causeway/base/address/address';
 import { parsePrefix as prefix } from '@causeway/base/address/prefix';
 import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
-import type { ServiceProxy } from '../service-proxy.ts';
+import type { ServiceProxy } from '../served-service.ts';
 import { makeService, makeSlice } from '../testing/objects.ts';
 import { EgressFirewall } from './egress-firewall.ts';
 import { cidr, makePolicy, named } from './testing/policies.ts';

@@ -4,7 +4,7 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import { keyOf, nameFromKey, type ObjectReference } from '@causeway/kubernetes/objects/object';
 import type { Metrics } from '@causeway/base/observability/metrics';
-import type { ServiceProxy } from '../service-proxy.ts';
+import type { ServiceProxy } from '../served-service.ts';
 import type { EgressNetworkPolicy } from './egress-network-policy.ts';
 import { parseEgressPolicy, type EgressPolicy } from './egress-rules.ts';
 import { judgeSlice, type Judgement } from './judge.ts';

@@ -1,6 +1,6 @@
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
-import type { ServiceProxy } from '../service-proxy.ts';
+import type { ServiceProxy } from '../served-service.ts';
 
 /** Passes everything on, but `synced` only after the gate was opened too. */
 export class SyncGate implements ServiceProxy {

@@ -9,7 +9,7 @@ import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { listen } from '@causeway/base/network/listen';
 import type { Dispatch } from '@causeway/nftables/compile/virtual-service';
-import type { Diversion, ServedTarget } from '../service-proxy.ts';
+import type { Diversion, ServedTarget } from '../served-service.ts';
 import { AcceptingHolder } from './accepting-holder.ts';
 
 const key = 'shop/web';

@@ -10,7 +10,7 @@ import { whenAborted } from '@causeway/base/time/when-aborted';
 import { listen } from '@causeway/base/network/listen';
 import { clusterAddresses } from '../cluster-addresses.ts';
 import { listenPlace } from '../listen-place.ts';
-import { holdingOf, portId, type ServedService } from '../service-proxy.ts';
+import { holdingOf, portId, type ServedService } from '../served-service.ts';
 import { acceptedConnections } from './metric-definitions.ts';
 import { dial, relay, type Destination } from './relay.ts';
 

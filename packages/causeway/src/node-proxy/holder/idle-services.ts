@@ -8,7 +8,7 @@ import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { systemRandom } from '@causeway/base/simulation/random';
 import { supervise } from '@causeway/base/work/supervisor';
-import type { DivertibleProxy, Holding, ServiceProxy } from '../service-proxy.ts';
+import type { DivertibleProxy, Holding, ServiceProxy } from '../served-service.ts';
 import { AcceptingHolder } from './accepting-holder.ts';
 import { connectionRoom, descriptorLimit } from './descriptor-limit.ts';
 import { Holder } from './holder.ts';

@@ -3,7 +3,7 @@ import { holdAnnotation, idledAt } from '../../idling/annotations.ts';
 import type { Service, ServiceSpec } from '@causeway/kubernetes/objects/core-objects';
 import { gatewayLayerAnnotation } from '../../services/backend-layer.ts';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
-import type { Diversion, DivertibleProxy } from '../service-proxy.ts';
+import type { Diversion, DivertibleProxy } from '../served-service.ts';
 import { makeService, makeSlice } from '../testing/objects.ts';
 import { IdleSwitch } from './idle-switch.ts';
 

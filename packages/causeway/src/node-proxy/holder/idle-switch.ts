@@ -4,7 +4,7 @@ import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects
 import { keyOf } from '@causeway/kubernetes/objects/object';
 import type { Clock, Timer } from '@causeway/base/time/clock';
 import { isReplayedAfter, readinessOf } from '../port-diversion.ts';
-import type { DivertibleProxy, Holding, ServedService, ServiceProxy } from '../service-proxy.ts';
+import type { DivertibleProxy, Holding, ServedService, ServiceProxy } from '../served-service.ts';
 import { SliceIndex } from '../slice-index.ts';
 import { decideSwitch } from './decide-switch.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '@causeway/base/time/clock';
-import type { DivertibleProxy } from '../service-proxy.ts';
+import type { DivertibleProxy } from '../served-service.ts';
 
 /** Resolves once the kernel accepts none of these Services here any more, or after a timeout. */
 export function whenParked(
