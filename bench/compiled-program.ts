@@ -10,14 +10,14 @@ const root = path.dirname(import.meta.dirname);
  * loaded.
  */
 export async function compileProgram(directory: string): Promise<string> {
-  const words = ['--project', 'tsconfig.build.json', '--outDir', path.join(directory, 'dist')];
-  const compiler = path.join(root, 'node_modules', '.bin', 'tsc');
+  const dist = path.join(directory, 'dist');
+  const words = [path.join(root, 'scripts', 'build.ts'), dist];
   const code = await new Promise((resolve) => {
-    spawn(compiler, words, { cwd: root, stdio: 'inherit' }).once('close', resolve);
+    spawn(process.execPath, words, { cwd: root, stdio: 'inherit' }).once('close', resolve);
   });
-  if (code !== 0) throw new Error(`tsc ended with ${String(code)}`);
+  if (code !== 0) throw new Error(`scripts/build.ts ended with ${String(code)}`);
   for (const name of ['package.json', 'node_modules']) {
     await fs.symlink(path.join(root, name), path.join(directory, name));
   }
-  return path.join(directory, 'dist', 'cli', 'main.js');
+  return path.join(dist, 'causeway', 'src', 'cli', 'main.js');
 }

@@ -5,9 +5,11 @@ import { parsePrefix } from '../packages/base/src/address/prefix.ts';
 import type { Service } from '../packages/kubernetes/src/objects/core-objects.ts';
 import type { EndpointSlice } from '../packages/kubernetes/src/objects/network-objects.ts';
 import { withSlimMetadata } from '../packages/kubernetes/src/cache/projection.ts';
-import { Store } from '../packages/kubernetes/src/cache/store.ts';
 import { NetlinkDriver } from '../packages/nftables/src/drivers/netlink/netlink-driver.ts';
-import { BaseProxy } from '../packages/causeway/src/node-proxy/base-proxy.ts';
+import { ProxyPipeline } from '../packages/causeway/src/node-proxy/proxy-pipeline.ts';
+import { ProxyProgress } from '../packages/causeway/src/node-proxy/proxy-progress.ts';
+import { ProxyStore } from '../packages/causeway/src/node-proxy/proxy-store.ts';
+import { StoreWriter } from '../packages/causeway/src/node-proxy/testing/store-writer.ts';
 import { systemClock } from '../packages/base/src/time/clock.ts';
 import { discardLog } from '../packages/base/src/observability/log.ts';
 import { noMetrics } from '../packages/base/src/observability/metrics.ts';
@@ -57,16 +59,14 @@ function slice(number: number, ...addresses: string[]): EndpointSlice {
 
 /** A proxy with this many Services, fed by a store like by a reflector. */
 class Loaded {
-  readonly #proxy: BaseProxy;
-  readonly #store = new Store<EndpointSlice>({ log: discardLog });
+  readonly #pipeline: ProxyPipeline;
+  readonly #store: ProxyStore;
   readonly stop: () => Promise<void>;
 
-  private constructor(proxy: BaseProxy, stop: () => Promise<void>) {
-    this.#proxy = proxy;
+  private constructor(pipeline: ProxyPipeline, store: ProxyStore, stop: () => Promise<void>) {
+    this.#pipeline = pipeline;
+    this.#store = store;
     this.stop = stop;
-    this.#store.onChange((change) => {
-      if (change.type !== 'deleted') proxy.setSlice(change.after);
-    });
   }
 
   static async start(host: Host, count: number): Promise<Loaded> {
@@ -84,29 +84,31 @@ class Loaded {
       masqueradeAll: false,
       knowsInsiders: true,
     };
-    const proxy = new BaseProxy({
+    const store = new ProxyStore({ node, clock: systemClock, log: discardLog });
+    const pipeline = new ProxyPipeline({
+      store,
       driver,
       connections,
       layout,
-      node,
+      progress: new ProxyProgress(systemClock, noMetrics),
       pace: { minIntervalMs: 0, maxIntervalMs: 600_000 },
       clock: systemClock,
       log: discardLog,
       metrics: noMetrics,
     });
     const abort = new AbortController();
-    const running = proxy.run(abort.signal);
-    const loaded = new Loaded(proxy, async () => {
+    const running = pipeline.run(abort.signal);
+    const loaded = new Loaded(pipeline, store, async () => {
       abort.abort();
       await running;
       await driver.close();
     });
     for (let number = 0; number < count; number += 1) {
-      proxy.setService(service(number));
-      loaded.#store.put(slice(number, backend, serverAddress(number)));
+      store.services.put(service(number));
+      store.slices.put(slice(number, backend, serverAddress(number)));
     }
     const first = loaded.#committed();
-    proxy.synced();
+    new StoreWriter(store).synced();
     await first;
     return loaded;
   }
@@ -120,7 +122,7 @@ class Loaded {
       const committed = this.#committed();
       const started = performance.now();
       const event = JSON.parse(line) as { object: EndpointSlice };
-      this.#store.put(withSlimMetadata(event.object));
+      this.#store.slices.put(withSlimMetadata(event.object));
       await committed;
       times.push(performance.now() - started);
     }
@@ -130,13 +132,13 @@ class Loaded {
   /** Leaves only the endpoint that answers. */
   async leaveOneEndpoint(number: number): Promise<void> {
     const committed = this.#committed();
-    this.#store.put(slice(number, backend));
+    this.#store.slices.put(slice(number, backend));
     await committed;
   }
 
   #committed(): Promise<void> {
     return new Promise((resolve) => {
-      const stop = this.#proxy.onCommit(() => {
+      const stop = this.#pipeline.onCommit(() => {
         stop();
         resolve();
       });

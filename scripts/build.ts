@@ -1,6 +1,6 @@
 // Compiles the content of a package or an image into dist: Node runs no TypeScript from node_modules.
 //
-// npm run build
+// npm run build [-- DIRECTORY]
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { parseSync } from 'oxc-parser';
 import { loadAssets } from '../packages/causeway/src/console/dashboard/assets.ts';
 
 const root = path.dirname(import.meta.dirname);
-const dist = path.join(root, 'dist');
+const dist = path.resolve(process.argv[2] ?? path.join(root, 'dist'));
 const pages = 'causeway/src/console/dashboard/pages';
 
 await fs.rm(dist, { recursive: true, force: true });
@@ -18,12 +18,13 @@ await copyData();
 await joinPackages();
 await removeUnreached();
 await buildPages();
-console.log(`${await countFiles()} files in dist`);
+console.log(`${await countFiles()} files in ${dist}`);
 
 async function compile(project: string): Promise<void> {
   const program = path.join(root, 'node_modules', '.bin', 'tsc');
   const code = await new Promise((resolve) => {
-    spawn(program, ['--project', project], { cwd: root, stdio: 'inherit' }).once('close', resolve);
+    const words = ['--project', project, '--outDir', dist];
+    spawn(program, words, { cwd: root, stdio: 'inherit' }).once('close', resolve);
   });
   if (code !== 0) throw new Error(`tsc --project ${project} ended with ${String(code)}`);
 }

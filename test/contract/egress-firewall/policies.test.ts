@@ -1,16 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parsePrefix as prefix } from '../../../packages/base/src/address/prefix.ts';
 import type { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
 import { installCustomResources } from '../../../packages/kubernetes/src/objects/custom-resources.ts';
 import { EventRecorder } from '../../../packages/kubernetes/src/events/event-recorder.ts';
 import { events } from '../../../packages/kubernetes/src/objects/resources.ts';
-import { EgressFilter } from '../../../packages/causeway/src/node-proxy/egress-firewall/egress-filter.ts';
+import { MemoryDriver } from '../../../packages/nftables/src/drivers/memory-driver.ts';
+import { buildProxy } from '../../../packages/causeway/src/node-proxy/build-proxy.ts';
 import {
   egressNetworkPolicies,
   egressNetworkPolicyDefinition,
 } from '../../../packages/causeway/src/node-proxy/egress-firewall/egress-network-policy.ts';
-import type { ServiceProxy } from '../../../packages/causeway/src/node-proxy/service-proxy.ts';
-import { makeSlice } from '../../../packages/causeway/src/node-proxy/testing/objects.ts';
+import { nodeContext } from '../../../packages/causeway/src/node-proxy/node-context.ts';
+import { ProxyStore } from '../../../packages/causeway/src/node-proxy/proxy-store.ts';
+import { proxySettings } from '../../../packages/causeway/src/node-proxy/settings.ts';
+import {
+  makeService,
+  makeSlice,
+} from '../../../packages/causeway/src/node-proxy/testing/objects.ts';
+import { StoreWriter } from '../../../packages/causeway/src/node-proxy/testing/store-writer.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
@@ -66,17 +72,6 @@ describe.each(clusters)('EgressNetworkPolicies on $name', ({ start }) => {
   });
 
   it('hide slices while they exist, and record Events on the owners', async () => {
-    const shown = new Set<string>();
-    let isSynced = false;
-    const inner: ServiceProxy = {
-      setService: () => {},
-      removeService: () => {},
-      setSlice: ({ metadata }) => shown.add(metadata?.name ?? ''),
-      removeSlice: (key) => shown.delete(key.split('/')[1] ?? ''),
-      synced: () => {
-        isSynced = true;
-      },
-    };
     const recorder = new EventRecorder({
       ...setting,
       client,
@@ -84,28 +79,50 @@ describe.each(clusters)('EgressNetworkPolicies on $name', ({ start }) => {
       instance: 'test',
       eventType,
     });
-    const filter = new EgressFilter({
-      ...setting,
-      client,
-      recorder,
-      inner,
-      clusterNetworks: [prefix('10.1.0.0/16')],
-      exemptNamespaces: [],
-      resolve: () => Promise.reject(new Error('no names here')),
+    const parsed = proxySettings.parse({
+      egressFirewall: { clusterNetworks: ['10.1.0.0/16'] },
+      idling: { enabled: false },
+    });
+    const settings = { ...parsed, nodeName: 'node1' };
+    const store = new ProxyStore({ ...setting, node: nodeContext(settings, undefined, []) });
+    const { pipeline, loops } = buildProxy(
+      {
+        ...setting,
+        settings,
+        client,
+        recorder,
+        driver: new MemoryDriver('causeway-proxy'),
+        canAccept: false,
+        connections: {
+          forget: () => Promise.resolve(0),
+          deleteStaleEntries: () => Promise.resolve(0),
+          connected: () => Promise.resolve(new Set()),
+        },
+      },
+      store,
+    );
+    let shown: readonly string[] | undefined;
+    pipeline.onCommit((served) => {
+      const targets = served.flatMap((one) => (one.service === 'default/web' ? one.targets : []));
+      shown = targets.flatMap(({ virtual: { dispatch } }) =>
+        dispatch.kind === 'slots' ? dispatch.endpoints.map((endpoint) => endpoint.address) : [],
+      );
     });
     const stop = new AbortController();
     const running = supervise(stop.signal, {
-      filter: (signal) => filter.run(signal),
+      ...loops,
       events: (signal) => recorder.run(signal),
     });
     const slice = makeSlice({ addresses: ['203.0.113.1'] });
     const own = { ...slice, metadata: { ...slice.metadata, namespace: 'default' } };
-    filter.proxy.setSlice(own);
-    filter.proxy.synced();
-    await waitFor('the policies to be known', () => isSynced);
-    expect([...shown]).toEqual(['web-1']);
+    const objects = new StoreWriter(store);
+    objects.setService(makeService({ metadata: { namespace: 'default', name: 'web' } }));
+    objects.setSlice(own);
+    objects.synced();
+    await waitFor('the policies to be known', () => shown !== undefined);
+    expect(shown).toEqual(['203.0.113.1']);
     await create('deny', [{ type: 'Deny', to: { cidrSelector: '203.0.113.0/24' } }]);
-    await waitFor('the slice to be hidden', () => shown.size === 0);
+    await waitFor('the slice to be hidden', () => shown?.length === 0);
     await waitFor('an Event', async () => {
       for await (const event of client.list(events, { namespace: 'default' })) {
         if (event.reason === 'EgressDenied') return event.message?.includes('203.0.113.1');
@@ -113,7 +130,7 @@ describe.each(clusters)('EgressNetworkPolicies on $name', ({ start }) => {
       return false;
     });
     await client.delete(egressNetworkPolicies, { namespace: 'default', name: 'deny' });
-    await waitFor('it to be shown again', () => shown.size === 1);
+    await waitFor('it to be shown again', () => shown?.length === 1);
     stop.abort();
     await running;
   });

@@ -8,7 +8,7 @@ import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import { waitFor } from '../../services/wait-for.ts';
-import { Node, openBase, webService, webSlices } from './node.ts';
+import { Node, openPipeline, webService, webSlices } from './node.ts';
 
 describe.runIf(canUseNamespaces())('the activity of a Service', () => {
   let node: Node;
@@ -23,14 +23,16 @@ describe.runIf(canUseNamespaces())('the activity of a Service', () => {
   afterAll(() => node?.remove());
 
   it('is seen in new and in lasting connections, and quiet time is counted after them', async () => {
-    const { base, driver, connections, close } = await openBase(node.host.path);
+    const { pipeline, store, objects, driver, connections, close } = await openPipeline(
+      node.host.path,
+    );
     let last: ConfigMap = {};
     const apply = (_: unknown, object: ConfigMap) => {
       last = object;
       return Promise.resolve(object);
     };
     const watch = new ActivityWatch({
-      inner: base,
+      store,
       driver,
       connections,
       node: 'node1',
@@ -40,16 +42,16 @@ describe.runIf(canUseNamespaces())('the activity of a Service', () => {
       clock: systemClock,
       log: discardLog,
     });
-    base.onCommit((served) => watch.onCommit(served));
+    pipeline.onCommit((served) => watch.onCommit(served));
     const stop = new AbortController();
-    const running = base.run(stop.signal);
+    const running = pipeline.run(stop.signal);
     const service = webService(false);
     const annotations = { [idleAfterAnnotation]: '1m' };
     const annotated: Service = { ...service, metadata: { ...service.metadata, annotations } };
-    const committed = new Promise<void>((resolve) => base.onCommit(() => resolve()));
-    watch.setService(annotated);
-    for (const slice of webSlices(true)) watch.setSlice(slice);
-    watch.synced();
+    const committed = new Promise<void>((resolve) => pipeline.onCommit(() => resolve()));
+    objects.setService(annotated);
+    for (const slice of webSlices(true)) objects.setSlice(slice);
+    objects.synced();
     await committed;
     const quiet = async () => {
       await watch.report(stop.signal);

@@ -5,19 +5,14 @@ import { ScaleDiscovery } from '../../../packages/causeway/src/idling/scale-disc
 import { idlingSettings } from '../../../packages/causeway/src/idling/settings.ts';
 import { UnidlingController } from '../../../packages/causeway/src/idling/unidling-controller.ts';
 import type { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
-import type { KubeObject } from '../../../packages/kubernetes/src/objects/object.ts';
-import { withSlimMetadata } from '../../../packages/kubernetes/src/cache/projection.ts';
-import { Reflector } from '../../../packages/kubernetes/src/cache/reflector.ts';
-import type { Resource } from '../../../packages/kubernetes/src/objects/resource.ts';
-import { endpointSlices, services } from '../../../packages/kubernetes/src/objects/resources.ts';
-import { Store, whenSynced } from '../../../packages/kubernetes/src/cache/store.ts';
+import { services } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { followCluster } from '../../../packages/causeway/src/node-proxy/follow-cluster.ts';
 import { IdleServices } from '../../../packages/causeway/src/node-proxy/holder/idle-services.ts';
 import { holderSettings } from '../../../packages/causeway/src/node-proxy/holder/settings.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
 import { supervise } from '../../../packages/base/src/work/supervisor.ts';
-import { whenAborted } from '../../../packages/base/src/time/when-aborted.ts';
 import { addNode, sleepyDeployment, webService } from '../../contract/idling/objects.ts';
 import { clientFor, connectionTo } from '../../contract/kube-client/cluster.ts';
 import { LiveCluster, type Workspace } from '../../contract/kubernetes-live/live-cluster.ts';
@@ -25,7 +20,7 @@ import { prepareKubernetes } from '../../services/kubernetes.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { canUseNamespaces } from '../../services/namespaces.ts';
 import { waitFor } from '../../services/wait-for.ts';
-import { Node, openBase } from './node.ts';
+import { Node, openPipeline } from './node.ts';
 
 const setting = { clock: systemClock, log: discardLog, metrics: noMetrics };
 const hasReal = await isAvailable(() => prepareKubernetes({ controllerManager: true }));
@@ -97,64 +92,29 @@ describe.runIf(canUseNamespaces() && hasReal).each([
 
 /** The node's proxy with its reflectors. */
 async function runProxy(node: Node, client: KubeClient) {
-  const { base, close } = await openBase(node.host.path);
-  const idle = new IdleServices({
-    ...setting,
-    settings: holderSettings.parse({}),
-    inner: base,
-    client,
-    node: 'node-1',
-    networkNamespace: node.host.path,
-  });
-  const { proxy } = idle;
-  const stores = {
-    services: follow(
-      client,
-      services,
-      proxy.setService.bind(proxy),
-      proxy.removeService.bind(proxy),
-    ),
-    slices: follow(
-      client,
-      endpointSlices,
-      proxy.setSlice.bind(proxy),
-      proxy.removeSlice.bind(proxy),
-    ),
-  };
+  const networkNamespace = node.host.path;
+  const settings = holderSettings.parse({});
+  const nodeName = 'node-1';
+  const idle = new IdleServices({ ...setting, settings, client, node: nodeName, networkNamespace });
+  const opened = await openPipeline(networkNamespace, { idling: idle.stage });
+  const { pipeline, store, close } = opened;
   const diverted = new Set<string>();
-  base.onCommit((served) => {
+  pipeline.onCommit((served) => idle.onCommit(served));
+  pipeline.onCommit((served) => {
     for (const { service, diversion } of served) {
       if (diversion === undefined) diverted.delete(service);
       else diverted.add(service);
     }
   });
-  const run = async (inner: AbortSignal) => {
-    await supervise(inner, {
-      services: (each) => stores.services.reflector.run(each),
-      slices: (each) => stores.slices.reflector.run(each),
-      base: (each) => base.run(each),
-      idle: (each) => idle.run(each),
-      synced: async (each) => {
-        await whenSynced([stores.services.store, stores.slices.store], each);
-        proxy.synced();
-        await whenAborted(each);
-      },
+  const run = async (signal: AbortSignal) => {
+    await supervise(signal, {
+      cluster: (inner) => followCluster({ ...setting, store, client, nodeName }, inner),
+      pipeline: (inner) => pipeline.run(inner),
+      idle: (inner) => idle.run(inner),
     });
     await close();
   };
   return { run, diverted };
-}
-
-function follow<T extends KubeObject>(
-  client: KubeClient,
-  resource: Resource<T>,
-  set: (object: T) => void,
-  remove: (key: string) => void,
-) {
-  const store = new Store<T>();
-  store.onChange((change) => (change.type === 'deleted' ? remove(change.key) : set(change.after)));
-  const options = { ...setting, client, resource, store, projection: withSlimMetadata<T> };
-  return { store, reflector: new Reflector(options) };
 }
 
 /** Every new pod is the listener in the namespace. */

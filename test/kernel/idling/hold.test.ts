@@ -78,7 +78,7 @@ describe.runIf(canUseNamespaces())('connections to an idle Service', () => {
 
   it('are refused, not dropped, if a Service is empty and not idle', async () => {
     // Another one of the same name, which was never idle.
-    proxy.idle.removeService('shop/web');
+    proxy.objects.removeService('shop/web');
     await proxy.apply(webService(false), webSlices(false));
     const { result } = await node.clients(node.clientPod, { count: 2 });
     expect(await result).toMatchObject({ served: 0, errors: { ECONNREFUSED: 2 } });

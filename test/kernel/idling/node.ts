@@ -12,10 +12,13 @@ import type { EndpointSlice } from '../../../packages/kubernetes/src/objects/net
 import { Conntrack } from '../../../packages/nftables/src/conntrack/conntrack.ts';
 import { NetlinkDriver } from '../../../packages/nftables/src/drivers/netlink/netlink-driver.ts';
 import type { Insiders } from '../../../packages/nftables/src/compile/virtual-service.ts';
-import { BaseProxy } from '../../../packages/causeway/src/node-proxy/base-proxy.ts';
 import { Holder } from '../../../packages/causeway/src/node-proxy/holder/holder.ts';
-import { IdleSwitch } from '../../../packages/causeway/src/node-proxy/holder/idle-switch.ts';
+import type { IdlingStage } from '../../../packages/causeway/src/node-proxy/holder/idling-stage.ts';
 import { KernelPacketTap } from '../../../packages/causeway/src/node-proxy/holder/packet-tap.ts';
+import { ProxyPipeline } from '../../../packages/causeway/src/node-proxy/proxy-pipeline.ts';
+import { ProxyProgress } from '../../../packages/causeway/src/node-proxy/proxy-progress.ts';
+import { ProxyStore } from '../../../packages/causeway/src/node-proxy/proxy-store.ts';
+import { StoreWriter } from '../../../packages/causeway/src/node-proxy/testing/store-writer.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { discardLog } from '../../../packages/base/src/observability/log.ts';
 import { noMetrics } from '../../../packages/base/src/observability/metrics.ts';
@@ -196,25 +199,36 @@ export class Node {
   }
 }
 
-/** The base proxy of the node. */
-export async function openBase(
-  networkNamespace: string,
-  insiders: Insiders = {
+const nodeContext = {
+  name: 'node1',
+  zone: undefined,
+  addresses: [address('192.0.2.1')],
+  nodePortAddresses: [address('192.0.2.1'), address('fd00:3::1')],
+  masqueradeAll: false,
+  knowsInsiders: true,
+};
+
+export interface PipelineParts {
+  readonly insiders?: Insiders | undefined;
+  readonly idling?: IdlingStage;
+}
+
+/** The pipeline of the node's proxy, over a store that the test writes. */
+export async function openPipeline(networkNamespace: string, parts: PipelineParts = {}) {
+  const { idling } = parts;
+  const insiders = parts.insiders ?? {
     networks: [prefix('10.1.0.0/16'), prefix('fd00:1::/64')],
     interfaces: [],
-  },
-): Promise<{
-  readonly base: BaseProxy;
-  readonly driver: NetlinkDriver;
-  readonly connections: Conntrack;
-  readonly close: () => Promise<void>;
-}> {
+  };
   const driver = await NetlinkDriver.open({ table, networkNamespace });
   const connections = await Conntrack.open({ networkNamespace });
-  const base = new BaseProxy({
+  const store = new ProxyStore({ node: nodeContext, clock: systemClock, log: discardLog });
+  const pipeline = new ProxyPipeline({
+    store,
     driver,
     connections,
-    metrics: noMetrics,
+    idling,
+    progress: new ProxyProgress(systemClock, noMetrics),
     layout: {
       table,
       hashSeed: 7,
@@ -223,54 +237,43 @@ export async function openBase(
       resumeConnections: false,
       insiders,
     },
-    node: {
-      name: 'node1',
-      zone: undefined,
-      addresses: [address('192.0.2.1')],
-      nodePortAddresses: [address('192.0.2.1'), address('fd00:3::1')],
-      masqueradeAll: false,
-      knowsInsiders: true,
-    },
     pace: { minIntervalMs: 0, maxIntervalMs: 60_000 },
     clock: systemClock,
     log: discardLog,
+    metrics: noMetrics,
   });
   const close = async () => {
     await connections.close();
     await driver.close();
   };
-  return { base, driver, connections, close };
+  return { pipeline, store, objects: new StoreWriter(store), driver, connections, close };
 }
+
+type OpenPipeline = Awaited<ReturnType<typeof openPipeline>>;
 
 /** The proxy of the node, as a process would run it, without Kubernetes. */
 export class NodeProxy {
-  readonly idle: IdleSwitch;
+  readonly objects: StoreWriter;
   readonly holder: Holder;
-  readonly #base: BaseProxy;
-  readonly #closeBase: () => Promise<void>;
+  readonly #pipeline: ProxyPipeline;
+  readonly #closePipeline: () => Promise<void>;
   readonly #tap: KernelPacketTap;
   readonly #stop = new AbortController();
   readonly #running: Promise<unknown>;
 
   private constructor(
-    base: BaseProxy,
-    closeBase: () => Promise<void>,
+    { pipeline, objects, close }: OpenPipeline,
     holder: Holder,
     tap: KernelPacketTap,
   ) {
-    this.#closeBase = closeBase;
-    this.#base = base;
+    this.objects = objects;
+    this.#closePipeline = close;
+    this.#pipeline = pipeline;
     this.holder = holder;
     this.#tap = tap;
-    base.onCommit((served) => holder.onCommit(served));
-    this.idle = new IdleSwitch({
-      inner: base,
-      holdingFor: () => ({ kind: 'park', logGroup }),
-      graceMs: 30_000,
-      clock: systemClock,
-    });
+    pipeline.onCommit((served) => holder.onCommit(served));
     this.#running = Promise.all([
-      base.run(this.#stop.signal),
+      pipeline.run(this.#stop.signal),
       holder.run(this.#stop.signal).catch(() => {}),
     ]);
   }
@@ -281,7 +284,9 @@ export class NodeProxy {
     insiders?: Insiders,
   ): Promise<NodeProxy> {
     const networkNamespace = node.host.path;
-    const { base, close } = await openBase(networkNamespace, insiders);
+    const listen = () => Promise.resolve(undefined);
+    const idling = { graceMs: 30_000, logGroup, listen };
+    const opened = await openPipeline(networkNamespace, { insiders, idling });
     const holder = new Holder({
       bounds: {
         perService: { packets: 20_000, bytes: 8_000_000 },
@@ -298,20 +303,20 @@ export class NodeProxy {
       holder,
     );
     holder.attach(tap);
-    return new NodeProxy(base, close, holder, tap);
+    return new NodeProxy(opened, holder, tap);
   }
 
   /** Sends a change, and waits until the kernel has it. */
   async apply(service: Service, slices: readonly EndpointSlice[]): Promise<void> {
     const committed = new Promise<void>((resolve) => {
-      const end = this.#base.onCommit(() => {
+      const end = this.#pipeline.onCommit(() => {
         end();
         resolve();
       });
     });
-    this.idle.setService(service);
-    for (const slice of slices) this.idle.setSlice(slice);
-    this.idle.synced();
+    this.objects.setService(service);
+    for (const slice of slices) this.objects.setSlice(slice);
+    this.objects.synced();
     await committed;
   }
 
@@ -319,6 +324,6 @@ export class NodeProxy {
     this.#stop.abort();
     await this.#running;
     await this.#tap.close();
-    await this.#closeBase();
+    await this.#closePipeline();
   }
 }

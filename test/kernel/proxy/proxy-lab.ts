@@ -6,7 +6,10 @@ import type { EndpointSlice } from '../../../packages/kubernetes/src/objects/net
 import { Conntrack } from '../../../packages/nftables/src/conntrack/conntrack.ts';
 import { NetlinkDriver } from '../../../packages/nftables/src/drivers/netlink/netlink-driver.ts';
 import type { LayoutSettings } from '../../../packages/nftables/src/compile/virtual-service.ts';
-import { BaseProxy } from '../../../packages/causeway/src/node-proxy/base-proxy.ts';
+import { ProxyPipeline } from '../../../packages/causeway/src/node-proxy/proxy-pipeline.ts';
+import { ProxyProgress } from '../../../packages/causeway/src/node-proxy/proxy-progress.ts';
+import { ProxyStore } from '../../../packages/causeway/src/node-proxy/proxy-store.ts';
+import { StoreWriter } from '../../../packages/causeway/src/node-proxy/testing/store-writer.ts';
 import type { NodeContext } from '../../../packages/causeway/src/node-proxy/translate-service.ts';
 import { systemClock } from '../../../packages/base/src/time/clock.ts';
 import { discardLog } from '../../../packages/base/src/observability/log.ts';
@@ -72,9 +75,13 @@ export class ProxyLab {
     return host;
   }
 
-  get proxy(): BaseProxy {
+  get objects(): StoreWriter {
+    return this.#running.objects;
+  }
+
+  get #running(): RunningProxy {
     if (this.#proxy === undefined) throw new Error('the proxy is not running');
-    return this.#proxy.proxy;
+    return this.#proxy;
   }
 
   async startProxy(): Promise<void> {
@@ -88,23 +95,23 @@ export class ProxyLab {
   }
 
   /** Sends a change to the proxy and waits until the kernel has it. */
-  async change(say: (proxy: BaseProxy) => void): Promise<void> {
-    const { proxy } = this;
+  async change(write: (objects: StoreWriter) => void): Promise<void> {
+    const { objects, pipeline } = this.#running;
     const committed = new Promise<void>((resolve) => {
-      const stop = proxy.onCommit(() => {
+      const stop = pipeline.onCommit(() => {
         stop();
         resolve();
       });
     });
-    say(proxy);
+    write(objects);
     await committed;
   }
 
   /** Serves only this. */
   async serve(service: Service, ...slices: EndpointSlice[]): Promise<void> {
-    await this.change((proxy) => {
-      for (const slice of slices) proxy.setSlice(slice);
-      proxy.setService(service);
+    await this.change((objects) => {
+      for (const slice of slices) objects.setSlice(slice);
+      objects.setService(service);
     });
   }
 
@@ -181,13 +188,15 @@ export class ProxyLab {
   }
 }
 
-/** A base proxy with its rules in a node's namespace. */
+/** The pipeline of a proxy with its rules in a node's namespace. */
 class RunningProxy {
-  readonly proxy: BaseProxy;
+  readonly pipeline: ProxyPipeline;
+  readonly objects: StoreWriter;
   readonly #stop: () => Promise<void>;
 
-  private constructor(proxy: BaseProxy, stop: () => Promise<void>) {
-    this.proxy = proxy;
+  private constructor(pipeline: ProxyPipeline, objects: StoreWriter, stop: () => Promise<void>) {
+    this.pipeline = pipeline;
+    this.objects = objects;
     this.#stop = stop;
   }
 
@@ -195,19 +204,21 @@ class RunningProxy {
     const networkNamespace = node.path;
     const driver = await NetlinkDriver.open({ table: layout.table, networkNamespace });
     const connections = await Conntrack.open({ networkNamespace });
-    const proxy = new BaseProxy({
+    const store = new ProxyStore({ node: nodeContext, clock: systemClock, log: discardLog });
+    const pipeline = new ProxyPipeline({
+      store,
       driver,
       connections,
       layout,
-      node: nodeContext,
+      progress: new ProxyProgress(systemClock, noMetrics),
       pace: { minIntervalMs: 0, maxIntervalMs: 60_000 },
       clock: systemClock,
       log: discardLog,
       metrics: noMetrics,
     });
     const abort = new AbortController();
-    const running = proxy.run(abort.signal);
-    return new RunningProxy(proxy, async () => {
+    const running = pipeline.run(abort.signal);
+    return new RunningProxy(pipeline, new StoreWriter(store), async () => {
       abort.abort();
       await running;
       await connections.close();

@@ -32,7 +32,7 @@ export interface LostTarget {
   readonly holder: string;
 }
 
-interface ClaimedChange {
+export interface ClaimedChange {
   readonly set: ReadonlyMap<ServiceKey, VirtualService>;
   readonly remove: readonly ServiceKey[];
 }

@@ -1,22 +1,48 @@
-import type { Diversion } from './service-proxy.ts';
-import type { Translation } from './translate-service.ts';
+import type { ServiceKey, VirtualService } from '@causeway/nftables/compile/virtual-service';
+import type { AddressClaims, ClaimedChange } from './address-claims.ts';
+import type { ServedService } from './served-service.ts';
 
-export interface CommitPart {
-  readonly diversion: Diversion | undefined;
-  readonly translation: Translation;
-}
-
-/** The content of one transaction. The inputs may change while it is being written. */
+/** The content of one transaction. The store may change while it is being written. */
 export class Commit {
-  readonly services = new Map<string, CommitPart>();
+  readonly #services = new Map<string, Omit<ServedService, 'targets'>>();
   readonly #rivals = new Set<string>();
+  readonly #set = new Map<ServiceKey, VirtualService>();
+  readonly #remove = new Set<ServiceKey>();
+
+  add(service: Omit<ServedService, 'targets'>, change: ClaimedChange): void {
+    this.#services.set(service.service, service);
+    for (const [key, virtual] of change.set) {
+      this.#set.set(key, virtual);
+      this.#remove.delete(key);
+    }
+    for (const key of change.remove) {
+      this.#set.delete(key);
+      this.#remove.add(key);
+    }
+  }
 
   addRivals(rivals: Iterable<string>): void {
     for (const rival of rivals) this.#rivals.add(rival);
   }
 
+  has(service: string): boolean {
+    return this.#services.has(service);
+  }
+
   /** Services that may have won or lost an address in the transaction. */
   touched(): Set<string> {
-    return this.#rivals.union(new Set(this.services.keys()));
+    return this.#rivals.union(new Set(this.#services.keys()));
+  }
+
+  /** The changed elements of the rules. */
+  elements(): { readonly set: VirtualService[]; readonly remove: ServiceKey[] } {
+    return { set: [...this.#set.values()], remove: [...this.#remove] };
+  }
+
+  served(claims: AddressClaims): ServedService[] {
+    return [...this.#services.values()].map((part) => ({
+      ...part,
+      targets: claims.held(part.service),
+    }));
   }
 }

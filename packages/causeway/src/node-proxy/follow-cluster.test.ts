@@ -6,7 +6,7 @@ import { KubeClient } from '@causeway/kubernetes/client/client';
 import { findConnection } from '@causeway/kubernetes/client/connection';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
-import { keyOf } from '@causeway/kubernetes/objects/object';
+import { whenSynced } from '@causeway/kubernetes/cache/store';
 import {
   endpointSlices,
   namespaces,
@@ -17,34 +17,13 @@ import { systemClock } from '@causeway/base/time/clock';
 import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { startEmbeddedKubernetes, type EmbeddedKubernetes } from '@causeway/fake-kubernetes/start';
-import { Cluster } from './follow-cluster.ts';
+import { followCluster, servedBy } from './follow-cluster.ts';
 import { proxyNameLabel } from './followed-objects.ts';
-import type { ServiceProxy } from './service-proxy.ts';
+import { ProxyStore } from './proxy-store.ts';
 import { makeSlice } from './testing/objects.ts';
+import { tracedNode } from './testing/traced-node.ts';
 
-/** Keeps the last state of each object. */
-class Listener implements ServiceProxy {
-  readonly services = new Set<string>();
-  readonly slices = new Set<string>();
-  isSynced = false;
-  setService(service: Service): void {
-    this.services.add(keyOf(service));
-  }
-  removeService(key: string): void {
-    this.services.delete(key);
-  }
-  setSlice(slice: Service): void {
-    this.slices.add(keyOf(slice));
-  }
-  removeSlice(key: string): void {
-    this.slices.delete(key);
-  }
-  synced(): void {
-    this.isSynced = true;
-  }
-}
-
-describe('Cluster', () => {
+describe('followCluster', () => {
   let api: EmbeddedKubernetes;
   let client: KubeClient;
   let directory = '';
@@ -76,23 +55,19 @@ describe('Cluster', () => {
   });
 
   async function follow(
-    servesAll: boolean,
-    work: (listener: Listener, cluster: Cluster) => Promise<void>,
-  ) {
-    const cluster = new Cluster({
-      client,
-      nodeName: 'node1',
-      serviceProxyName: 'causeway',
-      servesAll,
-      clock: systemClock,
-      log: discardLog,
-      metrics: noMetrics,
-    });
-    const listener = new Listener();
+    scope: 'labelled' | 'all',
+    work: (store: ProxyStore) => Promise<void>,
+  ): Promise<void> {
+    const surroundings = { clock: systemClock, log: discardLog };
+    const serves = servedBy({ serviceProxyName: 'causeway', services: scope });
+    const store = new ProxyStore({ ...surroundings, node: tracedNode, serves });
     const stop = new AbortController();
-    const running = cluster.run(stop.signal);
-    await cluster.follow(listener, stop.signal);
-    await work(listener, cluster);
+    const running = followCluster(
+      { ...surroundings, store, client, nodeName: 'node1', metrics: noMetrics },
+      stop.signal,
+    );
+    await whenSynced([store.services, store.slices, store.nodes], stop.signal);
+    await work(store);
     stop.abort();
     await running;
   }
@@ -100,29 +75,29 @@ describe('Cluster', () => {
   const until = (what: () => unknown, expected: unknown) => expect.poll(what).toEqual(expected);
 
   it('follows labelled Services only beside kube-proxy, and applies label changes', async () => {
-    await follow(false, async (listener, cluster) => {
-      expect(listener.isSynced).toBe(true);
-      expect([...listener.services]).toEqual(['shop/ours']);
-      expect([...listener.slices]).toEqual(['shop/ours-1']);
-      expect(cluster.node?.metadata?.name).toBe('node1');
-      expect(cluster.readiness()).toBeUndefined();
+    await follow('labelled', async (store) => {
+      expect([...store.services.keys()]).toEqual(['shop/ours']);
+      expect([...store.slices.keys()]).toEqual(['shop/ours-1']);
+      expect([...store.nodes.keys()]).toEqual(['node1']);
       const name = { namespace: 'shop', name: 'plain' };
       const label = (value: string | null) =>
         client.patchMerge(services, name, { metadata: { labels: { [proxyNameLabel]: value } } });
       await label('causeway');
-      await until(() => [...listener.services], ['shop/ours', 'shop/plain']);
+      await until(() => [...store.services.keys()], ['shop/ours', 'shop/plain']);
       await label(null);
-      await until(() => [...listener.services], ['shop/ours']);
+      await until(() => [...store.services.keys()], ['shop/ours']);
       await client.delete(endpointSlices, { namespace: 'shop', name: 'ours-1' });
-      await until(() => [...listener.slices], []);
+      await until(() => [...store.slices.keys()], []);
     });
   });
 
   it('follows all Services without the label of another proxy in place of kube-proxy', async () => {
-    await follow(true, async (listener) => {
-      expect(listener.services).toEqual(new Set(['default/kubernetes', 'shop/ours', 'shop/plain']));
+    await follow('all', async (store) => {
+      expect(new Set(store.services.keys())).toEqual(
+        new Set(['default/kubernetes', 'shop/ours', 'shop/plain']),
+      );
       await client.delete(services, { namespace: 'shop', name: 'ours' });
-      await until(() => listener.services.has('shop/ours'), false);
+      await until(() => store.services.get('shop/ours') !== undefined, false);
     });
   });
 });

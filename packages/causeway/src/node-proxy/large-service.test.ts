@@ -6,9 +6,12 @@ import { MemoryDriver } from '@causeway/nftables/drivers/memory-driver';
 import { systemClock } from '@causeway/base/time/clock';
 import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
-import { BaseProxy } from './base-proxy.ts';
+import { ProxyPipeline } from './proxy-pipeline.ts';
+import { ProxyProgress } from './proxy-progress.ts';
+import { ProxyStore } from './proxy-store.ts';
 import { tracedNode } from './testing/traced-node.ts';
 import { makeService, makeSlice } from './testing/objects.ts';
+import { StoreWriter } from './testing/store-writer.ts';
 import { translateService } from './translate-service.ts';
 
 const layout = {
@@ -47,10 +50,13 @@ test('a node reports a Service above the budget once, serves the others, and ser
   const reported: string[] = [];
   const driver = new MemoryDriver(layout.table);
   const stop = new AbortController();
-  const proxy = new BaseProxy({
+  const store = new ProxyStore({ node: tracedNode, clock: systemClock, log: discardLog });
+  const objects = new StoreWriter(store);
+  const pipeline = new ProxyPipeline({
+    store,
     driver,
     layout,
-    node: tracedNode,
+    progress: new ProxyProgress(systemClock, noMetrics),
     pace: { minIntervalMs: 0, maxIntervalMs: 60_000 },
     connections: { forget: () => Promise.resolve(0), deleteStaleEntries: () => Promise.resolve(0) },
     clock: systemClock,
@@ -58,26 +64,26 @@ test('a node reports a Service above the budget once, serves the others, and ser
     metrics: noMetrics,
     reportExcess: (service, { reason }) => reported.push(`${keyOf(service)} ${reason}`),
   });
-  const running = proxy.run(stop.signal);
+  const running = pipeline.run(stop.signal);
   const committed = () =>
     new Promise<void>((resolve) => {
-      const end = proxy.onCommit(() => {
+      const end = pipeline.onCommit(() => {
         end();
         resolve();
       });
     });
   const addresses = async () =>
     [...((await driver.read(stop.signal))?.sets.get('counts4')?.elements.keys() ?? [])].length;
-  proxy.setService(makeService());
-  proxy.setService(largeService(1000, 2000));
-  proxy.synced();
+  objects.setService(makeService());
+  objects.setService(largeService(1000, 2000));
+  objects.synced();
   await committed();
   expect(reported).toEqual(['shop/large OverBudget']);
   expect(await addresses()).toBe(1);
-  proxy.setSlice(makeSlice({ service: 'large' }));
+  objects.setSlice(makeSlice({ service: 'large' }));
   await committed();
   expect(reported).toHaveLength(1);
-  proxy.setService(largeService(10, 2000));
+  objects.setService(largeService(10, 2000));
   await committed();
   expect(await addresses()).toBe(11);
   stop.abort();

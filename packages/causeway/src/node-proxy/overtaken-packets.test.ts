@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parsePort } from '@causeway/base/address/port';
 import type { ServiceSpec } from '@causeway/kubernetes/objects/core-objects';
 import type { Ruleset } from '@causeway/nftables/model/ruleset';
-import type { Diversion } from './service-proxy.ts';
+import type { Diversion } from './served-service.ts';
 import { makeSlice } from './testing/objects.ts';
 import { fate, fatesDuringChange, nodeAddress, rulesOf } from './testing/traced-node.ts';
 import { addresses, web, webService } from './testing/web-service.ts';

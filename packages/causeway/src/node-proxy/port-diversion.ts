@@ -4,7 +4,7 @@ import { gatewayLayerAnnotation } from '../services/backend-layer.ts';
 import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import { clusterAddresses } from './cluster-addresses.ts';
 import { endpointsOfPort, type ServiceEndpoint } from './service-endpoints.ts';
-import { holdingOf, type Diversion, type Holding } from './service-proxy.ts';
+import { holdingOf, type Diversion, type Holding } from './served-service.ts';
 
 /**
  * Decides where the connections to one port in one family go. Pods of one family or port may be ready before

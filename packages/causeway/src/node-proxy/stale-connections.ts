@@ -1,5 +1,10 @@
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import type { Clock } from '@causeway/base/time/clock';
 import type { RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
 import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
+import { proxyMetrics } from './proxy-metrics.ts';
 
 /** The kernel's connection table, as far as a proxy maintains it. */
 export interface ConnectionTable {
@@ -62,4 +67,58 @@ export function forgetUnanswered(
     tried.map((removed) => ({ ...removed, isStillThere: true })),
     signal,
   );
+}
+
+export interface StaleConnectionsOptions {
+  readonly connections: ConnectionTable;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** A running endpoint answers within this time; a client repeats its first packet after twice as long. */
+const answerWithinMs = 500;
+
+/** Deletes stale connections after transactions. If this fails, the entries end by their timeouts. */
+export class StaleConnections {
+  readonly #options: StaleConnectionsOptions;
+  readonly #deleted;
+  /** Removed endpoints; the unanswered connection attempts to them are about to be deleted. */
+  readonly #unanswered: RemovedEndpoint[] = [];
+
+  constructor(options: StaleConnectionsOptions) {
+    this.#options = options;
+    this.#deleted = options.metrics.counter(proxyMetrics.staleConnections);
+  }
+
+  async forget(paths: ChangedPaths, signal: AbortSignal): Promise<void> {
+    const { connections } = this.#options;
+    await this.#count(() => forgetStaleConnections(connections, paths, signal));
+    this.#forgetLater(paths.removedEndpoints, signal);
+  }
+
+  /**
+   * Deletes unanswered connection attempts to these endpoints after a delay, for several changes together.
+   */
+  #forgetLater(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
+    const { connections, clock } = this.#options;
+    if (removed.length === 0) return;
+    this.#unanswered.push(...removed);
+    if (this.#unanswered.length > removed.length) return;
+    clock.timer(answerWithinMs, () => {
+      const all = this.#unanswered.splice(0);
+      if (!signal.aborted) void this.#count(() => forgetUnanswered(connections, all, signal));
+    });
+  }
+
+  async #count(forget: () => Promise<number>): Promise<void> {
+    try {
+      const count = await forget();
+      if (count > 0) this.#deleted.add({}, count);
+    } catch (thrown) {
+      const error = CausewayError.from(thrown);
+      if (error.code === 'aborted') return;
+      this.#options.log.error({ error }, 'stale connections were not deleted');
+    }
+  }
 }

@@ -43,7 +43,7 @@ import {
   type Diversion,
   type HealthCheck,
   type Holding,
-} from './service-proxy.ts';
+} from './served-service.ts';
 
 /** Inputs of the rules, beside Services and endpoints. */
 export interface NodeContext {

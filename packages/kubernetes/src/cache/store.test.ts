@@ -50,6 +50,22 @@ describe('Store', () => {
     expect([...store.keys()].sort()).toEqual(['default/a', 'default/b', 'default/d']);
   });
 
+  it('treats objects that it does not keep as deleted', async () => {
+    const store = new Store<Service, 'ip'>({
+      indexes: { ip: ({ spec }) => [spec?.clusterIP ?? ''] },
+      keeps: ({ spec }) => spec?.clusterIP !== 'None',
+    });
+    const seen = recorded(store);
+    store.put(service('a', 1));
+    store.put(service('b', 1, { ip: 'None' }));
+    store.put(service('a', 2, { ip: 'None' }));
+    expect(seen.splice(0)).toEqual(['+default/a@1', '-default/a@1']);
+    await store.replace(mapOf(service('a', 3), service('b', 3)), never);
+    await store.replace(mapOf(service('a', 4, { ip: 'None' }), service('b', 3)), never);
+    expect(seen).toEqual(['+default/a@3', '+default/b@3', '-default/a@3']);
+    expect(store.byIndex('ip', '10.0.0.1')).toHaveLength(1);
+  });
+
   it('reports another object under the same name as a deletion and an addition', () => {
     const store = makeStore();
     const seen = recorded(store);

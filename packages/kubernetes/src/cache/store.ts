@@ -18,6 +18,8 @@ export type IndexFunction<T> = (object: T) => readonly string[];
 
 export interface StoreOptions<T, Index extends string> {
   readonly indexes?: Readonly<Record<Index, IndexFunction<T>>>;
+  /** Other objects count as deleted. */
+  readonly keeps?: (object: T) => boolean;
   readonly log?: Log;
 }
 
@@ -28,12 +30,14 @@ export interface StoreOptions<T, Index extends string> {
 export class Store<T extends KubeObject, Index extends string = never> {
   readonly #objects = new Map<string, T>();
   readonly #indexes = new Map<string, { of: IndexFunction<T>; keys: SmallSets<string, string> }>();
+  readonly #keeps: (object: T) => boolean;
   readonly #log: Log;
   #handlers: readonly ChangeHandler<T>[] = [];
   #isSynced = false;
   readonly #syncedPromise = Promise.withResolvers<void>();
 
   constructor(options: StoreOptions<T, Index> = {}) {
+    this.#keeps = options.keeps ?? (() => true);
     this.#log = options.log ?? discardLog;
     for (const [name, of] of Object.entries<IndexFunction<T>>(options.indexes ?? {})) {
       this.#indexes.set(name, { of, keys: new SmallSets() });
@@ -93,6 +97,10 @@ export class Store<T extends KubeObject, Index extends string = never> {
   /** Adds or replaces one object. */
   put(after: T): void {
     const key = keyOf(after);
+    if (!this.#keeps(after)) {
+      this.remove(key);
+      return;
+    }
     const changes: Change<T>[] = [];
     this.#place(key, after, changes);
     for (const change of changes) this.#notify(this.#handlers, change);
@@ -115,11 +123,14 @@ export class Store<T extends KubeObject, Index extends string = never> {
   ): Promise<void> {
     const changes: Change<T>[] = [];
     for (const [key, before] of this.#objects) {
-      if (objects.has(key)) continue;
+      const after = objects.get(key);
+      if (after !== undefined && this.#keeps(after)) continue;
       this.#drop(key, before);
       changes.push({ type: 'deleted', key, before });
     }
-    for (const [key, after] of objects) this.#place(key, after, changes);
+    for (const [key, after] of objects) {
+      if (this.#keeps(after)) this.#place(key, after, changes);
+    }
     // Handlers that are added during a pause have already received the new contents.
     const handlers = this.#handlers;
     for (const change of changes) {

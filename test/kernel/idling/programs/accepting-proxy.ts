@@ -8,7 +8,7 @@ import { holderSettings } from '../../../../packages/causeway/src/node-proxy/hol
 import { systemClock } from '../../../../packages/base/src/time/clock.ts';
 import { discardLog } from '../../../../packages/base/src/observability/log.ts';
 import { noMetrics, type Metrics } from '../../../../packages/base/src/observability/metrics.ts';
-import { openBase, webService, webSlices } from '../node.ts';
+import { openPipeline, webService, webSlices } from '../node.ts';
 
 /** Reports an accepted connection. */
 const metrics: Metrics = {
@@ -25,10 +25,11 @@ const client = new KubeClient({
   clock: systemClock,
   transport: { request: unreachable, close: () => Promise.resolve() } as never,
 });
-const { base } = await openBase('/proc/self/ns/net');
 const settings = holderSettings.parse({});
-const idle = new IdleServices({ ...setting, settings, inner: base, client, node: 'node1' });
-base.onCommit((served) => {
+const idle = new IdleServices({ ...setting, settings, client, node: 'node1' });
+const { pipeline, objects } = await openPipeline('/proc/self/ns/net', { idling: idle.stage });
+pipeline.onCommit((served) => idle.onCommit(served));
+pipeline.onCommit((served) => {
   for (const { diversion } of served) {
     if (diversion?.kind === 'accept') process.stdout.write('asleep\n');
   }
@@ -36,11 +37,11 @@ base.onCommit((served) => {
 const { signal } = new AbortController();
 const service = webService(true);
 const annotations = { ...service.metadata?.annotations, [holdAnnotation]: 'accept' };
-idle.proxy.setService({ ...service, metadata: { ...service.metadata, annotations } });
-for (const slice of webSlices(false)) idle.proxy.setSlice(slice);
-idle.proxy.synced();
+objects.setService({ ...service, metadata: { ...service.metadata, annotations } });
+for (const slice of webSlices(false)) objects.setSlice(slice);
+objects.synced();
 process.on('SIGUSR1', () => {
-  for (const slice of webSlices(true)) idle.proxy.setSlice(slice);
+  for (const slice of webSlices(true)) objects.setSlice(slice);
 });
 const taken: number[] = [];
 process.on('SIGUSR2', () => {
@@ -59,4 +60,4 @@ function takeAll(): void {
     }
   }
 }
-await Promise.all([base.run(signal), idle.run(signal)]);
+await Promise.all([pipeline.run(signal), idle.run(signal)]);

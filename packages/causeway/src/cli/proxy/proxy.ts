@@ -22,6 +22,7 @@ import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
 import type { LiveConnections } from '../../node-proxy/activity/activity-watch.ts';
 import { egressNetworkPolicyDefinition } from '../../node-proxy/egress-firewall/egress-network-policy.ts';
 import { convertKubeProxyConfiguration } from '../../node-proxy/kube-proxy-configuration.ts';
+import type { ProxyParts } from '../../node-proxy/build-proxy.ts';
 import { runProxy } from '../../node-proxy/run-proxy.ts';
 import { proxySettings, type ProxySettings } from '../../node-proxy/settings.ts';
 import type { ConnectionTable } from '../../node-proxy/stale-connections.ts';
@@ -29,7 +30,6 @@ import { systemClock } from '@causeway/base/time/clock';
 import { collectWhenIdle, ownMemory } from '@causeway/base/process/collect-when-idle';
 import { supervise } from '@causeway/base/work/supervisor';
 import { addConfigOptions, addQueryOptions, readConfig } from '../config/options.ts';
-import { wrapBase } from './wrap.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
 import { eventType } from '../event-definitions.ts';
 
@@ -118,12 +118,15 @@ async function run(
     eventType,
     instance: nodeName,
   });
-  const surroundings = {
+  const parts: ProxyParts = {
     settings,
     client,
     driver,
     connections,
     recorder,
+    canAccept,
+    metricsPage: async () => ({ type: metrics.contentType, body: await metrics.render() }),
+    kernelSettings: kernelSettingsOf(settings),
     clock,
     log,
     metrics,
@@ -133,16 +136,7 @@ async function run(
       'process metrics': (inner) => watchProcess(clock, metrics, inner),
       'free memory': (inner) => collectWhenIdle(clock, inner, ownMemory(trimMemory)),
       events: (inner) => recorder.run(inner),
-      proxy: (inner) =>
-        runProxy(
-          {
-            ...surroundings,
-            metricsPage: async () => ({ type: metrics.contentType, body: await metrics.render() }),
-            kernelSettings: kernelSettingsOf(settings),
-            wrap: (base, node) => wrapBase(base, { ...surroundings, node, canAccept }),
-          },
-          inner,
-        ),
+      proxy: (inner) => runProxy(parts, inner),
     });
   } finally {
     await connections.close();

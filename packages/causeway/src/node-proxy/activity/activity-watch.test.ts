@@ -6,17 +6,12 @@ import type { ConfigMap, Service } from '@causeway/kubernetes/objects/core-objec
 import { MemoryDriver } from '@causeway/nftables/drivers/memory-driver';
 import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
-import type { ServiceProxy } from '../service-proxy.ts';
+import { ProxyStore } from '../proxy-store.ts';
 import { makeService } from '../testing/objects.ts';
+import { StoreWriter } from '../testing/store-writer.ts';
+import { tracedNode } from '../testing/traced-node.ts';
 import { ActivityWatch } from './activity-watch.ts';
 
-const inner: ServiceProxy = {
-  setService: () => {},
-  removeService: () => {},
-  setSlice: () => {},
-  removeSlice: () => {},
-  synced: () => {},
-};
 const annotated = (marks: Readonly<Record<string, string>> = {}): Service =>
   makeService({
     metadata: {
@@ -33,14 +28,16 @@ it('restarts the idle time when a Service wakes, and makes the Node the owner of
     last = object;
     return Promise.resolve(object);
   };
+  const store = new ProxyStore({ node: tracedNode, clock, log: discardLog });
+  const objects = new StoreWriter(store);
+  store.nodes.put({ metadata: { name: 'a', uid: 'uid-of-a' } });
   const watch = new ActivityWatch({
-    inner,
+    store,
     driver: new MemoryDriver('causeway-proxy'),
     node: 'a',
     namespace: 'kube-system',
     connections: { connected: () => Promise.resolve(new Set()) },
     client: { apply } as unknown as KubeClient,
-    owner: () => ({ metadata: { name: 'a', uid: 'uid-of-a' } }),
     everyMs: 30_000,
     clock,
     log: discardLog,
@@ -50,17 +47,17 @@ it('restarts the idle time when a Service wakes, and makes the Node the owner of
     await watch.report(signal);
     return parseReport(last)?.quietSeconds.get('shop/web');
   };
-  watch.setService(annotated());
+  objects.setService(annotated());
   expect(await quiet()).toBe(0);
   expect(last.metadata?.ownerReferences).toEqual([
     { apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'uid-of-a' },
   ]);
   await clock.advance(5_000);
-  watch.setService(annotated());
+  objects.setService(annotated());
   expect(await quiet()).toBe(5);
-  watch.setService(annotated({ [idledAt]: '2026-01-01T00:00:00Z' }));
+  objects.setService(annotated({ [idledAt]: '2026-01-01T00:00:00Z' }));
   await clock.advance(600_000);
   expect(await quiet()).toBe(605);
-  watch.setService(annotated());
+  objects.setService(annotated());
   expect(await quiet()).toBe(0);
 });

@@ -3,9 +3,6 @@ import { annotationsOf, hasIdledAt, idleAfterAnnotation } from '../../idling/ann
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { familyOf, type Family } from '@causeway/base/address/address';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
-import type { Node, Service } from '@causeway/kubernetes/objects/core-objects';
-import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
-import { keyOf } from '@causeway/kubernetes/objects/object';
 import { configMaps } from '@causeway/kubernetes/objects/resources';
 import type { Driver } from '@causeway/nftables/drivers/driver';
 import { setNames } from '@causeway/nftables/model/names';
@@ -17,16 +14,15 @@ import {
 } from '@causeway/nftables/compile/virtual-service';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
-import type { ServedService, ServiceProxy } from '../service-proxy.ts';
+import type { ProxyStore } from '../proxy-store.ts';
+import type { ServedService } from '../served-service.ts';
 
 export interface ActivityWatchOptions {
-  readonly inner: ServiceProxy;
+  readonly store: ProxyStore;
   readonly driver: Driver;
   readonly connections: LiveConnections;
   readonly client: KubeClient;
   readonly node: string;
-  /** The current Node object. */
-  readonly owner?: () => Node | undefined;
   /** Namespace of the node's activity reports. */
   readonly namespace: string;
   readonly everyMs: number;
@@ -55,7 +51,7 @@ interface Watched {
  * rules count new connections, and the kernel's table has the established ones. So short connections and idle
  * ones are both detected.
  */
-export class ActivityWatch implements ServiceProxy {
+export class ActivityWatch {
   readonly #options: ActivityWatchOptions;
   readonly #watched = new Map<string, Watched>();
   readonly #targets = new Map<string, readonly VirtualService[]>();
@@ -63,30 +59,12 @@ export class ActivityWatch implements ServiceProxy {
 
   constructor(options: ActivityWatchOptions) {
     this.#options = options;
-  }
-
-  setService(service: Service): void {
-    const key = keyOf(service);
-    if (annotationsOf(service)[idleAfterAnnotation] === undefined) this.#watched.delete(key);
-    else this.#watch(key, hasIdledAt(service));
-    this.#options.inner.setService(service);
-  }
-
-  removeService(key: string): void {
-    this.#watched.delete(key);
-    this.#options.inner.removeService(key);
-  }
-
-  setSlice(slice: EndpointSlice): void {
-    this.#options.inner.setSlice(slice);
-  }
-
-  removeSlice(key: string): void {
-    this.#options.inner.removeSlice(key);
-  }
-
-  synced(): void {
-    this.#options.inner.synced();
+    options.store.services.onChange((change) => {
+      const service = change.type === 'deleted' ? undefined : change.after;
+      if (annotationsOf(service)[idleAfterAnnotation] === undefined) {
+        this.#watched.delete(change.key);
+      } else this.#watch(change.key, hasIdledAt(service));
+    });
   }
 
   onCommit(served: readonly ServedService[]): void {
@@ -117,14 +95,15 @@ export class ActivityWatch implements ServiceProxy {
 
   /** Checks once and reports. Services that could not be checked are not reported. */
   async report(signal: AbortSignal): Promise<void> {
-    const { client, clock, node, namespace, owner } = this.#options;
+    const { client, clock, node, namespace, store } = this.#options;
     await this.#check(signal);
     const now = clock.monotonic();
     const quietSeconds = new Map(
       [...this.#watched].map(([key, { activeAt }]) => [key, Math.floor((now - activeAt) / 1000)]),
     );
     this.#reports += 1;
-    const object = formatReport(namespace, { node, quietSeconds }, this.#reports, owner?.());
+    const owner = store.nodes.get(node);
+    const object = formatReport(namespace, { node, quietSeconds }, this.#reports, owner);
     const options = { fieldManager: 'causeway-proxy', force: true, signal };
     await client.apply(configMaps, object, options);
   }

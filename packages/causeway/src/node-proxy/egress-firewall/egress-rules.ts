@@ -1,6 +1,7 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { parseInterface, prefixOf, formatPrefix, type Prefix } from '@causeway/base/address/prefix';
-import { keyOf } from '@causeway/kubernetes/objects/object';
+import { slimMetadata } from '@causeway/kubernetes/cache/projection';
+import { keyOf, type KubeObject } from '@causeway/kubernetes/objects/object';
 import type { EgressNetworkPolicy } from './egress-network-policy.ts';
 
 export interface EgressRule {
@@ -14,7 +15,7 @@ export interface EgressRule {
  * A policy with parsed rules. A policy that can't be parsed denies every address outside, because its intent
  * is unknown.
  */
-export interface EgressPolicy {
+export interface EgressPolicy extends KubeObject {
   readonly key: string;
   readonly rules: readonly EgressRule[];
   readonly problem: string | undefined;
@@ -22,11 +23,12 @@ export interface EgressPolicy {
 
 export function parseEgressPolicy(policy: EgressNetworkPolicy): EgressPolicy {
   const key = keyOf(policy);
+  const metadata = slimMetadata(policy.metadata);
   try {
     const rules = (policy.spec?.egress ?? []).map(parseRule);
-    return { key, rules, problem: undefined };
+    return { metadata, key, rules, problem: undefined };
   } catch (thrown) {
-    return { key, rules: [], problem: CausewayError.from(thrown).message };
+    return { metadata, key, rules: [], problem: CausewayError.from(thrown).message };
   }
 }
 

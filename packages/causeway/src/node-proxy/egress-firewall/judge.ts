@@ -12,15 +12,15 @@ export interface JudgeContext {
   readonly addressesOf: (name: string) => ReadonlySet<Address> | undefined;
 }
 
-export type Judgement =
-  | { readonly kind: 'shown' }
-  | {
-      readonly kind: 'hidden';
-      readonly address: string;
-      readonly because: string;
-      /** Short form for metrics: `default 2`, or the problem of the policies. */
-      readonly rule: string;
-    };
+export type Judgement = { readonly kind: 'shown' } | HiddenJudgement;
+
+export interface HiddenJudgement {
+  readonly kind: 'hidden';
+  readonly address: string;
+  readonly because: string;
+  /** Short form for metrics: `default 2`, or the problem of the policies. */
+  readonly rule: string;
+}
 
 const shown: Judgement = { kind: 'shown' };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseAddress as address } from '@causeway/base/address/address';
+import { parseAddress as address, type Address } from '@causeway/base/address/address';
 import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { NameWatcher, type Resolution } from './name-watcher.ts';
@@ -20,19 +20,23 @@ function start() {
   const answers = new Map<string, Answer>();
   const asked: string[] = [];
   const changed: string[] = [];
+  const known = new Map<string, ReadonlySet<Address> | undefined>();
   const watcher = new NameWatcher({
     clock,
     log: discardLog,
     random: () => 0,
-    onChange: (name) => changed.push(name),
+    onChange: (name, found) => {
+      changed.push(name);
+      known.set(name, found);
+    },
     resolve: (name, signal) => {
       asked.push(name);
       return (answers.get(name) ?? fails)(signal);
     },
   });
   const addresses = (name: string) => {
-    const known = watcher.addressesOf(name);
-    return known === undefined ? undefined : [...known];
+    const found = known.get(name);
+    return found === undefined ? undefined : [...found];
   };
   return { clock, watcher, answers, asked, changed, addresses };
 }
@@ -94,9 +98,20 @@ describe('NameWatcher', () => {
     answers.set('a', is('192.0.2.1'));
     watcher.watch(new Set(['a']));
     await clock.advance(0);
-    watcher.close();
+    watcher.watch(new Set());
     await clock.advance(100_000);
     expect(asked).toHaveLength(1);
     expect(addresses('a')).toBeUndefined();
+  });
+
+  it('resolves nothing after it is closed, and keeps the known addresses', async () => {
+    const { clock, watcher, answers, asked, addresses } = start();
+    answers.set('a', is('192.0.2.1'));
+    watcher.watch(new Set(['a']));
+    await clock.advance(0);
+    watcher.close();
+    await clock.advance(100_000);
+    expect(asked).toHaveLength(1);
+    expect(addresses('a')).toEqual(['192.0.2.1']);
   });
 });

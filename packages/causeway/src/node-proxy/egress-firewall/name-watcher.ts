@@ -16,8 +16,8 @@ export type ResolveName = (name: string, signal: AbortSignal) => Promise<Resolut
 
 export interface NameWatcherOptions {
   readonly resolve: ResolveName;
-  /** Called when the addresses of the name changed. */
-  readonly onChange: (name: string) => void;
+  /** Called when the addresses of the name changed; undefined if the name is not watched any more. */
+  readonly onChange: (name: string, addresses: ReadonlySet<Address> | undefined) => void;
   readonly clock: Clock;
   readonly log: Log;
   readonly random?: Random;
@@ -49,19 +49,12 @@ export class NameWatcher {
     this.#options = options;
   }
 
-  /** Undefined until the first successful lookup. */
-  addressesOf(name: string): ReadonlySet<Address> | undefined {
-    return this.#names.get(name)?.addresses;
-  }
-
   /** Sets the names to follow. */
   watch(names: ReadonlySet<string>): void {
     for (const [name, watched] of this.#names) {
       if (names.has(name)) continue;
-      watched.stop.abort();
-      watched.timer?.cancel();
-      watched.tried.resolve();
-      this.#names.delete(name);
+      this.#drop(name, watched);
+      if (watched.addresses !== undefined) this.#options.onChange(name, undefined);
     }
     for (const name of names) {
       if (this.#names.has(name)) continue;
@@ -81,8 +74,16 @@ export class NameWatcher {
     await Promise.all([...this.#names.values()].map(({ tried }) => tried.promise));
   }
 
+  /** Follows no name any more. The known addresses stay valid, so that the rules do not change. */
   close(): void {
-    this.watch(new Set());
+    for (const [name, watched] of this.#names) this.#drop(name, watched);
+  }
+
+  #drop(name: string, watched: Watched): void {
+    watched.stop.abort();
+    watched.timer?.cancel();
+    watched.tried.resolve();
+    this.#names.delete(name);
   }
 
   async #check(name: string, watched: Watched): Promise<void> {
@@ -120,6 +121,6 @@ export class NameWatcher {
       before !== undefined &&
       before.size === addresses.size &&
       [...addresses].every((address) => before.has(address));
-    if (!isSame) this.#options.onChange(name);
+    if (!isSame) this.#options.onChange(name, addresses);
   }
 }

@@ -4,7 +4,7 @@ import { nameFromKey } from '@causeway/kubernetes/objects/object';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { HttpServer, TextAnswer } from '@causeway/base/http/http-server';
-import type { HealthCheck, ServedService } from '../service-proxy.ts';
+import type { HealthCheck, ServedService } from '../served-service.ts';
 import { startResponder } from './http-responder.ts';
 import { json } from './node-health.ts';
 

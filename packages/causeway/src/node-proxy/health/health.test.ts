@@ -3,7 +3,7 @@ import { freePort } from '../../../../../test/services/free-port.ts';
 import { parsePort } from '@causeway/base/address/port';
 import { systemClock } from '@causeway/base/time/clock';
 import { discardLog } from '@causeway/base/observability/log';
-import type { ServedService } from '../service-proxy.ts';
+import type { ServedService } from '../served-service.ts';
 import { HealthCheckPorts } from './health-check-ports.ts';
 import { answerHealth, type NodeHealth } from './node-health.ts';
 

@@ -10,7 +10,7 @@ import { whenAborted } from '@causeway/base/time/when-aborted';
 import { listen } from '@causeway/base/network/listen';
 import { clusterAddresses } from '../cluster-addresses.ts';
 import { listenPlace } from '../listen-place.ts';
-import { holdingOf, portId, type ServedService } from '../service-proxy.ts';
+import { holdingOf, portId, type ServedService } from '../served-service.ts';
 import { acceptedConnections } from './metric-definitions.ts';
 import { dial, relay, type Destination } from './relay.ts';
 
@@ -20,9 +20,9 @@ export interface AcceptingHolderOptions {
   readonly holdMs: number;
   /** How long connections may continue after the proxy was asked to end. */
   readonly drainMs: number;
+  /** False if the kernel can't protect the listeners from other connections. */
+  readonly canAccept: boolean;
   readonly needPods: (service: string, port: string, isFirst: boolean) => void;
-  /** Called when the listeners are open: connections can be diverted to them. */
-  readonly onListening: (service: string) => void;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -30,8 +30,8 @@ export interface AcceptingHolderOptions {
 
 interface Place {
   readonly servers: readonly net.Server[];
-  /** By `portId`; empty until all are open. */
-  listeners: ReadonlyMap<string, Port>;
+  /** The listeners by `portId`, once all are open. */
+  readonly opened: Promise<ReadonlyMap<string, Port>>;
   readonly waiting: Set<Waiting>;
   connections: number;
   /** Address that connections are forwarded to. */
@@ -64,6 +64,8 @@ export class AcceptingHolder {
   readonly #places = new Map<string, Place>();
   readonly #counter;
   readonly #open = new Set<net.Socket>();
+  /** Services for which the log says that their connections can't be accepted. */
+  readonly #refused = new Set<string>();
   #complainedAt = -Infinity;
 
   constructor(options: AcceptingHolderOptions) {
@@ -75,30 +77,52 @@ export class AcceptingHolder {
     return this.#places.get(service)?.waiting.size ?? 0;
   }
 
-  /** The listeners of a Service by `portId`; undefined until they are open. */
-  listenersFor(service: Service): ReadonlyMap<string, Port> | undefined {
+  /**
+   * Opens the listeners of a Service, or finds the open ones, by `portId`. Undefined if connections can't be
+   * accepted.
+   */
+  async listen(service: Service): Promise<ReadonlyMap<string, Port> | undefined> {
     const key = keyOf(service);
+    const ports = tcpPorts(service);
+    if (!this.#options.canAccept) this.#refuse(key);
+    if (!this.#options.canAccept || ports.length === 0) return undefined;
     const [address = ''] = clusterAddresses(service);
     const known = this.#places.get(key);
-    if (known?.address === address) return known.listeners.size === 0 ? undefined : known.listeners;
     // A different Service of the same name: clients of the previous one can't be served.
-    if (known !== undefined) this.#giveUp(key, known);
-    this.#listen(key, service, address);
-    return undefined;
+    if (known !== undefined && known.address !== address) this.#giveUp(key, known);
+    const place = this.#places.get(key) ?? this.#makePlace(key, ports, address);
+    try {
+      return await place.opened;
+    } catch (thrown) {
+      const error = CausewayError.from(thrown);
+      this.#options.log.error({ service: key, error }, 'no listener: first packets are parked');
+      this.#close(key, place);
+      return undefined;
+    }
   }
 
-  #listen(key: string, service: Service, address: string): void {
-    const ports = (service.spec?.ports ?? []).filter(({ protocol = 'TCP' }) => protocol === 'TCP');
+  #refuse(service: string): void {
+    if (this.#refused.has(service)) return;
+    this.#refused.add(service);
+    const hint = 'It needs the kernel module nft_socket.';
+    this.#options.log.warn(
+      { service, hint },
+      'this kernel does not support accepting connections for Services; they are parked',
+    );
+  }
+
+  #makePlace(key: string, ports: readonly number[], address: string): Place {
+    const servers = ports.map((port) => {
+      const options = { allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: 15_000 };
+      const server = net.createServer(options, (socket) =>
+        this.#accept(key, portId('TCP', port), { address, port }, socket),
+      );
+      server.on('error', (error) => this.#notAccepted(key, error));
+      return server;
+    });
     const place: Place = {
-      servers: ports.map(({ port }) => {
-        const options = { allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: 15_000 };
-        const server = net.createServer(options, (socket) =>
-          this.#accept(key, portId('TCP', port), { address, port }, socket),
-        );
-        server.on('error', (error) => this.#notAccepted(key, error));
-        return server;
-      }),
-      listeners: new Map(),
+      servers,
+      opened: openAll(servers, ports),
       waiting: new Set(),
       connections: 0,
       address,
@@ -106,11 +130,7 @@ export class AcceptingHolder {
       isHeld: true,
     };
     this.#places.set(key, place);
-    void this.#openAll(
-      key,
-      place,
-      ports.map(({ port }) => portId('TCP', port)),
-    );
+    return place;
   }
 
   /**
@@ -124,21 +144,6 @@ export class AcceptingHolder {
     if (now - this.#complainedAt < complainEveryMs) return;
     this.#complainedAt = now;
     log.warn({ service, error }, 'connections could not be accepted');
-  }
-
-  async #openAll(key: string, place: Place, ids: readonly string[]): Promise<void> {
-    try {
-      const where = { ...listenPlace(0), backlog: 4_096 };
-      const opened = await Promise.all(
-        place.servers.map(async (server) => parsePort(await listen(server, where))),
-      );
-      place.listeners = new Map(ids.map((id, index) => [id, opened[index] ?? parsePort(1)]));
-      if (this.#places.get(key) === place) this.#options.onListening(key);
-    } catch (thrown) {
-      const error = CausewayError.from(thrown);
-      this.#options.log.error({ service: key, error }, 'no listener: first packets are parked');
-      this.#close(key, place);
-    }
   }
 
   #accept(service: string, port: string, destination: Destination, socket: net.Socket): void {
@@ -185,9 +190,11 @@ export class AcceptingHolder {
   /** Call this after each transaction with the state of the kernel. */
   onCommit(served: readonly ServedService[]): void {
     for (const { service, diversion, targets } of served) {
+      const isHeld = holdingOf(diversion) !== undefined;
+      if (!isHeld) this.#refused.delete(service);
       const place = this.#places.get(service);
-      if (place === undefined || place.listeners.size === 0) continue;
-      place.isHeld = holdingOf(diversion) !== undefined;
+      if (place === undefined) continue;
+      place.isHeld = isHeld;
       const isNew = this.#learnServed(place, targets);
       for (const waiting of place.waiting) {
         if (isNew(waiting.port)) void this.#connect(place, waiting);
@@ -252,4 +259,20 @@ export class AcceptingHolder {
   #count(outcome: Outcome): void {
     this.#counter.add({ outcome });
   }
+}
+
+function tcpPorts({ spec }: Service): number[] {
+  const ports = (spec?.ports ?? []).filter(({ protocol = 'TCP' }) => protocol === 'TCP');
+  return ports.map(({ port }) => port);
+}
+
+async function openAll(
+  servers: readonly net.Server[],
+  ports: readonly number[],
+): Promise<ReadonlyMap<string, Port>> {
+  const where = { ...listenPlace(0), backlog: 4_096 };
+  const opened = await Promise.all(
+    servers.map(async (server) => parsePort(await listen(server, where))),
+  );
+  return new Map(ports.map((port, index) => [portId('TCP', port), opened[index] ?? parsePort(1)]));
 }

@@ -4,7 +4,7 @@ import { parsePort } from '@causeway/base/address/port';
 import type { Dispatch } from '@causeway/nftables/compile/virtual-service';
 import { systemClock } from '@causeway/base/time/clock';
 import { noMetrics, type Metrics } from '@causeway/base/observability/metrics';
-import type { ServedService } from '../service-proxy.ts';
+import type { ServedService } from '../served-service.ts';
 import { Holder } from './holder.ts';
 import { syn4 } from './testing/packets.ts';
 

@@ -1,7 +1,7 @@
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { nextTurn } from '@causeway/base/time/next-turn';
-import type { ServedService } from '../service-proxy.ts';
+import type { ServedService } from '../served-service.ts';
 import { heldPackets, waitingBytes, waitingPackets } from './metric-definitions.ts';
 import { fillChecksums, summarize, targetOf } from './packet.ts';
 import type { PacketTap, PacketTapListener } from './packet-tap.ts';

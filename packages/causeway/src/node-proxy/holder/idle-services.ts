@@ -1,26 +1,22 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
-import { keyOf } from '@causeway/kubernetes/objects/object';
 import { backoffDelay, type BackoffPolicy } from '@causeway/base/time/backoff';
 import { sleep, type Clock, type Timer } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { systemRandom } from '@causeway/base/simulation/random';
 import { supervise } from '@causeway/base/work/supervisor';
-import type { DivertibleProxy, Holding, ServiceProxy } from '../service-proxy.ts';
+import type { ServedService } from '../served-service.ts';
 import { AcceptingHolder } from './accepting-holder.ts';
 import { connectionRoom, descriptorLimit } from './descriptor-limit.ts';
 import { Holder } from './holder.ts';
-import { IdleSwitch, type HoldingWay } from './idle-switch.ts';
+import type { IdlingStage } from './idling-stage.ts';
 import { NeedPodsSender } from './need-pods-sender.ts';
 import { KernelPacketTap, type PacketTapOptions } from './packet-tap.ts';
 import type { HolderSettings } from './settings.ts';
-import { whenParked } from './when-parked.ts';
 
 export interface IdleServicesOptions {
   readonly settings: HolderSettings;
-  readonly inner: DivertibleProxy;
   readonly client: KubeClient;
   /** The name of this node. */
   readonly node: string;
@@ -39,88 +35,58 @@ export interface IdleServicesOptions {
 
 const tapRetry: BackoffPolicy = { baseMs: 1_000, maxMs: 60_000, jitter: 0.2 };
 
-/** A transaction takes milliseconds; if none succeeds, the shutdown is not delayed for long. */
-const parkPatienceMs = 5_000;
-
-/** The node's parts for idle Services. Put this before the base proxy, and run it. */
+/**
+ * Holds connections to idle Services. The pipeline uses `stage` to divert connections, and must pass each
+ * transaction to `onCommit`.
+ */
 export class IdleServices {
-  /** Send Services and slices to this proxy instead of the base proxy. */
-  readonly proxy: ServiceProxy;
+  readonly stage: IdlingStage;
   readonly #options: IdleServicesOptions;
   readonly #holder: Holder;
   readonly #accepting: AcceptingHolder;
   readonly #sender: NeedPodsSender;
-  readonly #switch: IdleSwitch;
 
   constructor(options: IdleServicesOptions) {
-    const { settings, inner, clock } = options;
+    const { settings, clock, log, metrics, canAccept = true } = options;
     this.#options = options;
-    this.#sender = new NeedPodsSender({
-      ...options,
-      isAwaited: (service) => this.#holder.waiting(service) + this.#accepting.waiting(service) > 0,
-    });
+    const sender = new NeedPodsSender(options);
     const needPods = (service: string, port: string, isFirst: boolean) =>
-      this.#sender.request(service, port, isFirst);
+      sender.request(service, port, isFirst);
+    const holdMs = settings.holdSeconds * 1000;
+    const accepting = new AcceptingHolder({
+      canAccept,
+      needPods,
+      clock,
+      log,
+      metrics,
+      perService: settings.connectionsPerService,
+      inAll: roomFor(settings.connections, log),
+      holdMs,
+      drainMs: settings.drainSeconds * 1000,
+    });
+    this.#sender = sender;
+    this.#accepting = accepting;
     this.#holder = new Holder({
       bounds: {
         perService: { packets: settings.packetsPerService, bytes: settings.bytesPerService },
         inAll: { packets: settings.packets, bytes: settings.bytes },
         perFlow: settings.datagramsPerFlow,
-        holdMs: settings.holdSeconds * 1000,
+        holdMs,
       },
       needPods,
       clock,
-      metrics: options.metrics,
+      metrics,
     });
-    const idleSwitch: IdleSwitch = new IdleSwitch({
-      inner,
-      holdingFor: (service, way) => this.#holdingFor(service, way),
+    this.stage = {
       graceMs: settings.graceSeconds * 1000,
-      clock,
-    });
-    this.proxy = idleSwitch;
-    this.#switch = idleSwitch;
-    this.#accepting = new AcceptingHolder({
-      needPods,
-      clock,
-      log: options.log,
-      metrics: options.metrics,
-      perService: settings.connectionsPerService,
-      inAll: roomFor(settings.connections, options.log),
-      holdMs: settings.holdSeconds * 1000,
-      drainMs: settings.drainSeconds * 1000,
-      onListening: (service) => idleSwitch.divertAnew(service),
-    });
-    inner.onCommit((served) => {
-      this.#holder.onCommit(served);
-      this.#accepting.onCommit(served);
-    });
+      logGroup: settings.logGroup,
+      listen: (service) => accepting.listen(service),
+    };
   }
 
-  /** Until its listeners are open, the first packets of an accepting Service are parked. */
-  #holdingFor(service: Service, way: HoldingWay): Holding {
-    const { settings, canAccept = true, log } = this.#options;
-    const { logGroup } = settings;
-    if (way === 'accept' && !canAccept) {
-      const hint = 'It needs the kernel module nft_socket.';
-      log.warn(
-        { service: keyOf(service), hint },
-        'this kernel does not support accepting connections for Services; they are parked',
-      );
-      return { kind: 'park', logGroup };
-    }
-    const listeners = way === 'accept' ? this.#accepting.listenersFor(service) : undefined;
-    return listeners === undefined
-      ? { kind: 'park', logGroup }
-      : { kind: 'accept', listeners, logGroup };
-  }
-
-  /**
-   * Before shutdown: parks new connections, so that they are not refused until the next process accepts them.
-   */
-  park(): Promise<void> {
-    const { inner, clock } = this.#options;
-    return whenParked(inner, this.#switch.parkAccepted(), clock, parkPatienceMs);
+  onCommit(served: readonly ServedService[]): void {
+    this.#holder.onCommit(served);
+    this.#accepting.onCommit(served);
   }
 
   /** Runs until the signal fires. Waiting packets are then dropped; clients send them again. */
@@ -128,9 +94,13 @@ export class IdleServices {
     await supervise(signal, {
       holder: (inner) => this.#holder.run(inner),
       'accepting holder': (inner) => this.#accepting.run(inner),
-      'need pods': (inner) => this.#sender.run(inner),
+      'need pods': (inner) => this.#sender.run((service) => this.#waiting(service) > 0, inner),
       'packet tap': (inner) => this.#keepTapOpen(inner),
     });
+  }
+
+  #waiting(service: string): number {
+    return this.#holder.waiting(service) + this.#accepting.waiting(service);
   }
 
   /** A machine that can't hold packets still serves the Services that are awake. */

@@ -27,14 +27,13 @@ function start() {
   const sender = new NeedPodsSender({
     client: { create } as unknown as KubeClient,
     node: 'node1',
-    isAwaited: () => world.isAwaited,
     random: () => 0,
     clock,
     log: discardLog,
     metrics: noMetrics,
   });
   const stop = new AbortController();
-  const running = sender.run(stop.signal).catch(() => {});
+  const running = sender.run(() => world.isAwaited, stop.signal).catch(() => {});
   end = async () => {
     stop.abort();
     await clock.advance(60_000);

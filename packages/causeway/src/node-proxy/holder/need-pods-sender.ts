@@ -15,8 +15,6 @@ export interface NeedPodsSenderOptions {
   readonly client: KubeClient;
   /** Name of this node. */
   readonly node: string;
-  /** Whether a client still waits for the Service. */
-  readonly isAwaited: (service: string) => boolean;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -62,13 +60,17 @@ export class NeedPodsSender {
     this.#queue.add(service);
   }
 
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Sends until the signal fires. A request is repeated while `isAwaited` finds clients that wait for the
+   * Service.
+   */
+  async run(isAwaited: (service: string) => boolean, signal: AbortSignal): Promise<void> {
     const { clock, log, metrics } = this.#options;
     await runController(
       {
         name: 'need-pods',
         queue: this.#queue,
-        reconcile: (service, context) => this.#send(service, context.signal),
+        reconcile: (service, context) => this.#send(service, isAwaited, context.signal),
         workers,
         deadlineMs,
         clock,
@@ -79,10 +81,14 @@ export class NeedPodsSender {
     );
   }
 
-  async #send(service: string, signal: AbortSignal): Promise<Outcome> {
+  async #send(
+    service: string,
+    isAwaited: (service: string) => boolean,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const request = this.#requests.get(service);
     // Each request is sent at least once, also if there was no room to let the client wait.
-    const isWanted = request?.sent === 0 || this.#options.isAwaited(service);
+    const isWanted = request?.sent === 0 || isAwaited(service);
     if (request === undefined || !isWanted) {
       this.#requests.delete(service);
       return done;

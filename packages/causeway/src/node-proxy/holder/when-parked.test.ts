@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
-import type { Diversion, ServedService } from '../service-proxy.ts';
+import type { Diversion, ServedService } from '../served-service.ts';
 import { whenParked } from './when-parked.ts';
 
 function start(services: readonly string[]) {

@@ -1,9 +1,9 @@
 import type { Clock } from '@causeway/base/time/clock';
-import type { DivertibleProxy } from '../service-proxy.ts';
+import type { CommitSource } from '../served-service.ts';
 
 /** Resolves once the kernel accepts none of these Services here any more, or after a timeout. */
 export function whenParked(
-  inner: Pick<DivertibleProxy, 'onCommit'>,
+  commits: CommitSource,
   services: Iterable<string>,
   clock: Clock,
   patienceMs: number,
@@ -16,7 +16,7 @@ export function whenParked(
       timer.cancel();
       resolve();
     };
-    const stop = inner.onCommit((served) => {
+    const stop = commits.onCommit((served) => {
       for (const { service, diversion } of served) {
         if (diversion?.kind !== 'accept') awaited.delete(service);
       }

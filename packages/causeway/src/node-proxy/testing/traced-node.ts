@@ -14,7 +14,7 @@ import {
 import type { Ruleset } from '@causeway/nftables/model/ruleset';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import { AddressClaims } from '../address-claims.ts';
-import type { Diversion } from '../service-proxy.ts';
+import type { Diversion } from '../served-service.ts';
 import { translateService, type NodeContext } from '../translate-service.ts';
 
 export const nodeAddress = '192.168.1.10';

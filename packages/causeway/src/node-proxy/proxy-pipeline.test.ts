@@ -6,9 +6,13 @@ import { MemoryDriver } from '@causeway/nftables/drivers/memory-driver';
 import { discardLog } from '@causeway/base/observability/log';
 import { systemClock } from '@causeway/base/time/clock';
 import { noMetrics } from '@causeway/base/observability/metrics';
-import { BaseProxy } from './base-proxy.ts';
-import type { ServedService } from './service-proxy.ts';
+import { idledAt } from '../idling/annotations.ts';
+import { ProxyPipeline } from './proxy-pipeline.ts';
+import { ProxyProgress } from './proxy-progress.ts';
+import { ProxyStore } from './proxy-store.ts';
+import type { ServedService } from './served-service.ts';
 import { makeService, makeSlice } from './testing/objects.ts';
+import { StoreWriter } from './testing/store-writer.ts';
 
 const settings = {
   table: 'causeway-proxy',
@@ -27,6 +31,10 @@ const node = {
   knowsInsiders: true,
 };
 
+const marked = makeService({
+  metadata: { ...makeService().metadata, annotations: { [idledAt]: 'now' } },
+});
+
 /** Starts a proxy on an in-memory kernel, and returns a function that waits for its next transaction. */
 function start(
   reportLost: (text: string) => void = () => {},
@@ -38,12 +46,16 @@ function start(
     forget: () => Promise.resolve(0),
     deleteStaleEntries,
   };
-  const proxy = new BaseProxy({
+  const store = new ProxyStore({ node, clock: systemClock, log: discardLog });
+  const objects = new StoreWriter(store);
+  const pipeline = new ProxyPipeline({
+    store,
     driver,
     connections,
     layout: settings,
-    node,
     pace,
+    progress: new ProxyProgress(systemClock, noMetrics),
+    idling: { graceMs: 60_000, logGroup: 9, listen: () => Promise.resolve(undefined) },
     clock: systemClock,
     log: discardLog,
     metrics: noMetrics,
@@ -58,12 +70,12 @@ function start(
   const stop = new AbortController();
   const committed = () =>
     new Promise<readonly ServedService[]>((resolve) => {
-      const end = proxy.onCommit((served) => {
+      const end = pipeline.onCommit((served) => {
         end();
         resolve(served);
       });
     });
-  const running = proxy.run(stop.signal);
+  const running = pipeline.run(stop.signal);
   const connect = (destination: string, destinationPort: number) =>
     driver.trace(
       {
@@ -79,16 +91,16 @@ function start(
     stop.abort();
     await running;
   };
-  return { driver, proxy, committed, connect, end };
+  return { driver, store, objects, pipeline, committed, connect, end };
 }
 
-describe('BaseProxy', () => {
+describe('ProxyPipeline', () => {
   it('notifies of held Services at once, and of served ones after the stale conntrack entries are deleted', async () => {
     const forgotten = Promise.withResolvers<number>();
-    const { proxy, end } = start(undefined, () => forgotten.promise);
+    const { objects, pipeline, end } = start(undefined, () => forgotten.promise);
     const reported: string[] = [];
     const all = new Promise<void>((resolve) =>
-      proxy.onCommit((served) => {
+      pipeline.onCommit((served) => {
         reported.push(served.map(({ service }) => service).join());
         if (reported.length === 1) forgotten.resolve(0);
         else resolve();
@@ -96,27 +108,27 @@ describe('BaseProxy', () => {
     );
     for (const name of ['awake', 'asleep']) {
       const clusterIP = name === 'awake' ? '10.96.0.1' : '10.96.0.2';
+      const annotations = name === 'asleep' ? { [idledAt]: 'now' } : {};
       const service = makeService({
-        metadata: { namespace: 'default', name },
+        metadata: { namespace: 'default', name, annotations },
         spec: { clusterIP },
       });
-      proxy.setService(service);
+      objects.setService(service);
     }
-    proxy.divert('default/asleep', { kind: 'park', logGroup: 7 });
-    proxy.synced();
+    objects.synced();
     await all;
     expect(reported).toEqual(['default/asleep', 'default/awake']);
     await end();
   });
 
   it('writes nothing before it is synced, then everything at once', async () => {
-    const { driver, proxy, committed, connect, end } = start();
-    proxy.setService(makeService());
-    proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
+    const { driver, objects, committed, connect, end } = start();
+    objects.setService(makeService());
+    objects.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
     await Promise.resolve();
     expect(await driver.read()).toBeUndefined();
     const first = committed();
-    proxy.synced();
+    objects.synced();
     const [served] = await first;
     expect(served).toMatchObject({ service: 'shop/web', diversion: undefined });
     expect(served?.targets).toMatchObject([{ port: 'TCP/80' }]);
@@ -128,28 +140,26 @@ describe('BaseProxy', () => {
   });
 
   it('switches between endpoints and a diversion in one transaction', async () => {
-    const { proxy, committed, connect, end } = start();
-    proxy.setService(makeService());
-    proxy.divert('shop/web', { kind: 'park', logGroup: 9 });
+    const { objects, committed, connect, end } = start();
+    objects.setService(marked);
     let next = committed();
-    proxy.synced();
+    objects.synced();
     await next;
     expect(connect('10.96.0.1', 80).outcome).toBe('dropped');
     expect(connect('10.96.0.1', 80).steps.map(({ rule }) => rule)).toContain('log group 9');
     next = committed();
-    proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
-    proxy.divert('shop/web', undefined);
+    objects.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
     expect(await next).toMatchObject([{ service: 'shop/web', diversion: undefined }]);
     expect(connect('10.96.0.1', 80).packet.destination).toBe('10.1.0.1');
     await end();
   });
 
   it('takes over the rules of an earlier process and repairs differences', async () => {
-    const { driver, proxy, committed, connect, end } = start();
+    const { driver, objects, committed, connect, end } = start();
     driver.interfere([{ op: 'add-table' }, { op: 'add-chain', chain: 'stranger' }]);
-    proxy.setService(makeService());
+    objects.setService(makeService());
     const first = committed();
-    proxy.synced();
+    objects.synced();
     await first;
     expect((await driver.read())?.chains.has('stranger')).toBe(false);
     expect(connect('10.96.0.1', 80).outcome).toBe('rejected');
@@ -157,46 +167,45 @@ describe('BaseProxy', () => {
   });
 
   it('compares all rules after a failed transaction, and then serves the change', async () => {
-    const { driver, proxy, committed, connect, end } = start();
+    const { driver, objects, committed, connect, end } = start();
     let next = committed();
-    proxy.setService(makeService());
-    proxy.synced();
+    objects.setService(makeService());
+    objects.synced();
     await next;
     // The table is removed, so the next change can't be applied.
     driver.interfere([{ op: 'remove-table' }]);
     next = committed();
-    proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
+    objects.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
     expect(await next).toMatchObject([{ service: 'shop/web' }]);
     expect(connect('10.96.0.1', 80).packet.destination).toBe('10.1.0.1');
     await end();
   });
 
   it('notifies of a deleted Service although the transaction of its deletion failed', async () => {
-    const { driver, proxy, committed, end } = start();
+    const { driver, objects, committed, end } = start();
     let next = committed();
-    proxy.setService(makeService());
-    proxy.synced();
+    objects.setService(makeService());
+    objects.synced();
     await next;
     driver.interfere([{ op: 'remove-table' }]);
     next = committed();
-    proxy.removeService('shop/web');
+    objects.removeService('shop/web');
     expect(await next).toMatchObject([{ service: 'shop/web', targets: [] }]);
     await end();
   });
 
   it('notifies of a Service that gets the address of a deleted Service', async () => {
-    const { proxy, committed, end } = start();
-    const made = (name: string, creationTimestamp: string) =>
-      makeService({ metadata: { namespace: 'shop', name, creationTimestamp } });
-    proxy.setService(made('older', '2026-01-01T00:00:00Z'));
-    proxy.setService(made('younger', '2026-02-01T00:00:00Z'));
-    proxy.divert('shop/younger', { kind: 'park', logGroup: 9 });
+    const { objects, pipeline, committed, end } = start();
+    const made = (name: string, creationTimestamp: string, annotations = {}) =>
+      makeService({ metadata: { namespace: 'shop', name, creationTimestamp, annotations } });
+    objects.setService(made('older', '2026-01-01T00:00:00Z'));
+    objects.setService(made('younger', '2026-02-01T00:00:00Z', { [idledAt]: 'now' }));
     const next = committed();
-    proxy.synced();
+    objects.synced();
     await next;
     const reported: ServedService[] = [];
-    proxy.onCommit((served) => void reported.push(...served));
-    proxy.removeService('shop/older');
+    pipeline.onCommit((served) => void reported.push(...served));
+    objects.removeService('shop/older');
     await expect.poll(() => reported.length, { timeout: 120_000 }).toBe(2);
     expect(reported).toMatchObject([
       { service: 'shop/younger', diversion: { kind: 'park' }, targets: [{ port: 'TCP/80' }] },
@@ -206,62 +215,61 @@ describe('BaseProxy', () => {
   });
 
   it('repairs a foreign change of the table after doubt()', async () => {
-    const { driver, proxy, committed, connect, end } = start();
+    const { driver, objects, pipeline, committed, connect, end } = start();
     let next = committed();
-    proxy.setService(makeService());
-    proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
-    proxy.synced();
+    objects.setService(makeService());
+    objects.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
+    objects.synced();
     await next;
     driver.interfere([{ op: 'flush-set', set: 'services4' }]);
     expect(connect('10.96.0.1', 80).outcome).toBe('dropped');
     next = committed();
-    proxy.doubt();
+    pipeline.doubt();
     await next;
     expect(connect('10.96.0.1', 80).packet.destination).toBe('10.1.0.1');
     await end();
   });
 
   it('applies a change of the node', async () => {
-    const { proxy, committed, connect, end } = start();
+    const { store, objects, committed, connect, end } = start();
     const spec = { type: 'NodePort' as const, ports: [{ port: 80, nodePort: 30_080 }] };
-    proxy.setService(makeService({ spec }));
-    proxy.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
+    objects.setService(makeService({ spec }));
+    objects.setSlice(makeSlice({ addresses: ['10.1.0.1'] }));
     let next = committed();
-    proxy.synced();
+    objects.synced();
     await next;
     expect(connect('192.168.1.10', 30_080).packet.destination).toBe('192.168.1.10');
     next = committed();
-    proxy.setNode({ ...node, nodePortAddresses: [address('192.168.1.10')] });
+    store.node = { ...node, nodePortAddresses: [address('192.168.1.10')] };
     await next;
     expect(connect('192.168.1.10', 30_080).packet.destination).toBe('10.1.0.1');
     await end();
   });
 
   it('ends with the same rules in any order of changes', async () => {
-    const steps: ((proxy: BaseProxy) => void)[] = [
-      (proxy) => proxy.setService(makeService()),
-      (proxy) => proxy.setService(makeService({ spec: { ports: [{ port: 81 }] } })),
-      (proxy) => proxy.setSlice(makeSlice({ name: 'a', addresses: ['10.1.0.1'] })),
-      (proxy) => proxy.setSlice(makeSlice({ name: 'b', addresses: ['10.1.0.2'] })),
-      (proxy) => proxy.divert('shop/web', { kind: 'park', logGroup: 9 }),
+    const steps: ((objects: StoreWriter) => void)[] = [
+      (objects) => objects.setService(makeService()),
+      (objects) => objects.setService(makeService({ spec: { ports: [{ port: 81 }] } })),
+      (objects) => objects.setSlice(makeSlice({ name: 'a', addresses: ['10.1.0.1'] })),
+      (objects) => objects.setSlice(makeSlice({ name: 'b', addresses: ['10.1.0.2'] })),
+      (objects) => objects.setService(marked),
     ];
-    const finish = (proxy: BaseProxy) => {
-      proxy.removeSlice('shop/a');
-      proxy.setService(makeService());
-      proxy.divert('shop/web', undefined);
-      proxy.setSlice(makeSlice({ name: 'b', addresses: ['10.1.0.2', '10.1.0.3'] }));
+    const finish = (objects: StoreWriter) => {
+      objects.removeSlice('shop/a');
+      objects.setService(makeService());
+      objects.setSlice(makeSlice({ name: 'b', addresses: ['10.1.0.2', '10.1.0.3'] }));
     };
     await fc.assert(
       fc.asyncProperty(fc.shuffledSubarray(steps), async (order) => {
-        const { driver, proxy, committed, end } = start();
+        const { driver, objects, committed, end } = start();
         const next = committed();
-        proxy.synced();
+        objects.synced();
         await next;
         for (const step of order) {
-          step(proxy);
+          step(objects);
           await Promise.resolve();
         }
-        finish(proxy);
+        finish(objects);
         const keys = async (set: string) => [
           ...((await driver.read())?.sets.get(set)?.elements.keys() ?? []),
         ];
@@ -275,29 +283,29 @@ describe('BaseProxy', () => {
 
   it('gives an address that two Services request to the older one, and to the other after its deletion', async () => {
     const reported: string[] = [];
-    const { proxy, committed, connect, end } = start((text) => reported.push(text));
+    const { objects, committed, connect, end } = start((text) => reported.push(text));
     const shared = { spec: { clusterIP: '10.96.0.9', ports: [{ port: 80 }] } };
     const made = (name: string, creationTimestamp: string) =>
       makeService({ ...shared, metadata: { namespace: 'shop', name, creationTimestamp } });
-    proxy.setService(made('younger', '2026-02-01T00:00:00Z'));
-    proxy.setService(made('older', '2026-01-01T00:00:00Z'));
+    objects.setService(made('younger', '2026-02-01T00:00:00Z'));
+    objects.setService(made('older', '2026-01-01T00:00:00Z'));
     const younger = 'younger 10.96.0.9 shop/older';
-    proxy.setSlice(makeSlice({ service: 'younger', addresses: ['10.1.0.1'] }));
-    proxy.setSlice(makeSlice({ service: 'older', addresses: ['10.1.0.2'] }));
+    objects.setSlice(makeSlice({ service: 'younger', addresses: ['10.1.0.1'] }));
+    objects.setSlice(makeSlice({ service: 'older', addresses: ['10.1.0.2'] }));
     let next = committed();
-    proxy.synced();
+    objects.synced();
     await next;
     expect(connect('10.96.0.9', 80).packet.destination).toBe('10.1.0.2');
     expect(reported).toEqual([younger]);
     next = committed();
-    proxy.setService(made('younger', '2026-02-01T00:00:00Z'));
-    proxy.removeService('shop/older');
+    objects.setService(made('younger', '2026-02-01T00:00:00Z'));
+    objects.removeService('shop/older');
     await next;
     expect(connect('10.96.0.9', 80).packet.destination).toBe('10.1.0.1');
     expect(reported).toEqual([younger]);
     next = committed();
     // The younger Service loses the address because of this change alone.
-    proxy.setService(made('older', '2026-01-01T00:00:00Z'));
+    objects.setService(made('older', '2026-01-01T00:00:00Z'));
     await next;
     expect(reported).toEqual([younger, younger]);
     await end();

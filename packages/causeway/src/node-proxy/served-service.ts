@@ -1,25 +1,5 @@
 import type { Port, Protocol } from '@causeway/base/address/port';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
-import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
-
-/**
- * Input of a service proxy: states, not events. Only the last state of an object counts, in any order.
- * Wrappers implement this and pass on a filtered state, so they can be nested: egress firewall around idle
- * switch around base proxy.
- *
- * Calls are synchronous and cheap. Changes in one turn of the event loop take effect together.
- */
-export interface ServiceProxy {
-  setService(service: Service): void;
-  /** `namespace/name`. */
-  removeService(key: string): void;
-  setSlice(slice: EndpointSlice): void;
-  /** `namespace/name` of the slice. */
-  removeSlice(key: string): void;
-  /** All initial objects have been passed. Rules are not written before. */
-  synced(): void;
-}
 
 /**
  * Where the connections to a Service go instead of to its endpoints.
@@ -45,15 +25,9 @@ export function holdingOf(diversion: Diversion | undefined): Holding | undefined
   return diversion?.kind === 'replay' ? undefined : diversion;
 }
 
-/** The base proxy's interface for the idle switch: both sides of the switch are one ruleset. */
-export interface DivertibleProxy extends ServiceProxy {
-  /**
-   * Diverts all addresses and ports of a Service, or serves it again (undefined). Takes effect in the same
-   * transaction as other changes in this turn of the event loop, so that there is no state between. Kept for
-   * a Service that is not known yet.
-   */
-  divert(service: string, diversion: Diversion | undefined): void;
-  /** Called after each transaction, in order. Returns a function that unsubscribes. */
+/** Publishes the state of the kernel. */
+export interface CommitSource {
+  /** Calls the listener after each transaction, in order. Returns a function that unsubscribes. */
   onCommit(listener: (served: readonly ServedService[]) => void): () => void;
 }
 

@@ -3,9 +3,13 @@ import { holdAnnotation, idledAt } from '../../idling/annotations.ts';
 import type { Service, ServiceSpec } from '@causeway/kubernetes/objects/core-objects';
 import { gatewayLayerAnnotation } from '../../services/backend-layer.ts';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
-import type { Diversion, DivertibleProxy } from '../service-proxy.ts';
+import { discardLog } from '@causeway/base/observability/log';
+import { ProxyStore } from '../proxy-store.ts';
+import { planService } from '../service-plan.ts';
 import { makeService, makeSlice } from '../testing/objects.ts';
-import { IdleSwitch } from './idle-switch.ts';
+import { StoreWriter } from '../testing/store-writer.ts';
+import { tracedNode } from '../testing/traced-node.ts';
+import { startReplay, type IdlingDecision } from './decide-idling.ts';
 
 const key = 'shop/web';
 const metadata = { namespace: 'shop', name: 'web', uid: 'one' };
@@ -23,55 +27,79 @@ const leaving = (name: string) =>
     ],
   });
 
-function start() {
-  const clock = new SimulatedClock();
-  let diversion: Diversion | undefined;
-  let committed = () => {};
-  const said: string[] = [];
-  const inner: DivertibleProxy = {
-    setService: () => said.push('service'),
-    removeService: () => said.push('no service'),
-    setSlice: () => said.push('slice'),
-    removeSlice: () => said.push('no slice'),
-    synced: () => said.push('synced'),
-    divert(_, to) {
-      diversion = to;
-      said.push(to === undefined ? 'serve' : to.kind);
-    },
-    onCommit(listener) {
-      committed = () =>
-        listener([{ service: key, diversion, targets: [], healthCheck: undefined }]);
-      return () => {};
-    },
-  };
-  const idle = new IdleSwitch({
-    inner,
-    holdingFor: (_, way) =>
-      way === 'park'
-        ? { kind: 'park', logGroup: 1 }
-        : { kind: 'accept', listeners: new Map(), logGroup: 1 },
-    graceMs: 60_000,
-    clock,
-  });
-  return { idle, clock, said, commit: () => committed(), state: () => diversion?.kind ?? 'serve' };
+const graceMs = 60_000;
+
+/** Decides after each change, as if each had its own transaction. */
+class Idling {
+  readonly clock = new SimulatedClock();
+  readonly objects: StoreWriter;
+  #decision: IdlingDecision = { state: undefined, recheckAt: undefined };
+  #isEnding = false;
+
+  constructor() {
+    const store = new ProxyStore({ node: tracedNode, clock: this.clock, log: discardLog });
+    this.objects = new StoreWriter(store);
+    store.onChange(() => this.#decide());
+  }
+
+  /** The way in which connections go now. */
+  get way(): string {
+    const { state } = this.#decision;
+    if (state === undefined) return 'serve';
+    return state.kind === 'held' ? state.way : 'replay';
+  }
+
+  /** The kernel has the rules of the last decision. */
+  commit(): void {
+    const { state } = this.#decision;
+    if (state?.kind !== 'replaying' || state.servedAt !== undefined) return;
+    this.#decision = startReplay(state, this.clock.monotonic());
+  }
+
+  end(): void {
+    this.#isEnding = true;
+    this.#decide();
+  }
+
+  /** Decides again at the times that decisions ask for. */
+  async advance(ms: number): Promise<void> {
+    const end = this.clock.monotonic() + ms;
+    for (
+      let at = this.#decision.recheckAt;
+      at !== undefined && at <= end;
+      at = this.#decision.recheckAt
+    ) {
+      await this.clock.advance(at - this.clock.monotonic());
+      this.#decide();
+    }
+    await this.clock.advance(end - this.clock.monotonic());
+  }
+
+  #decide(): void {
+    const before = this.#decision.state;
+    const now = this.clock.monotonic();
+    const state = this.objects.store.stateOf(key);
+    const context = { before, now, graceMs, isEnding: this.#isEnding };
+    this.#decision = planService(state, context).idling;
+  }
 }
 
-type Step = (idle: IdleSwitch) => void;
+type Step = (objects: StoreWriter) => void;
 const set =
   (service: Service): Step =>
-  (idle) =>
-    idle.setService(service);
+  (objects) =>
+    objects.setService(service);
 const slice =
   (object: ReturnType<typeof makeSlice>): Step =>
-  (idle) =>
-    idle.setSlice(object);
+  (objects) =>
+    objects.setSlice(object);
 const gone =
   (name: string): Step =>
-  (idle) =>
-    idle.removeSlice(`shop/${name}`);
-const deleted: Step = (idle) => idle.removeService(key);
+  (objects) =>
+    objects.removeSlice(`shop/${name}`);
+const deleted: Step = (objects) => objects.removeService(key);
 
-describe('the idle switch, in any order of changes', () => {
+describe('the decision on an idle Service, in any order of changes', () => {
   it.each<[string, Step[], string]>([
     ['a Service that is awake', [set(awake), slice(ready('a'))], 'serve'],
     ['empty, without the idle annotation', [set(awake)], 'serve'],
@@ -123,9 +151,9 @@ describe('the idle switch, in any order of changes', () => {
       'accept',
     ],
   ])('%s', (_, steps, expected) => {
-    const { idle, state } = start();
-    for (const step of steps) step(idle);
-    expect(state()).toBe(expected);
+    const idling = new Idling();
+    for (const step of steps) step(idling.objects);
+    expect(idling.way).toBe(expected);
   });
 
   describe('with several ports or families', () => {
@@ -160,58 +188,62 @@ describe('the idle switch, in any order of changes', () => {
       ['IPv4 alone is ready', [set(dual), slice(ready('four'))], 'park'],
       ['both families are ready', [set(dual), slice(ready('four')), slice(six)], 'serve'],
     ])('%s', (_, steps, expected) => {
-      const { idle, state } = start();
-      for (const step of steps) step(idle);
-      expect(state()).toBe(expected);
+      const idling = new Idling();
+      for (const step of steps) step(idling.objects);
+      expect(idling.way).toBe(expected);
     });
 
     it('holds a port that no endpoint serves no longer than the grace period', async () => {
-      const { idle, clock, state } = start();
-      idle.setService(twoPorts);
-      idle.setSlice(http);
-      idle.setService(makeService({ metadata, spec: { ports } }));
-      expect(state()).toBe('park');
-      await clock.advance(60_000);
-      expect(state()).toBe('serve');
+      const idling = new Idling();
+      const { objects } = idling;
+      objects.setService(twoPorts);
+      objects.setSlice(http);
+      objects.setService(makeService({ metadata, spec: { ports } }));
+      expect(idling.way).toBe('park');
+      await idling.advance(60_000);
+      expect(idling.way).toBe('serve');
     });
   });
 
   it('stops holding after the grace period without another change', async () => {
-    const { idle, clock, state } = start();
-    idle.setService(marked());
-    idle.setService(awake);
-    await clock.advance(59_999);
-    expect(state()).toBe('park');
-    await clock.advance(1);
-    expect(state()).toBe('serve');
+    const idling = new Idling();
+    const { objects } = idling;
+    objects.setService(marked());
+    objects.setService(awake);
+    await idling.advance(59_999);
+    expect(idling.way).toBe('park');
+    await idling.advance(1);
+    expect(idling.way).toBe('serve');
   });
 
   it('counts the grace period from the removal of the annotation, not from the last change', async () => {
-    const { idle, clock, state } = start();
-    idle.setService(marked());
-    idle.setService(awake);
-    await clock.advance(40_000);
-    idle.setSlice(unready('a'));
-    await clock.advance(20_000);
-    expect(state()).toBe('serve');
+    const idling = new Idling();
+    const { objects } = idling;
+    objects.setService(marked());
+    objects.setService(awake);
+    await idling.advance(40_000);
+    objects.setSlice(unready('a'));
+    await idling.advance(20_000);
+    expect(idling.way).toBe('serve');
   });
 
   describe('where gateways send directly to pods', () => {
     const behindGateways = marked({ [gatewayLayerAnnotation]: 'Pod' });
 
     it('external clients keep their address while packets are replayed, and a short time after', async () => {
-      const { idle, clock, commit, state } = start();
-      idle.setService(behindGateways);
-      commit();
-      idle.setSlice(ready('a'));
-      await clock.advance(60_000);
-      expect(state()).toBe('replay');
-      commit();
-      await clock.advance(6_000);
-      commit();
-      expect(state()).toBe('replay');
-      await clock.advance(4_000);
-      expect(state()).toBe('serve');
+      const idling = new Idling();
+      const { objects } = idling;
+      objects.setService(behindGateways);
+      idling.commit();
+      objects.setSlice(ready('a'));
+      await idling.advance(60_000);
+      expect(idling.way).toBe('replay');
+      idling.commit();
+      await idling.advance(6_000);
+      idling.commit();
+      expect(idling.way).toBe('replay');
+      await idling.advance(4_000);
+      expect(idling.way).toBe('serve');
     });
 
     it.each<[string, Step[], string]>([
@@ -219,59 +251,40 @@ describe('the idle switch, in any order of changes', () => {
       ['deleted during the replay', [deleted], 'serve'],
       ['loses its annotation during the replay', [set(awake)], 'replay'],
     ])('%s', async (_, steps, expected) => {
-      const { idle, clock, commit, state } = start();
-      idle.setService(behindGateways);
-      idle.setSlice(ready('a'));
-      commit();
-      for (const step of steps) step(idle);
-      expect(state()).toBe(expected);
-      await clock.advance(60_000);
-      expect(state()).toBe(expected === 'replay' ? 'serve' : expected);
+      const idling = new Idling();
+      const { objects } = idling;
+      objects.setService(behindGateways);
+      objects.setSlice(ready('a'));
+      idling.commit();
+      for (const step of steps) step(objects);
+      expect(idling.way).toBe(expected);
+      await idling.advance(60_000);
+      expect(idling.way).toBe(expected === 'replay' ? 'serve' : expected);
     });
 
     it('nothing is replayed for a Service that is accepted or not served', async () => {
-      const accepting = start();
-      accepting.idle.setService(
+      const accepting = new Idling();
+      accepting.objects.setService(
         marked({ [gatewayLayerAnnotation]: 'Pod', [holdAnnotation]: 'accept' }),
       );
-      accepting.idle.setSlice(ready('a'));
-      expect(accepting.state()).toBe('serve');
-      const empty = start();
-      empty.idle.setService(behindGateways);
-      empty.idle.setService(awake);
-      await empty.clock.advance(60_000);
-      expect(empty.state()).toBe('serve');
+      accepting.objects.setSlice(ready('a'));
+      expect(accepting.way).toBe('serve');
+      const empty = new Idling();
+      empty.objects.setService(behindGateways);
+      empty.objects.setService(awake);
+      await empty.advance(60_000);
+      expect(empty.way).toBe('serve');
     });
   });
 
   it('parks accepted Services when the proxy is about to end', () => {
-    const { idle, said, state } = start();
+    const idling = new Idling();
     const accepted = marked({ [holdAnnotation]: 'accept' });
-    idle.setService(accepted);
-    expect(idle.parkAccepted()).toEqual([key]);
-    idle.setService(accepted);
-    expect(state()).toBe('park');
-    expect(said.filter((word) => word === 'park')).toHaveLength(1);
-    expect(idle.parkAccepted()).toEqual([]);
-  });
-
-  it('passes on each change together with its diversion', () => {
-    const { idle, said } = start();
-    idle.setService(marked());
-    idle.setSlice(ready('a'));
-    idle.removeSlice('shop/a');
-    idle.removeService(key);
-    idle.synced();
-    expect(said).toEqual([
-      ...['service', 'park', 'slice', 'serve', 'no slice', 'park', 'no service', 'serve', 'synced'],
-    ]);
-  });
-
-  it('sends nothing twice', () => {
-    const { idle, said } = start();
-    idle.setService(marked());
-    idle.setService(marked());
-    idle.setSlice(unready('a'));
-    expect(said.filter((word) => word === 'park')).toHaveLength(1);
+    idling.objects.setService(accepted);
+    expect(idling.way).toBe('accept');
+    idling.end();
+    expect(idling.way).toBe('park');
+    idling.objects.setService(accepted);
+    expect(idling.way).toBe('park');
   });
 });

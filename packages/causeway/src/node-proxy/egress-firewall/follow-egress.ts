@@ -1,30 +1,24 @@
 import type { Prefix } from '@causeway/base/address/prefix';
-import type { KubeClient } from '@causeway/kubernetes/client/client';
-import type { EventRecorder } from '@causeway/kubernetes/events/event-recorder';
-import { isServed } from '@causeway/kubernetes/objects/is-served';
-import { keyOf } from '@causeway/kubernetes/objects/object';
-import { withSlimMetadata } from '@causeway/kubernetes/cache/projection';
-import { Reflector } from '@causeway/kubernetes/cache/reflector';
-import { Store, whenSynced } from '@causeway/kubernetes/cache/store';
-import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
-import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import { sleep, type Clock } from '@causeway/base/time/clock';
 import { whenAborted } from '@causeway/base/time/when-aborted';
-import type { ServiceProxy } from '../service-proxy.ts';
-import { EgressFirewall } from './egress-firewall.ts';
+import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import { Reflector } from '@causeway/kubernetes/cache/reflector';
+import { whenSynced } from '@causeway/kubernetes/cache/store';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
+import { isServed } from '@causeway/kubernetes/objects/is-served';
+import type { ProxyStore } from '../proxy-store.ts';
 import { egressNetworkPolicies, type EgressNetworkPolicy } from './egress-network-policy.ts';
+import { parseEgressPolicy, type EgressPolicy } from './egress-rules.ts';
 import { followPodNetworks } from './follow-pod-networks.ts';
 import { NameWatcher, type ResolveName } from './name-watcher.ts';
-import { SyncGate } from './sync-gate.ts';
 
-export interface EgressFilterOptions {
-  readonly inner: ServiceProxy;
+export interface FollowEgressOptions {
+  readonly store: ProxyStore;
   readonly client: KubeClient;
-  readonly recorder: EventRecorder;
   /** If empty, the pod networks of all nodes. */
   readonly clusterNetworks: readonly Prefix[];
-  readonly exemptNamespaces: readonly string[];
   readonly resolve: ResolveName;
   readonly clock: Clock;
   readonly log: Log;
@@ -33,91 +27,81 @@ export interface EgressFilterOptions {
 
 const absentCheckMs = 30_000;
 
-/** The egress firewall with its inputs: the policies of the cluster, and DNS. */
-export class EgressFilter {
-  /** Send Services and slices to this proxy instead of the inner proxy. */
-  readonly proxy: ServiceProxy;
-  readonly #options: EgressFilterOptions;
-  readonly #firewall: EgressFirewall;
+/** Writes the inputs of the egress firewall to the store: policies, cluster networks, and addresses of names. */
+export class EgressFollower {
+  readonly #options: FollowEgressOptions;
   readonly #names: NameWatcher;
-  readonly #gate: SyncGate;
+  readonly #known = Promise.withResolvers<void>();
   /** Undefined until the nodes are known. */
   #networks: readonly Prefix[] | undefined;
   readonly #networksKnown = Promise.withResolvers<void>();
 
-  constructor(options: EgressFilterOptions) {
-    const { inner, clock, log, recorder } = options;
+  constructor(options: FollowEgressOptions) {
+    const { store, clock, log, resolve } = options;
     this.#options = options;
-    this.#gate = new SyncGate(inner);
     this.#names = new NameWatcher({
       clock,
       log,
-      resolve: options.resolve,
-      onChange: (name) => this.#firewall.nameChanged(name),
+      resolve,
+      onChange: (name, addresses) => store.setAddresses(name, addresses),
     });
-    this.#firewall = new EgressFirewall({
-      ...options,
-      inner: this.#gate,
-      exemptNamespaces: new Set(options.exemptNamespaces),
-      addressesOf: (name) => this.#names.addressesOf(name),
-      watchNames: (names) => this.#names.watch(names),
-      reportHidden: (service, message) =>
-        recorder.recordAbout(service, { reason: 'EgressDenied', message }),
-    });
-    this.proxy = this.#firewall;
     if (options.clusterNetworks.length > 0) this.#setNetworks(options.clusterNetworks);
+  }
+
+  /** Resolves when the policies are known and each name has been resolved once, or has failed to. */
+  get known(): Promise<void> {
+    return this.#known.promise;
   }
 
   #setNetworks(networks: readonly Prefix[]): void {
     this.#networks = networks;
-    this.#firewall.setClusterNetworks(networks);
+    this.#options.store.setClusterNetworks(networks);
     this.#networksKnown.resolve();
   }
 
-  /**
-   * Runs until the signal fires. Rules are written only after the policies are known and each name has been
-   * resolved once.
-   */
+  /** Follows the inputs until the signal fires. */
   async run(signal: AbortSignal): Promise<void> {
-    const { client, clock, log, metrics } = this.#options;
+    const { store, client, clock, log, metrics } = this.#options;
     if (!(await this.#areServed(signal))) {
       log.info({}, 'the cluster has no EgressNetworkPolicies: nothing is hidden');
-      this.#gate.open();
+      this.#known.resolve();
       do await sleep(clock, absentCheckMs, signal);
       while (!(await this.#areServed(signal)));
     }
-    const store = new Store<EgressNetworkPolicy>({ log });
-    store.onChange((change) => {
-      if (change.type === 'deleted') this.#firewall.removePolicy(change.key);
-      else this.#firewall.setPolicy(change.after);
-      if (change.type === 'added') this.#warnIfBlind(change.key);
+    const stop = store.policies.onChange(({ type, key }) => {
+      this.#names.watch(store.names());
+      if (type === 'added') this.#warnIfBlind(key);
     });
-    const reflector = new Reflector({
+    const reflector = new Reflector<EgressNetworkPolicy, EgressPolicy, 'namespace'>({
       client,
       clock,
       log,
       metrics,
-      store,
+      store: store.policies,
       resource: egressNetworkPolicies,
-      projection: withSlimMetadata<EgressNetworkPolicy>,
+      projection: parseEgressPolicy,
     });
     try {
       await supervise(signal, {
         policies: (inner) => reflector.run(inner),
         ...this.#networkLoops(),
-        'initial sync': async (inner) => {
-          await whenSynced([store], inner);
-          const stopped = whenAborted(inner);
-          await Promise.race([this.#networksKnown.promise, stopped]);
-          for (const policy of store.values()) this.#warnIfBlind(keyOf(policy));
-          await this.#names.tried();
-          this.#gate.open();
-          await stopped;
-        },
+        'initial sync': (inner) => this.#untilKnown(inner),
       });
     } finally {
+      stop();
       this.#names.close();
     }
+  }
+
+  async #untilKnown(signal: AbortSignal): Promise<void> {
+    const { policies } = this.#options.store;
+    await whenSynced([policies], signal);
+    const stopped = whenAborted(signal);
+    await Promise.race([this.#networksKnown.promise, stopped]);
+    for (const { key } of policies.values()) this.#warnIfBlind(key);
+    await this.#names.tried();
+    this.#known.resolve();
+    await stopped;
   }
 
   /**
@@ -157,7 +141,7 @@ export class EgressFilter {
     if (this.#networks === undefined || this.#networks.length > 0) return;
     this.#options.log.error(
       { policy },
-      'nothing says which networks are the cluster’s, so this EgressNetworkPolicy is held against pods too: set egressFirewall.clusterNetworks',
+      'the networks of the cluster are unknown, so this EgressNetworkPolicy applies to pods too: set egressFirewall.clusterNetworks',
     );
   }
 }
