@@ -1,10 +1,7 @@
 import type { Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { LayoutChange, RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
-import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
-import type { Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
-import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { SerialQueue } from '@causeway/base/work/serial-queue';
 import type { RemovalConfirmation } from '../protocol/removal-confirmation.ts';
@@ -23,6 +20,7 @@ import {
   toWholeLayout,
 } from './apply/layout-input.ts';
 import type { RulesetWriter } from './apply/ruleset-writer.ts';
+import { ConntrackCleanup, type ConntrackCleanupOptions } from './conntrack-cleanup.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
 import type { Overrides } from './overrides.ts';
 import type { EndpointKey } from '../protocol/endpoint.ts';
@@ -32,7 +30,7 @@ import { recordUndo, type StateStore, type Stored } from './store/state-store.ts
 import type { Rejection } from '../protocol/rejection.ts';
 import type { Update } from '../protocol/update.ts';
 
-export interface GatewayOptions {
+export interface GatewayOptions extends ConntrackCleanupOptions {
   readonly ruleset: RulesetWriter;
   readonly mover: Announcer;
   readonly store: StateStore;
@@ -41,19 +39,11 @@ export interface GatewayOptions {
   readonly limits: RemovalLimits;
   /** Backends that were unhealthy when the agent ended. They count as unhealthy until a new probe result. */
   readonly unhealthy?: ReadonlySet<Address>;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly metrics: Metrics;
-  /** Deletes connections to removed backends from conntrack. A failure causes no rollback. */
-  deleteConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
-  /** Deletes conntrack entries of these services that lead to none of their current backends. */
-  deleteStaleEntries(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
 }
 
 const applyLimitMs = 60_000;
 const longestQueue = 64;
-/** Time for replies to packets that were sent to a removed backend that still serves. */
-const answerWithinMs = 1_000;
 
 /**
  * The configuration that this gateway serves. All changes are serialized here: updates of either API, an
@@ -66,10 +56,11 @@ export class Gateway {
   #unhealthy: ReadonlySet<Address>;
   #isDegraded = true;
   #complaints: readonly Rejection[] = [];
-  readonly #cleanup = new SerialQueue();
+  readonly #cleanup: ConntrackCleanup;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.#cleanup = new ConntrackCleanup(options);
     this.#unhealthy = options.unhealthy ?? new Set();
     const { metrics } = options;
     this.#metrics = {
@@ -186,7 +177,7 @@ export class Gateway {
       const removedEndpoints = await this.#writeUnhealthy(changed, unhealthy, signal);
       this.#unhealthy = unhealthy;
       this.#metrics.unhealthy.set({}, unhealthy.size);
-      this.#deleteConnections(removedEndpoints, signal);
+      this.#cleanup.afterRemoval(removedEndpoints, signal);
     });
   }
 
@@ -260,7 +251,7 @@ export class Gateway {
       stored.holder.commit(step.change);
       recordUndo(stored.undo, step);
       if (applied.wrote) this.#metrics.commits.add({});
-      this.#deleteConnections(applied.removedEndpoints, signal);
+      this.#cleanup.afterRemoval(applied.removedEndpoints, signal);
       return applied.wrote;
     } catch (error) {
       if (error instanceof RollbackFailed) this.#isDegraded = true;
@@ -295,7 +286,7 @@ export class Gateway {
     const layout = toWholeLayout(state, this.#unhealthy);
     await ruleset.replaceAll(layout, signal);
     await mover.announce(wanted, signal);
-    this.#deleteStaleFlows(layout.set, signal);
+    this.#cleanup.afterStart(layout.set, signal);
   }
 
   /** Rewrites the stored file after it has grown. This runs between two queued changes. */
@@ -303,49 +294,6 @@ export class Gateway {
     const { store, stored } = this.#options;
     if (!store.needsCompaction) return;
     await this.#serialQueue.run(() => store.compact(stored.holder.current, stored.undo));
-  }
-
-  /** Runs after the answer, so that the controller doesn't wait for conntrack. */
-  #deleteConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
-    const { clock } = this.#options;
-    const stillThere = removed.filter(({ isStillThere = false }) => isStillThere);
-    this.#deleteNow(
-      removed.filter(({ isStillThere = false }) => !isStillThere),
-      signal,
-    );
-    if (stillThere.length === 0) return;
-    // A node that has parked a connection replays it at this moment, and its reply needs the conntrack entry.
-    clock.timer(answerWithinMs, () => {
-      if (!signal.aborted) this.#deleteNow(stillThere, signal);
-    });
-  }
-
-  /**
-   * Deletes conntrack entries that an earlier process could not delete before it ended. Only UDP, because its
-   * flows have no end: a TCP connection to a removed backend ends alone, and a connection that an idle
-   * Service's node has answered must continue.
-   */
-  #deleteStaleFlows(services: readonly VirtualService[], signal: AbortSignal): void {
-    const endless = services.filter(
-      ({ protocol, dispatch }) => protocol === 'UDP' && dispatch.kind === 'slots',
-    );
-    this.#inBackground(() => this.#options.deleteStaleEntries(endless, signal), signal);
-  }
-
-  #deleteNow(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
-    if (removed.length === 0) return;
-    this.#inBackground(() => this.#options.deleteConnections(removed, signal), signal);
-  }
-
-  #inBackground(work: () => Promise<void>, signal: AbortSignal): void {
-    const { log } = this.#options;
-    this.#cleanup.run(work).catch((error: unknown) => {
-      if (signal.aborted) return;
-      log.warn(
-        { error: CausewayError.from(error) },
-        'conntrack entries of removed endpoints may remain',
-      );
-    });
   }
 
   #report(): void {
