@@ -26,7 +26,22 @@ const refusals: MetricDefinition<'reason'> = {
   labels: ['reason'],
 };
 
-export const allocatorMetricDefinitions = [duration, conflicts, ambiguous, refusals];
+export const sessionMetrics = {
+  putBacks: {
+    kind: 'counter',
+    name: 'causeway_ipam_ledger_put_back_total',
+    help: 'How often this server found that the ledger was put back to an earlier state, and marked its sites as recovering.',
+    labels: [],
+  },
+} as const satisfies Record<string, MetricDefinition>;
+
+export const allocatorMetricDefinitions: readonly MetricDefinition[] = [
+  duration,
+  conflicts,
+  ambiguous,
+  refusals,
+  ...Object.values(sessionMetrics),
+];
 
 export function allocatorMetrics(metrics: Metrics) {
   return {

@@ -49,9 +49,7 @@ async function serve(settings: IpamServerSettings): Promise<void> {
     ),
     signal,
   });
-  readiness.add('ledger', () =>
-    replica.allocator.follower.connected ? undefined : 'the ledger can’t be followed at the moment',
-  );
+  readiness.add('ledger', () => replica.problem());
   const observe = await startObservabilityServer({ ...settings.metrics, metrics, readiness });
   log.info({ url: replica.url, health: observe.url }, 'serving');
   try {
