@@ -27,6 +27,12 @@ const refusals: MetricDefinition<'reason'> = {
 };
 
 export const sessionMetrics = {
+  writable: {
+    kind: 'gauge',
+    name: 'causeway_ipam_ledger_writable',
+    help: '1 if the ledger accepts writes, 0 if it rejects them, for example because its space is used up.',
+    labels: [],
+  },
   putBacks: {
     kind: 'counter',
     name: 'causeway_ipam_ledger_put_back_total',

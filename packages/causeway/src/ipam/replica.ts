@@ -12,6 +12,7 @@ import { LedgerMaintenance } from './maintenance.ts';
 import type { Ledger } from './ledger.ts';
 import { Platforms, type PlatformDrivers } from './platform/platforms.ts';
 import { usageGauges } from './usage.ts';
+import { WriteWatch } from './write-watch.ts';
 
 export interface ReplicaOptions
   extends Pick<ApiOptions, 'host' | 'port' | 'tls' | 'rateLimit' | 'strangerLimit'> {
@@ -34,6 +35,8 @@ export interface Replica {
   readonly done: Promise<void>;
   /** Why this server is not ready; undefined if it is. */
   problem(): string | undefined;
+  /** Why this server can't change anything, although it answers; undefined if it can. */
+  writeProblem(): string | undefined;
   stop(): Promise<void>;
 }
 
@@ -58,11 +61,13 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     sweepEveryMs: options.sweepEveryMs ?? platformSweepMs,
   });
   const stopping = new AbortController();
+  const writes = new WriteWatch({ ledger, clock, log, metrics });
   const session = new LedgerSession({ allocator, clock, log, metrics });
   const loops = {
     follower: (signal: AbortSignal) => allocator.follower.run(signal),
     housekeeper: (signal: AbortSignal) => housekeeper.run(signal),
     platforms: (signal: AbortSignal) => platforms.run(signal),
+    writes: (signal: AbortSignal) => writes.run(signal),
     gauges: (signal: AbortSignal) => keepGauges(allocator, options, signal),
   };
   const done = session.run(loops, stopping.signal);
@@ -83,6 +88,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
       allocator,
       done,
       problem: () => session.problem,
+      writeProblem: () => writes.problem,
       async stop() {
         await api.close();
         stopping.abort();

@@ -50,6 +50,7 @@ async function serve(settings: IpamServerSettings): Promise<void> {
     signal,
   });
   readiness.add('ledger', () => replica.problem());
+  readiness.addDegradation('writes to the ledger', () => replica.writeProblem());
   const observe = await startObservabilityServer({ ...settings.metrics, metrics, readiness });
   log.info({ url: replica.url, health: observe.url }, 'serving');
   try {
