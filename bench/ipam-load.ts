@@ -105,6 +105,7 @@ export function spiedOn(ledger: Ledger): { ledger: Ledger; last(): Transaction |
     identity: (signal) => ledger.identity(signal),
     watch: (prefix, after, signal) => ledger.watch(prefix, after, signal),
     requestProgress: () => ledger.requestProgress(),
+    acceptStore: () => ledger.acceptStore(),
     close: () => ledger.close(),
     commit(transaction, signal) {
       last = transaction;

@@ -11,7 +11,7 @@ export const gatewayAlerts: AlertGroup = {
       for: '1m',
       summary: 'Gateway {{ $labels.instance }} raises the alarm {{ $labels.alarm }}.',
       meaning:
-        'The gateway has found a problem that it can’t fix itself. With `two-masters` or `duplicate-address` some clients reach the wrong machine. With `cut-off`, `bad-health`, `link-down` or `addresses-missing` the gateway serves nothing, and the other one should have taken over. With `degraded` it keeps its applied state and accepts no changes. With `forged-adverts` a machine that is no peer sends VRRP adverts, and the gateway drops them. With `removals-withheld` it applies all additions and changes, and still serves frontends with an unconfirmed removal.',
+        'The gateway has found a problem that it can’t fix itself. With `two-masters` or `duplicate-address` some clients reach the wrong machine. With `cut-off`, `bad-health`, `link-down` or `addresses-missing` the gateway serves nothing, and the other one should have taken over. With `degraded` it keeps its applied state and accepts no changes. With `forged-adverts` a machine that is no peer sends VRRP adverts, and the gateway drops them. With `removals-withheld` it applies all additions and changes, and still serves frontends with an unconfirmed removal. With `state-damaged` it found a damaged file at its start; with `state-not-stored` its disk accepts no writes. In both cases it serves.',
       check: [
         '`causeway agent status -c /etc/causeway/agent.yaml` on the gateway: the column ALARMS has the message.',
         '`journalctl -u causeway-agent -u causeway-keepalived` since the alarm began.',
@@ -24,6 +24,8 @@ export const gatewayAlerts: AlertGroup = {
         '`addresses-missing`: keepalived’s log says why it could not set them; `systemctl restart causeway-keepalived`.',
         '`degraded`: the log names the step that failed; most often another program changes the table `causeway`. The agent tries again every few seconds.',
         '`removals-withheld`: see the alert CausewayRemovalsWithheld.',
+        '`state-damaged`: the message names the file, and the damaged content is beside it as `.damaged-N`. For `accepted`, wait for the controller’s update, within half a minute of the controller’s connection. For `overrides.json`, set the overrides again that you need (`causeway agent freeze`, `drain`), or clear one. Check the disk.',
+        '`state-not-stored`: free space in the state directory, or make its file system writable. The agent stores its state within 10 seconds. Do not reboot the gateway before that.',
         '`link-down`: the message names the link. `ip link show`; check the cable, the switch port and the VLAN.',
         '`bad-health`: the message names the failed check. Fix that; then the gateway takes part again. If a route or an own address is missing, add it with `ip route` or `ip address` as the message names it, and make the machine’s network configuration persistent.',
       ],

@@ -27,6 +27,42 @@ export const ipamAlerts: AlertGroup = {
       firesAt: '20m',
     },
     {
+      name: 'CausewayIpamLedgerNotWritable',
+      severity: 'critical',
+      expression: 'causeway_ipam_ledger_writable == 0',
+      for: '1m',
+      summary: 'The ledger of {{ $labels.instance }} accepts no writes.',
+      meaning:
+        'Reads work, and existing Services keep their addresses. Reservations, releases and heartbeats fail with HTTP 507 or 403. All servers on the same etcd are affected, so they stay ready and answer with the cause.',
+      check: [
+        '`/readyz` of the server: the line `writes to the ledger` has the cause.',
+        '`etcdctl alarm list` and `etcdctl endpoint status -w table`, or `df` for a SQLite ledger.',
+      ],
+      remedy: [
+        'etcd without space: compact and defragment it, or raise `--quota-backend-bytes`; then `etcdctl alarm disarm`. A shorter `auditRetentionDays` needs less.',
+        'A full disk: free space. The server notices within 5 seconds.',
+      ],
+      example: { 'causeway_ipam_ledger_writable{instance="ipam-1"}': '0x10' },
+      firesAt: '5m',
+    },
+    {
+      name: 'CausewayIpamLedgerPutBack',
+      severity: 'critical',
+      expression: 'increase(causeway_ipam_ledger_put_back_total[1h]) > 0',
+      summary: 'The ledger of {{ $labels.instance }} was put back to an earlier state.',
+      meaning:
+        'The ledger lost the changes since a backup. Its sites are recovering: they assign no new addresses, and clusters claim the addresses that they use.',
+      check: [
+        '`causeway ipam sites list`: which sites are recovering?',
+        'Why was the ledger restored?',
+      ],
+      remedy: [
+        'When every cluster of a site has reported, run `causeway pool check --repair` with each cluster and `causeway ipam sites resume SITE`.',
+      ],
+      example: { 'causeway_ipam_ledger_put_back_total{instance="ipam-1"}': '0 0 1x20' },
+      firesAt: '10m',
+    },
+    {
       name: 'CausewayIpamRequestsRefused',
       severity: 'critical',
       expression:

@@ -56,6 +56,8 @@ export class MemoryLedger implements Ledger {
 
   requestProgress(): void {}
 
+  acceptStore(): void {}
+
   close(): Promise<void> {
     return Promise.resolve();
   }

@@ -20,6 +20,7 @@ import {
   writeDelta,
   writeState,
 } from '../../packages/causeway/src/gateway/protocol/write-update.ts';
+import { discardLog } from '@causeway/base/observability/log';
 import { parseAddress } from '../../packages/base/src/address/address.ts';
 import { plain, sampleTime, type SampleKind } from './sample-kind.ts';
 
@@ -103,7 +104,7 @@ export const agentState: SampleKind = {
     await overrides.set('frozen', { since: sampleTime, reason: 'new disks' });
     const answers = { answered: ['10.0.0.1'], unhealthy: ['10.1.0.9'] };
     await fs.writeFile(path.join(directory, 'answers.json'), JSON.stringify(answers));
-    const claimed = await AnnouncedAddresses.load(path.join(directory, 'claimed.json'));
+    const claimed = await AnnouncedAddresses.load(path.join(directory, 'claimed.json'), discardLog);
     await claimed.add(new Set([pods.address, nodePort.address]));
   },
 
@@ -116,12 +117,12 @@ export const agentState: SampleKind = {
     const again = await StateStore.open(directory);
     await again.store.close();
     const overrides = await Overrides.load(path.join(directory, 'overrides.json'));
-    const claimed = await AnnouncedAddresses.load(path.join(directory, 'claimed.json'));
+    const claimed = await AnnouncedAddresses.load(path.join(directory, 'claimed.json'), discardLog);
     return plain({
       state: again.stored.holder.current,
       undo: again.stored.undo,
       overrides: { frozen: overrides.get('frozen'), drained: overrides.get('drained') },
-      answers: await readKnownAnswers(path.join(directory, 'answers.json')),
+      answers: await readKnownAnswers(path.join(directory, 'answers.json'), discardLog),
       claimed: claimed.all,
     });
   },

@@ -64,6 +64,8 @@ export class SimulatedLedger implements Ledger {
 
   requestProgress(): void {}
 
+  acceptStore(): void {}
+
   close(): Promise<void> {
     return Promise.resolve();
   }

@@ -31,6 +31,15 @@ test('is ready only if every check passes, and lists the reasons otherwise', asy
   expect((await get('/readyz')).status).toBe(200);
 });
 
+test('stays ready with a degradation, which a strict question counts', async () => {
+  const { readiness, get } = await start();
+  readiness.add('ledger', () => undefined);
+  readiness.addDegradation('writes', () => 'no space');
+  const lines = '[+] ledger\n[!] writes: no space\n';
+  expect(await get('/readyz')).toEqual({ status: 200, body: `${lines}ready, degraded\n` });
+  expect(await get('/readyz?strict')).toEqual({ status: 503, body: `${lines}not ready\n` });
+});
+
 test('serves metrics, rejects unknown paths, and accepts only reads', async () => {
   const { metrics, get } = await start();
   metrics

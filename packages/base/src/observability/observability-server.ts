@@ -1,6 +1,6 @@
 import { sendAnswer, startHttpServer, type TextAnswer } from '../http/http-server.ts';
 import type { PrometheusMetrics } from './prometheus.ts';
-import type { Readiness } from './readiness.ts';
+import type { Readiness, ReadinessResult } from './readiness.ts';
 
 export interface ObservabilityServerOptions {
   readonly host: string;
@@ -15,7 +15,10 @@ export interface ObservabilityServer {
   close(): Promise<void>;
 }
 
-/** Serves `/healthz` (alive), `/readyz` (ready, or the reasons) and `/metrics`. */
+/**
+ * Serves `/healthz` (alive), `/readyz` (ready, or the reasons) and `/metrics`. `/readyz?strict` fails for a
+ * degraded process, too.
+ */
 export function startObservabilityServer(
   options: ObservabilityServerOptions,
 ): Promise<ObservabilityServer> {
@@ -38,14 +41,8 @@ async function answer(options: ObservabilityServerOptions, url: string): Promise
     case '/healthz':
     case '/livez':
       return text(200, 'ok');
-    case '/readyz': {
-      const report = options.readiness.report();
-      const isReady = report.every(({ problem }) => problem === undefined);
-      const lines = report.map(({ name, problem }) =>
-        problem === undefined ? `[+] ${name}` : `[-] ${name}: ${problem}`,
-      );
-      return text(isReady ? 200 : 503, [...lines, isReady ? 'ready' : 'not ready'].join('\n'));
-    }
+    case '/readyz':
+      return readinessAnswer(options.readiness.report(), url.endsWith('?strict'));
     case '/metrics':
       return {
         status: 200,
@@ -55,6 +52,17 @@ async function answer(options: ObservabilityServerOptions, url: string): Promise
     default:
       return text(404, 'not found: try /healthz, /readyz or /metrics');
   }
+}
+
+/** A degradation counts as not ready in a strict answer only. */
+function readinessAnswer(report: readonly ReadinessResult[], isStrict: boolean): TextAnswer {
+  const failed = report.filter(({ problem }) => problem !== undefined);
+  const isReady = failed.every(({ isDegradation }) => isDegradation && !isStrict);
+  const lines = report.map(({ name, problem, isDegradation }) =>
+    problem === undefined ? `[+] ${name}` : `[${isDegradation ? '!' : '-'}] ${name}: ${problem}`,
+  );
+  const verdict = !isReady ? 'not ready' : failed.length > 0 ? 'ready, degraded' : 'ready';
+  return text(isReady ? 200 : 503, [...lines, verdict].join('\n'));
 }
 
 function text(status: number, body: string): TextAnswer {

@@ -1,16 +1,36 @@
 /** Returns undefined if ready, else the reason for operators. */
 export type ReadinessCheck = () => string | undefined;
 
+/** The result of one check. */
+export interface ReadinessResult {
+  readonly name: string;
+  readonly problem: string | undefined;
+  /** A problem that leaves the process ready for a part of its work. */
+  readonly isDegradation: boolean;
+}
+
 /** The checks that must pass before a process is ready. */
 export class Readiness {
-  readonly #checks = new Map<string, ReadinessCheck>();
+  readonly #checks = new Map<string, { check: ReadinessCheck; isDegradation: boolean }>();
 
   add(name: string, check: ReadinessCheck): void {
-    this.#checks.set(name, check);
+    this.#checks.set(name, { check, isDegradation: false });
+  }
+
+  /**
+   * Adds a check for a problem that all replicas share, such as a full store behind them. A replica that
+   * reports it stays ready: without any ready replica, clients would not even get the error that names it.
+   */
+  addDegradation(name: string, check: ReadinessCheck): void {
+    this.#checks.set(name, { check, isDegradation: true });
   }
 
   /** Every check with its result, in the order of addition. */
-  report(): { readonly name: string; readonly problem: string | undefined }[] {
-    return [...this.#checks].map(([name, check]) => ({ name, problem: check() }));
+  report(): ReadinessResult[] {
+    return [...this.#checks].map(([name, { check, isDegradation }]) => ({
+      name,
+      problem: check(),
+      isDegradation,
+    }));
   }
 }

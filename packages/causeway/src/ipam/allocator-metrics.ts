@@ -26,7 +26,28 @@ const refusals: MetricDefinition<'reason'> = {
   labels: ['reason'],
 };
 
-export const allocatorMetricDefinitions = [duration, conflicts, ambiguous, refusals];
+export const sessionMetrics = {
+  writable: {
+    kind: 'gauge',
+    name: 'causeway_ipam_ledger_writable',
+    help: '1 if the ledger accepts writes, 0 if it rejects them, for example because its space is used up.',
+    labels: [],
+  },
+  putBacks: {
+    kind: 'counter',
+    name: 'causeway_ipam_ledger_put_back_total',
+    help: 'How often this server found that the ledger was put back to an earlier state, and marked its sites as recovering.',
+    labels: [],
+  },
+} as const satisfies Record<string, MetricDefinition>;
+
+export const allocatorMetricDefinitions: readonly MetricDefinition[] = [
+  duration,
+  conflicts,
+  ambiguous,
+  refusals,
+  ...Object.values(sessionMetrics),
+];
 
 export function allocatorMetrics(metrics: Metrics) {
   return {

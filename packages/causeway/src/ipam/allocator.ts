@@ -107,6 +107,7 @@ export class Allocator {
   async write(writes: readonly Write[], signal: AbortSignal): Promise<void> {
     await withDeadline(this.clock, this.#callLimitMs, signal, 'the ledger', async (limit) => {
       for (;;) {
+        this.#refuseUnusable();
         try {
           const { revision } = await this.ledger.commit({ conditions: [], writes }, limit);
           await this.follower.reached(revision, limit);
@@ -119,10 +120,21 @@ export class Allocator {
     });
   }
 
+  /** Decisions on a view of a store that was put back would be wrong. */
+  #refuseUnusable(): void {
+    if (this.follower.isUsable) return;
+    throw new CausewayError(
+      'unavailable',
+      'the ledger was put back to an earlier state; this server reads it again',
+      { hint: 'Try again in a few seconds. The sites are recovering then.' },
+    );
+  }
+
   async #attempts<T>(call: Call<T>, signal: AbortSignal): Promise<T> {
     let fresh = false;
     const unknown: Attempt<T>[] = [];
     for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+      this.#refuseUnusable();
       const { decision, grant } = this.#decide(call);
       switch (decision.kind) {
         case 'answer':
@@ -243,10 +255,12 @@ export class Allocator {
   /** Retries the barrier during short interruptions of the ledger. */
   async #barrier(signal: AbortSignal): Promise<void> {
     for (;;) {
+      this.#refuseUnusable();
       try {
         await this.follower.barrier(signal);
         return;
       } catch (error) {
+        this.#refuseUnusable();
         if (!isTransient(error) || signal.aborted) throw error;
         await sleep(this.clock, 50, signal);
       }

@@ -18,6 +18,7 @@ import { batchHead } from './transaction-batch.ts';
 import { Inbox } from './etcd/inbox.ts';
 import {
   endOfPrefix,
+  PutBack,
   refuseMalformed,
   type Batch,
   type Committed,
@@ -132,6 +133,10 @@ export class EtcdLedger implements Ledger {
     for (const stream of this.#watches) stream.send(encodeProgressRequest());
   }
 
+  acceptStore(): void {
+    this.#clusterId = undefined;
+  }
+
   close(): Promise<void> {
     this.#client.close();
     return Promise.resolve();
@@ -210,10 +215,8 @@ export class EtcdLedger implements Ledger {
     );
     this.#clusterId ??= response.clusterId;
     if (this.#clusterId === response.clusterId) return response;
-    throw new CausewayError(
-      'internal',
+    throw new PutBack(
       'this etcd is another cluster than before: it was replaced or put back to an earlier state',
-      { hint: 'Stop all servers and run "causeway ipam recover" before serving from it.' },
     );
   }
 

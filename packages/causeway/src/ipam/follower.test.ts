@@ -28,6 +28,7 @@ class ScriptedLedger implements Ledger {
   scan = () => Promise.resolve([]);
   commit = () => Promise.reject(new CausewayError('unavailable', 'not here'));
   requestProgress(): void {}
+  acceptStore(): void {}
   close = () => Promise.resolve();
 }
 
@@ -115,17 +116,30 @@ describe('a follower', () => {
     await done;
   });
 
-  test('stops when the ledger has an earlier revision than before', async () => {
+  test('fails on an earlier revision than before, and starts over with it on request', async () => {
     const ledger = new ScriptedLedger();
     ledger.recent.startAt(7);
     ledger.snapshot = { revision: 7, entries: [] };
-    const { follower, done, signal } = follow(ledger);
+    const { follower, done, stop, signal } = follow(ledger);
     await follower.reached(7, signal);
     ledger.newest = 6;
     await expect(follower.barrier(signal)).rejects.toThrow('put back to an earlier state');
     ledger.snapshot = { revision: 5, entries: [] };
     ledger.recent.end(new CausewayError('gone', 'compacted'));
     await expect(done).rejects.toThrow('put back to an earlier state');
+    await expect(follower.untilPutBack(signal)).rejects.toThrow('put back to an earlier state');
+    expect(follower.isUsable).toBe(false);
+    follower.startOver();
+    expect(follower.isUsable).toBe(false);
+    ledger.recent = new RecentBatches();
+    ledger.recent.startAt(5);
+    ledger.newest = 5;
+    const again = follower.run(signal);
+    await follower.barrier(signal);
+    expect(follower.isUsable).toBe(true);
+    expect(follower.view.revision).toBe(5);
+    stop();
+    await again;
   });
 
   test('does not answer a question with a barrier that began before it', async () => {

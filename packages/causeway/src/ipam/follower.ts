@@ -1,11 +1,12 @@
-import { CausewayError, isErrorCode } from '@causeway/base/error/causeway-error';
+import { isErrorCode } from '@causeway/base/error/causeway-error';
 import { abortedBy, sleep, type Clock, type Timer } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
 import { nextTurn } from '@causeway/base/time/next-turn';
 import { SerialQueue } from '@causeway/base/work/serial-queue';
 import { partsOfKey, stateRoot } from './keys.ts';
-import type { Entry, Ledger } from './ledger.ts';
+import { PutBack, type Entry, type Ledger } from './ledger.ts';
+import { PutBackNotice } from './put-back-notice.ts';
 import { View } from './view.ts';
 
 const retryMs = 200;
@@ -31,7 +32,9 @@ export class Follower {
   #asking: Timer | undefined;
   #loaded = false;
   #connected = false;
-  #wasPutBack = false;
+  readonly #putBack = new PutBackNotice();
+  /** The next load may have any revision. */
+  #startsOver = false;
   /** The barrier that has not started yet: new callers may share it. */
   #nextBarrier: Promise<number> | undefined;
   readonly #barriers = new SerialQueue();
@@ -49,15 +52,33 @@ export class Follower {
 
   /** Whether the view is loaded and the watch is running. */
   get connected(): boolean {
-    return this.#loaded && this.#connected;
+    return this.#loaded && this.#connected && this.isUsable;
   }
 
-  /** Whether the ledger answered with an older revision than before: it was restored from a backup. */
-  get wasPutBack(): boolean {
-    return this.#wasPutBack;
+  /** Why the view is of a store that was put back or replaced since; undefined if it is not. */
+  get putBack(): PutBack | undefined {
+    return this.#putBack.error;
   }
 
-  /** Follows until the signal fires. Rejects only if the ledger is not the same one as before. */
+  /** Whether decisions on the view count. They don't after the store was put back, until the next load. */
+  get isUsable(): boolean {
+    return this.putBack === undefined && !this.#startsOver;
+  }
+
+  /** Rejects when the store was put back or replaced. */
+  untilPutBack(signal: AbortSignal): Promise<void> {
+    return this.#putBack.until(signal);
+  }
+
+  /** The next run loads the ledger as after a start. A store that was put back is accepted. */
+  startOver(): void {
+    this.#startsOver ||= this.putBack !== undefined;
+    this.#putBack.clear();
+    this.#loaded = false;
+    this.#connected = false;
+  }
+
+  /** Follows until the signal fires. Rejects if the ledger is not the same one as before, or on a defect. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -70,9 +91,9 @@ export class Follower {
         }
       } catch (error) {
         if (signal.aborted) break;
-        const known = CausewayError.from(error);
-        if (known.code === 'internal') throw known;
+        const known = this.#putBack.note(error);
         this.#connected = false;
+        if (known.code === 'internal') throw known;
         if (known.code === 'gone') this.#loaded = false;
         this.#log.warn({ error: known.message, code: known.code }, 'reloading the ledger');
         await sleep(this.#clock, retryMs, signal).catch(() => undefined);
@@ -87,7 +108,7 @@ export class Follower {
    */
   async #load(signal: AbortSignal): Promise<void> {
     const { revision, entries } = await this.#ledger.load(stateRoot, signal);
-    this.#refuseThePast(revision, this.#view.revision);
+    this.#refuseThePast(revision, this.#seen);
     const view = new View();
     // Sites come first, so that addresses find their pools directly instead of being sorted into them at the
     // end.
@@ -101,6 +122,7 @@ export class Follower {
     if (signal.aborted) throw abortedBy(signal);
     view.filled(revision);
     this.#view = view;
+    this.#startsOver = false;
     this.#loaded = true;
     this.#connected = true;
     this.#notify();
@@ -111,7 +133,7 @@ export class Follower {
     if (this.#nextBarrier === undefined) {
       this.#nextBarrier = this.#barriers.run(() => {
         this.#nextBarrier = undefined;
-        const seen = this.view.revision;
+        const seen = this.#seen;
         // Many callers share the barrier, so it has its own deadline.
         return withDeadline(this.#clock, barrierLimitMs, undefined, 'the ledger', (limit) =>
           this.#ledger.barrier(limit).then((revision) => {
@@ -121,7 +143,9 @@ export class Follower {
         );
       });
     }
-    const revision = await this.#nextBarrier;
+    const revision = await this.#nextBarrier.catch((error: unknown) => {
+      throw this.#putBack.note(error);
+    });
     if (this.view.revision < revision) this.#ledger.requestProgress();
     await this.reached(revision, signal);
   }
@@ -182,13 +206,14 @@ export class Follower {
     }
   }
 
+  get #seen(): number {
+    return this.#startsOver ? 0 : this.#view.revision;
+  }
+
   #refuseThePast(revision: number, seen: number): void {
     if (revision >= seen) return;
-    this.#wasPutBack = true;
-    throw new CausewayError(
-      'internal',
+    throw new PutBack(
       `the ledger is at revision ${revision}, but ${seen} was seen before: it was put back to an earlier state`,
-      { hint: 'Run "causeway ipam recover" on the ledger before serving from it again.' },
     );
   }
 }

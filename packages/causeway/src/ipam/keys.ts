@@ -11,6 +11,8 @@ export const keys = {
   identity: () => 'state/identity',
   /** ID of the ledger for other systems; it moves with the records. */
   ledgerId: () => 'state/ledger',
+  /** Written to find out whether the ledger accepts writes. It is not part of the state. */
+  probe: () => 'probe/write',
   site: (site: string) => `state/site/${site}`,
   queue: (site: string) => `state/queue/${site}`,
   cluster: (site: string, cluster: string) => `state/cluster/${site}/${cluster}`,

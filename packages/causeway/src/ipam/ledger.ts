@@ -30,7 +30,18 @@ export interface Ledger {
   identity(signal: AbortSignal): Promise<string>;
   /** Asks the watches for a batch that reaches at least the newest revision. */
   requestProgress(): void;
+  /** Accepts the present store as a new one. Until then, a store with another identity throws {@link PutBack}. */
+  acceptStore(): void;
   close(): Promise<void>;
+}
+
+/** The store was restored to an earlier state, or replaced: views and revisions of before are wrong. */
+export class PutBack extends CausewayError {
+  constructor(message: string) {
+    super('internal', message, {
+      hint: 'A server that runs marks the sites as recovering and reads the ledger again. If none ran, run "causeway ipam recover".',
+    });
+  }
 }
 
 export interface Entry {

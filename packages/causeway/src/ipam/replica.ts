@@ -1,18 +1,18 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
-import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
-import { supervise } from '@causeway/base/work/supervisor';
 import { Allocator } from './allocator.ts';
-import { refuseRestoredStore, suspendAll } from './backup.ts';
+import { refuseRestoredStore } from './backup.ts';
 import { startApiServer, type ApiOptions } from './api/server.ts';
 import { isTransient } from './follower.ts';
 import { Heartbeats } from './heartbeats.ts';
+import { LedgerSession } from './ledger-session.ts';
 import { LedgerMaintenance } from './maintenance.ts';
 import type { Ledger } from './ledger.ts';
 import { Platforms, type PlatformDrivers } from './platform/platforms.ts';
 import { usageGauges } from './usage.ts';
+import { WriteWatch } from './write-watch.ts';
 
 export interface ReplicaOptions
   extends Pick<ApiOptions, 'host' | 'port' | 'tls' | 'rateLimit' | 'strangerLimit'> {
@@ -31,15 +31,18 @@ export interface ReplicaOptions
 export interface Replica {
   readonly url: string;
   readonly allocator: Allocator;
-  /** Settles when the replica has ended: resolves after `stop`, or rejects with the cause. */
+  /** Resolves after `stop`. */
   readonly done: Promise<void>;
+  /** Why this server is not ready; undefined if it is. */
+  problem(): string | undefined;
+  /** Why this server can't change anything, although it answers; undefined if it can. */
+  writeProblem(): string | undefined;
   stop(): Promise<void>;
 }
 
 const gaugesEveryMs = 10_000;
 const retryMs = 500;
 const platformSweepMs = 60_000;
-const suspendLimitMs = 15_000;
 
 /** One server: the allocator on its ledger, its maintenance, and the API. Resolves when the API answers. */
 export async function startReplica(options: ReplicaOptions): Promise<Replica> {
@@ -58,17 +61,16 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     sweepEveryMs: options.sweepEveryMs ?? platformSweepMs,
   });
   const stopping = new AbortController();
-  const done = supervise(stopping.signal, {
-    follower: (signal) => allocator.follower.run(signal),
-    housekeeper: (signal) => housekeeper.run(signal),
-    platforms: (signal) => platforms.run(signal),
-    gauges: (signal) => keepGauges(allocator, options, signal),
-  }).catch(async (error: unknown) => {
-    if (allocator.follower.wasPutBack) await suspendPutBack(options);
-    throw error;
-  });
-  // The caller awaits `done` and gets the failure then.
-  done.catch(() => undefined);
+  const writes = new WriteWatch({ ledger, clock, log, metrics });
+  const session = new LedgerSession({ allocator, clock, log, metrics });
+  const loops = {
+    follower: (signal: AbortSignal) => allocator.follower.run(signal),
+    housekeeper: (signal: AbortSignal) => housekeeper.run(signal),
+    platforms: (signal: AbortSignal) => platforms.run(signal),
+    writes: (signal: AbortSignal) => writes.run(signal),
+    gauges: (signal: AbortSignal) => keepGauges(allocator, options, signal),
+  };
+  const done = session.run(loops, stopping.signal);
   const started = new AbortController();
   try {
     const failed = done.then(() => {
@@ -85,6 +87,8 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
       url: api.url,
       allocator,
       done,
+      problem: () => session.problem,
+      writeProblem: () => writes.problem,
       async stop() {
         await api.close();
         stopping.abort();
@@ -94,7 +98,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     };
   } catch (error) {
     stopping.abort();
-    await done.catch(() => undefined);
+    await done;
     await ledger.close();
     throw error;
   } finally {
@@ -125,41 +129,5 @@ async function checkStore({ ledger, clock, log, signal }: ReplicaOptions): Promi
       log.warn({ problem: CausewayError.from(error).message }, 'waiting for the ledger');
       await sleep(clock, retryMs, signal);
     }
-  }
-}
-
-/**
- * Only a running server notices that its store went back to an older state. The next server sees an intact
- * ledger, so this one marks every site as recovering before it ends. Otherwise the next server assigns
- * addresses again that were assigned after the backup.
- */
-async function suspendPutBack({ ledger, clock, log }: ReplicaOptions): Promise<void> {
-  const suspend = async (signal: AbortSignal): Promise<void> => {
-    for (;;) {
-      try {
-        const sites = await suspendAll(ledger, 'recovering', clock.wallTime(), signal);
-        log.error(
-          { sites },
-          'the ledger went back to an older state: its sites are recovering now',
-        );
-        return;
-      } catch (error) {
-        if (signal.aborted) throw error;
-        // Another server marks the same sites, or the store does not answer yet.
-        await sleep(clock, retryMs, signal);
-      }
-    }
-  };
-  try {
-    await withDeadline(
-      clock,
-      suspendLimitMs,
-      undefined,
-      'marking the sites as recovering',
-      suspend,
-    );
-  } catch (error) {
-    const problem = CausewayError.from(error).message;
-    log.error({ problem }, 'run "causeway ipam recover" before a server starts on this ledger');
   }
 }

@@ -98,6 +98,8 @@ export class SqliteLedger implements Ledger {
   /** The watches get all changes at once. */
   requestProgress(): void {}
 
+  acceptStore(): void {}
+
   async close(): Promise<void> {
     if (this.#broken !== undefined) return;
     await this.#ask({ kind: 'close' }).catch(() => undefined);

@@ -49,9 +49,8 @@ async function serve(settings: IpamServerSettings): Promise<void> {
     ),
     signal,
   });
-  readiness.add('ledger', () =>
-    replica.allocator.follower.connected ? undefined : 'the ledger can’t be followed at the moment',
-  );
+  readiness.add('ledger', () => replica.problem());
+  readiness.addDegradation('writes to the ledger', () => replica.writeProblem());
   const observe = await startObservabilityServer({ ...settings.metrics, metrics, readiness });
   log.info({ url: replica.url, health: observe.url }, 'serving');
   try {

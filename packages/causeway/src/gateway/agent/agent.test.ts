@@ -49,11 +49,10 @@ function kernelOf(world: FakeWorld): Kernel {
   };
 }
 
-test("an agent that can't restore its configuration still listens, reports the failure and retries", async () => {
-  const stop = new AbortController();
+async function settingsHere() {
   const secretsFile = path.join(directory, 'secrets');
   await fs.writeFile(secretsFile, secret.toString('base64'));
-  const settings = agentSettings.parse({
+  return agentSettings.parse({
     name: 'g1',
     secretsFile,
     listen: { address: '127.0.0.1', port: 0 },
@@ -62,13 +61,12 @@ test("an agent that can't restore its configuration still listens, reports the f
     addresses: { mover: 'foreign' },
     probe: { intervalMs: 0 },
   });
-  const world = new FakeWorld();
-  let isBroken = true;
-  const clear = world.services.clear.bind(world.services);
-  world.services.clear = () => {
-    if (isBroken) throw new Error('the kernel refuses');
-    clear();
-  };
+}
+
+/** Starts an agent and a client of it. */
+async function start(world: FakeWorld) {
+  const stop = new AbortController();
+  const settings = await settingsHere();
   const ready = Promise.withResolvers<string>();
   const running = runAgent(
     {
@@ -92,13 +90,52 @@ test("an agent that can't restore its configuration still listens, reports the f
     limitMs: 20_000,
     socketPath: socketFile(settings),
   });
-  expect(await client.status(stop.signal)).toMatchObject({ sound: false });
+  const end = async () => {
+    await client.close();
+    stop.abort();
+    await running;
+  };
+  return { status: () => client.status(stop.signal), end };
+}
+
+test("an agent that can't restore its configuration still listens, reports the failure and retries", async () => {
+  const world = new FakeWorld();
+  let isBroken = true;
+  const clear = world.services.clear.bind(world.services);
+  world.services.clear = () => {
+    if (isBroken) throw new Error('the kernel refuses');
+    clear();
+  };
+  const { status, end } = await start(world);
+  expect(await status()).toMatchObject({ sound: false });
   isBroken = false;
-  await vi.waitFor(
-    async () => expect(await client.status(stop.signal)).toMatchObject({ sound: true }),
-    { timeout: 120_000, interval: 50 },
-  );
-  await client.close();
-  stop.abort();
-  await running;
+  await vi.waitFor(async () => expect(await status()).toMatchObject({ sound: true }), {
+    timeout: 120_000,
+    interval: 50,
+  });
+  await end();
 }, 180_000);
+
+test('an agent with damaged files starts, and its alarms name them', async () => {
+  const state = path.join(directory, 'state');
+  await fs.mkdir(state);
+  for (const file of ['accepted', 'overrides.json', 'answers.json']) {
+    await fs.writeFile(path.join(state, file), '\0damaged\n{"step"\n');
+  }
+  const { status, end } = await start(new FakeWorld());
+  const { alarms } = await status();
+  expect(alarms).toEqual([expect.stringMatching(/^state-damaged: .*accepted.*overrides\.json/)]);
+  await end();
+  expect((await fs.readdir(state)).filter((name) => name.endsWith('.damaged-1')).sort()).toEqual([
+    'accepted.damaged-1',
+    'overrides.json.damaged-1',
+  ]);
+}, 60_000);
+
+test('an agent without a writable state directory starts, and an alarm names it', async () => {
+  await fs.writeFile(path.join(directory, 'state'), 'not a directory');
+  const { status, end } = await start(new FakeWorld());
+  const { alarms } = await status();
+  expect(alarms.some((text) => text.startsWith('state-not-stored: '))).toBe(true);
+  await end();
+}, 60_000);

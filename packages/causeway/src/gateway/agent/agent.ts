@@ -25,7 +25,8 @@ import { FaultReasons } from './announce/keepalived/fault-reasons.ts';
 import { KeepalivedAnnouncer } from './announce/keepalived/keepalived-announcer.ts';
 import { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
 import type { Kernel } from './kernel.ts';
-import { Overrides } from './overrides.ts';
+import type { Overrides } from './overrides.ts';
+import { openState, type AgentState } from './open-state.ts';
 import type { OverrideName } from '../protocol/override.ts';
 import { simulatedAnnouncer } from './announce/simulated-announcer.ts';
 import { Probing } from './probe/probing.ts';
@@ -33,8 +34,7 @@ import { TargetsOfState } from './probe/targets.ts';
 import { keepalivedSettings, socketFile, type AgentSettings } from './settings.ts';
 import { servableHere } from './servable-here.ts';
 import { BackendHealth } from './probe/backend-health.ts';
-import { renameLegacyFiles } from './store/legacy.ts';
-import { StateStore } from './store/state-store.ts';
+import type { StateStore } from './store/state-store.ts';
 import { traceConnection } from './trace/trace-connection.ts';
 import type { TraceAnswer, TraceQuestion } from '../protocol/trace.ts';
 import { Maintenance } from './maintenance.ts';
@@ -98,6 +98,8 @@ class Agent {
       mover: parts.mover ?? foreignMover,
       store: parts.opened.store,
       stored: parts.opened.stored,
+      doubt: parts.doubt,
+      mark: parts.mark,
       overrides: parts.overrides,
       limits: settings.removal,
       unhealthy: parts.probing.ledger.unhealthy,
@@ -116,6 +118,7 @@ class Agent {
     this.#backendHealth.see(parts.probing.ledger.unhealthy);
     this.#upkeep = new Maintenance({
       gateway: this.#gateway,
+      overrides: parts.overrides,
       kernel,
       mover: parts.mover,
       status: parts.status,
@@ -147,14 +150,12 @@ class Agent {
             },
             signal,
           );
-    await renameLegacyFiles(settings.stateDirectory);
-    const overrides = await Overrides.load(path.join(settings.stateDirectory, 'overrides.json'));
-    const opened = await StateStore.open(settings.stateDirectory);
+    const kept = await openState(settings, log);
+    const { overrides } = kept;
     const faults = new FaultReasons(mover);
     await faults.set('drained', overrides.get('drained') !== undefined);
-    const probing = await Probing.open(settings);
-    const kept = { opened, overrides, probing, credentials };
-    const agent = new Agent(options, { ...kept, status, mover, faults });
+    const probing = await Probing.open(settings, log);
+    const agent = new Agent(options, { ...kept, probing, credentials, status, mover, faults });
     await agent.#restore(signal);
     return agent;
   }
@@ -366,9 +367,7 @@ class Agent {
   }
 }
 
-interface AgentParts {
-  readonly opened: Awaited<ReturnType<typeof StateStore.open>>;
-  readonly overrides: Overrides;
+interface AgentParts extends AgentState {
   readonly probing: Probing;
   readonly status: VrrpStatus;
   readonly mover: KeepalivedAnnouncer | undefined;

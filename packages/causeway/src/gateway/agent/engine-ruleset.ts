@@ -37,6 +37,10 @@ export class EngineRuleset implements RulesetWriter {
     return { ...committed, wrote: committed.wrote || wrote };
   }
 
+  async isPresent(signal: AbortSignal): Promise<boolean> {
+    return (await this.#driver.read(signal)) !== undefined;
+  }
+
   /** Reads the rules that an earlier process left, once, and writes only the differences. */
   async replaceAll({ set, ...parts }: WholeLayout, signal: AbortSignal): Promise<Committed> {
     const whole = { services: set, ...parts };

@@ -1,10 +1,7 @@
 import type { Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { LayoutChange, RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
-import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
-import type { Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
-import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { SerialQueue } from '@causeway/base/work/serial-queue';
 import type { RemovalConfirmation } from '../protocol/removal-confirmation.ts';
@@ -13,7 +10,9 @@ import { acknowledge } from './apply/acknowledge.ts';
 import { admit, UpdateRejected } from './apply/admit.ts';
 import { confirmedRemovals, withheldIn, type RemovalLimits } from './apply/withhold.ts';
 import type { Announcer } from './announce/announcer.ts';
-import { applyChange, RollbackFailed } from './apply/apply-change.ts';
+import { applyChange, RollbackFailed, type Applied } from './apply/apply-change.ts';
+import { ApplyFailed } from './apply/apply-failed.ts';
+import { refuseOtherState } from './apply/refuse-other-state.ts';
 import { rejectionsFrom } from './apply/rejection-cause.ts';
 import {
   addressesOf,
@@ -23,37 +22,44 @@ import {
   toWholeLayout,
 } from './apply/layout-input.ts';
 import type { RulesetWriter } from './apply/ruleset-writer.ts';
+import { ConntrackCleanup, type ConntrackCleanupOptions } from './conntrack-cleanup.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
 import type { Overrides } from './overrides.ts';
 import type { FrontendKey } from '../protocol/frontend.ts';
-import { changesTraffic, inverseOf, type GatewayState } from './store/state.ts';
+import type { AppliedMark } from './store/applied-mark.ts';
+import {
+  changesTraffic,
+  emptyState,
+  inverseOf,
+  StateHolder,
+  type GatewayState,
+} from './store/state.ts';
 import type { Step } from './store/change-lines.ts';
-import { recordUndo, type StateStore, type Stored } from './store/state-store.ts';
+import { recordUndo, type Stored } from './store/read-steps.ts';
+import type { StateStore } from './store/state-store.ts';
 import type { Rejection } from '../protocol/rejection.ts';
 import type { Update } from '../protocol/update.ts';
 
-export interface GatewayOptions {
+export interface GatewayOptions extends ConntrackCleanupOptions {
   readonly ruleset: RulesetWriter;
   readonly mover: Announcer;
   readonly store: StateStore;
   readonly stored: Stored;
+  /**
+   * Why the kernel may have a newer configuration than `stored`. The agent then leaves the rules and addresses
+   * that it finds until an update arrives.
+   */
+  readonly doubt?: string | undefined;
+  readonly mark?: Pick<AppliedMark, 'write'>;
   readonly overrides: Overrides;
   readonly limits: RemovalLimits;
   /** Backends that were unhealthy when the agent ended. They count as unhealthy until a new probe result. */
   readonly unhealthy?: ReadonlySet<Address>;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly metrics: Metrics;
-  /** Deletes connections to removed backends from conntrack. A failure causes no rollback. */
-  deleteConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void>;
-  /** Deletes conntrack entries of these services that lead to none of their current backends. */
-  deleteStaleEntries(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
 }
 
 const applyLimitMs = 60_000;
 const longestQueue = 64;
-/** Time for replies to packets that were sent to a removed backend that still serves. */
-const answerWithinMs = 1_000;
 
 /**
  * The configuration that this gateway serves. All changes are serialized here: updates of either API, an
@@ -66,11 +72,17 @@ export class Gateway {
   #unhealthy: ReadonlySet<Address>;
   #isDegraded = true;
   #complaints: readonly Rejection[] = [];
-  readonly #cleanup = new SerialQueue();
+  #doubt: string | undefined;
+  /** Whether the kernel had rules at the first restore; undefined before it. */
+  #foundRules: boolean | undefined;
+  readonly #cleanup: ConntrackCleanup;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.#cleanup = new ConntrackCleanup(options);
     this.#unhealthy = options.unhealthy ?? new Set();
+    this.#doubt = options.doubt;
+    if (options.doubt !== undefined) disownGeneration(options.stored);
     const { metrics } = options;
     this.#metrics = {
       generation: metrics.gauge(gatewayMetrics.generation),
@@ -95,6 +107,16 @@ export class Gateway {
   /** Whether the kernel may differ from the accepted configuration. */
   get isDegraded(): boolean {
     return this.#isDegraded;
+  }
+
+  /** Why this gateway waits for an update to learn its configuration; undefined if it knows it. */
+  get doubt(): string | undefined {
+    return this.#doubt;
+  }
+
+  /** Why the accepted configuration is not on disk; undefined if it is. */
+  get storeProblem(): string | undefined {
+    return this.#options.store.problem;
   }
 
   /** Rejections of the last accepted update. */
@@ -130,6 +152,7 @@ export class Gateway {
   ): Promise<Acknowledgement> {
     return this.#serialQueue.run(async () => {
       this.#refuseFrozen();
+      this.#refuseInDoubt();
       refuseOtherState(this.state, generation, cluster);
       return this.#applyWithheld(frontends, signal);
     });
@@ -139,7 +162,7 @@ export class Gateway {
   releaseRemovals(): Promise<void> {
     return this.#serialQueue.run(async () => {
       const withheld = withheldIn(this.state);
-      if (withheld.size === 0) return;
+      if (withheld.size === 0 || this.#doubt !== undefined) return;
       await this.#applyWithheld(withheld, new AbortController().signal);
       await this.#options.overrides.set('removal', undefined);
     });
@@ -164,10 +187,19 @@ export class Gateway {
     );
   }
 
+  /** The accepted configuration is unknown, so that no change can be based on it. */
+  #refuseInDoubt(): void {
+    if (this.#doubt === undefined) return;
+    throw new CausewayError('unavailable', `this gateway waits for an update: ${this.#doubt}`, {
+      hint: 'Wait until the controller has sent the full state.',
+    });
+  }
+
   /** Undoes the last accepted step, and freezes the gateway until an operator thaws it. */
   undo(reason: string, signal: AbortSignal): Promise<Acknowledgement> {
     return this.#serialQueue.run(async () => {
       const { stored, overrides, clock } = this.#options;
+      this.#refuseInDoubt();
       const back = stored.undo.at(-1);
       if (back === undefined) throw new CausewayError('not-found', 'there is no step to undo');
       await overrides.set('frozen', { since: clock.wallTime(), reason });
@@ -183,10 +215,13 @@ export class Gateway {
       const changed = this.#unhealthy.symmetricDifference(unhealthy);
       if (changed.size === 0) return;
       await this.#ensureSound(signal);
-      const removedEndpoints = await this.#writeUnhealthy(changed, unhealthy, signal);
+      // Rules of an unknown configuration can't be changed. The update that ends the doubt includes the change.
+      const removedEndpoints = this.#keepsRules
+        ? []
+        : await this.#writeUnhealthy(changed, unhealthy, signal);
       this.#unhealthy = unhealthy;
       this.#metrics.unhealthy.set({}, unhealthy.size);
-      this.#deleteConnections(removedEndpoints, signal);
+      this.#cleanup.afterRemoval(removedEndpoints, signal);
     });
   }
 
@@ -250,17 +285,21 @@ export class Gateway {
   }
 
   async #apply(step: Step, signal: AbortSignal): Promise<boolean> {
-    const { ruleset, mover, store, stored, log, clock } = this.#options;
+    const { store, stored, clock, mark, log } = this.#options;
     await this.#ensureSound(signal);
-    const persist = (each: Step) => store.append(each);
     try {
       const applied = await withDeadline(clock, applyLimitMs, signal, 'the apply', (limit) =>
-        applyChange(this.state, step, this.#unhealthy, { ruleset, mover, persist }, log, limit),
+        this.#keepsRules ? this.#applyWhole(step, limit) : this.#applyStep(step, limit),
       );
       stored.holder.commit(step.change);
       recordUndo(stored.undo, step);
+      this.#doubt = undefined;
+      await mark?.write(step.change.generation).catch((error: unknown) => {
+        log.warn({ error: CausewayError.from(error) }, "the applied generation can't be written");
+      });
+      if (store.problem !== undefined) log.warn({ problem: store.problem }, 'applied, not stored');
       if (applied.wrote) this.#metrics.commits.add({});
-      this.#deleteConnections(applied.removedEndpoints, signal);
+      this.#cleanup.afterRemoval(applied.removedEndpoints, signal);
       return applied.wrote;
     } catch (error) {
       if (error instanceof RollbackFailed) this.#isDegraded = true;
@@ -270,13 +309,33 @@ export class Gateway {
     }
   }
 
+  #applyStep(step: Step, signal: AbortSignal): Promise<Applied> {
+    const { ruleset, mover, store, log } = this.#options;
+    const persist = (each: Step) => store.append(each);
+    return applyChange(this.state, step, this.#unhealthy, { ruleset, mover, persist }, log, signal);
+  }
+
+  /** Brings rules of an unknown configuration to the state after the step, without the state before it. */
+  async #applyWhole(step: Step, signal: AbortSignal): Promise<Applied> {
+    const next = new StateHolder();
+    next.commit(this.state);
+    next.commit(step.change);
+    await this.#bringTo(next.current, signal);
+    await this.#options.store.append(step);
+    return { wrote: true, removedEndpoints: [] };
+  }
+
   async #ensureSound(signal: AbortSignal): Promise<void> {
     if (this.#isDegraded) await this.#restore(signal);
   }
 
   async #restore(signal: AbortSignal): Promise<void> {
     try {
-      await this.#bringTo(this.state, signal);
+      if (this.#doubt !== undefined) {
+        this.#foundRules ??= await this.#options.ruleset.isPresent(signal);
+      }
+      if (this.#keepsRules) await this.#keepAnnounced(signal);
+      else await this.#bringTo(this.state, signal);
       this.#isDegraded = false;
     } catch (error) {
       this.#isDegraded = true;
@@ -284,6 +343,16 @@ export class Gateway {
     } finally {
       this.#report();
     }
+  }
+
+  /** The rules and addresses of an unknown configuration stay until an update arrives. */
+  get #keepsRules(): boolean {
+    return this.#doubt !== undefined && this.#foundRules === true;
+  }
+
+  async #keepAnnounced(signal: AbortSignal): Promise<void> {
+    const { mover } = this.#options;
+    await mover.announce(await mover.announced(), signal);
   }
 
   async #bringTo(state: GatewayState, signal: AbortSignal): Promise<void> {
@@ -295,7 +364,7 @@ export class Gateway {
     const layout = toWholeLayout(state, this.#unhealthy);
     await ruleset.replaceAll(layout, signal);
     await mover.announce(wanted, signal);
-    this.#deleteStaleFlows(layout.set, signal);
+    this.#cleanup.afterStart(layout.set, signal);
   }
 
   /** Rewrites the stored file after it has grown. This runs between two queued changes. */
@@ -303,49 +372,6 @@ export class Gateway {
     const { store, stored } = this.#options;
     if (!store.needsCompaction) return;
     await this.#serialQueue.run(() => store.compact(stored.holder.current, stored.undo));
-  }
-
-  /** Runs after the answer, so that the controller doesn't wait for conntrack. */
-  #deleteConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
-    const { clock } = this.#options;
-    const stillThere = removed.filter(({ isStillThere = false }) => isStillThere);
-    this.#deleteNow(
-      removed.filter(({ isStillThere = false }) => !isStillThere),
-      signal,
-    );
-    if (stillThere.length === 0) return;
-    // A node that has parked a connection replays it at this moment, and its reply needs the conntrack entry.
-    clock.timer(answerWithinMs, () => {
-      if (!signal.aborted) this.#deleteNow(stillThere, signal);
-    });
-  }
-
-  /**
-   * Deletes conntrack entries that an earlier process could not delete before it ended. Only UDP, because its
-   * flows have no end: a TCP connection to a removed backend ends alone, and a connection that an idle
-   * Service's node has answered must continue.
-   */
-  #deleteStaleFlows(services: readonly VirtualService[], signal: AbortSignal): void {
-    const endless = services.filter(
-      ({ protocol, dispatch }) => protocol === 'UDP' && dispatch.kind === 'slots',
-    );
-    this.#inBackground(() => this.#options.deleteStaleEntries(endless, signal), signal);
-  }
-
-  #deleteNow(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
-    if (removed.length === 0) return;
-    this.#inBackground(() => this.#options.deleteConnections(removed, signal), signal);
-  }
-
-  #inBackground(work: () => Promise<void>, signal: AbortSignal): void {
-    const { log } = this.#options;
-    this.#cleanup.run(work).catch((error: unknown) => {
-      if (signal.aborted) return;
-      log.warn(
-        { error: CausewayError.from(error) },
-        'conntrack entries of removed backends may remain',
-      );
-    });
   }
 
   #report(): void {
@@ -357,37 +383,12 @@ export class Gateway {
   }
 }
 
-function refuseOtherState(
-  state: GatewayState,
-  generation: number,
-  cluster: string | undefined,
-): void {
-  if (generation !== state.generation) {
-    throw new UpdateRejected(
-      'base-mismatch',
-      `the removals were verified against generation ${generation}, but ${state.generation} is served`,
-      'Read the status and verify the removals that it lists.',
-    );
-  }
-  if (state.cluster !== undefined && cluster !== state.cluster) {
-    throw new UpdateRejected(
-      'another-cluster',
-      `the frontends belong to the cluster ${state.cluster}, but the controller is of ${cluster ?? 'no cluster'}`,
-      'To remove them, run `causeway agent allow-removal` on the gateway.',
-    );
-  }
-}
-
-/** An apply that failed as a whole, with all known errors of single frontends. */
-export class ApplyFailed extends CausewayError {
-  readonly complaints: readonly Rejection[];
-
-  constructor(cause: unknown, complaints: readonly Rejection[]) {
-    const error = CausewayError.from(cause);
-    super(error.code, error.message, {
-      cause,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
-    });
-    this.complaints = complaints;
-  }
+/**
+ * Lowers the generation by one, and forgets undo steps. The controller sees a generation that it did not
+ * confirm and sends the full state, also if the newest step was not among the lost ones.
+ */
+function disownGeneration({ holder, undo }: Stored): void {
+  const generation = Math.max(0, holder.current.generation - 1);
+  holder.commit({ ...emptyState, generation });
+  undo.length = 0;
 }

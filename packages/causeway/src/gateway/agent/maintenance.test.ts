@@ -20,8 +20,11 @@ test("reads tables that can't be watched until they can", async () => {
     alarms: new Alarms(discardLog, noMetrics),
     mover: undefined,
     status: { onChange: () => {} },
+    overrides: { damage: undefined, problem: undefined, storeAgain: () => Promise.resolve() },
     gateway: {
       isDegraded: false,
+      doubt: undefined,
+      storeProblem: undefined,
       state: emptyState,
       restore: () => {
         restores += 1;

@@ -10,11 +10,16 @@ import type { Gateway } from './gateway.ts';
 import type { KeepalivedAnnouncer } from './announce/keepalived/keepalived-announcer.ts';
 import type { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
 import type { Kernel } from './kernel.ts';
+import type { Overrides } from './overrides.ts';
 import { withheldIn } from './apply/withhold.ts';
 import { WithheldWatch } from './apply/withheld-watch.ts';
 
 export interface MaintenanceOptions {
-  readonly gateway: Pick<Gateway, 'isDegraded' | 'restore' | 'compactIfNeeded' | 'state'>;
+  readonly gateway: Pick<
+    Gateway,
+    'isDegraded' | 'restore' | 'compactIfNeeded' | 'state' | 'doubt' | 'storeProblem'
+  >;
+  readonly overrides: Pick<Overrides, 'damage' | 'problem' | 'storeAgain'>;
   readonly kernel: Pick<
     Kernel,
     'foreignChanges' | 'check' | 'elements' | 'connections' | 'deleteAllConnections'
@@ -83,8 +88,10 @@ export class Maintenance {
   async #raiseAlarms(signal: AbortSignal): Promise<void> {
     const { gateway, mover, alarms, clock } = this.#options;
     const withheld = new WithheldWatch(clock);
+    this.#raiseStoreAlarms();
     while (!signal.aborted) {
       await sleep(clock, repairEveryMs, signal);
+      this.#raiseStoreAlarms();
       if (gateway.isDegraded) this.#repairDue.call();
       alarms.set(
         'degraded',
@@ -95,6 +102,14 @@ export class Maintenance {
       const count = missing?.size ?? 0;
       alarms.set('addresses-missing', count === 0 ? undefined : `${count} addresses are missing`);
     }
+  }
+
+  #raiseStoreAlarms(): void {
+    const { gateway, overrides, alarms } = this.#options;
+    const waits = gateway.doubt === undefined ? [] : [`${gateway.doubt}; waiting for an update`];
+    const damage = overrides.damage === undefined ? waits : [...waits, overrides.damage];
+    alarms.set('state-damaged', damage.length === 0 ? undefined : damage.join('; '));
+    alarms.set('state-not-stored', gateway.storeProblem ?? overrides.problem);
   }
 
   /** While changes can't be watched, each attempt to watch them also checks the tables. */
@@ -157,13 +172,14 @@ export class Maintenance {
   }
 
   async #compact(signal: AbortSignal): Promise<void> {
-    const { gateway, clock, log } = this.#options;
+    const { gateway, overrides, clock, log } = this.#options;
     while (!signal.aborted) {
       await sleep(clock, compactEveryMs, signal);
+      await overrides.storeAgain();
       try {
         await gateway.compactIfNeeded();
       } catch (error) {
-        // For example a full disk: the existing file is intact and only grows.
+        // For example a full disk. The existing file is intact, and the next round tries again.
         log.warn(
           { error: CausewayError.from(error) },
           "the stored configuration can't be rewritten",

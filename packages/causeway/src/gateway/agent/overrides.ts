@@ -1,8 +1,7 @@
-import fs from 'node:fs/promises';
 import { z } from 'zod';
-import { replaceFile } from '@causeway/base/process/atomic-file';
+import { CausewayError } from '@causeway/base/error/causeway-error';
 import { overrideRecord, type Override, type OverrideName } from '../protocol/override.ts';
-import { readStoredJson } from './store/stored-json.ts';
+import { loadSmallFile, storeSmallFile, type LoadedFile } from './store/small-file.ts';
 
 const overridesFile = z.strictObject({
   frozen: overrideRecord.optional(),
@@ -10,7 +9,7 @@ const overridesFile = z.strictObject({
 });
 
 /** Overrides that apply until they are cleared, including after restarts. */
-type LastingName = keyof z.infer<typeof overridesFile>;
+type LastingOverrides = z.infer<typeof overridesFile>;
 
 /**
  * An operator's decisions for this gateway. Two apply until they are cleared, including after restarts:
@@ -22,33 +21,58 @@ type LastingName = keyof z.infer<typeof overridesFile>;
  */
 export class Overrides {
   readonly #file: string;
-  #pulled: z.infer<typeof overridesFile>;
+  #pulled: LastingOverrides;
   #removal: Override | undefined;
+  #damage: string | undefined;
+  #problem: string | undefined;
 
-  private constructor(file: string, pulled: z.infer<typeof overridesFile>) {
+  private constructor(file: string, { value, damage }: LoadedFile<LastingOverrides>) {
     this.#file = file;
-    this.#pulled = pulled;
+    this.#pulled = value;
+    this.#damage = damage;
   }
 
   static async load(file: string): Promise<Overrides> {
-    const text = await fs.readFile(file, 'utf8').catch(() => '{}');
-    return new Overrides(file, readStoredJson(file, text, overridesFile));
+    return new Overrides(file, await loadSmallFile(file, overridesFile, {}));
   }
 
   get(name: OverrideName): Override | undefined {
     return name === 'removal' ? this.#removal : this.#pulled[name];
   }
 
-  async set(name: OverrideName, override: Override | undefined): Promise<void> {
-    if (name === 'removal') this.#removal = override;
-    else await this.#write(name, override);
+  /** Why decisions may be lost; undefined if none is, or after an operator has decided again. */
+  get damage(): string | undefined {
+    return this.#damage;
   }
 
-  /** Stores the decision before it takes effect. */
-  async #write(name: LastingName, override: Override | undefined): Promise<void> {
+  /** Why the decisions are not on disk; undefined if they are. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Applies the decision at once, also if it can't be stored yet. */
+  async set(name: OverrideName, override: Override | undefined): Promise<void> {
+    if (name === 'removal') {
+      this.#removal = override;
+      return;
+    }
     const { [name]: _before, ...others } = this.#pulled;
-    const next = override === undefined ? others : { ...others, [name]: override };
-    await replaceFile(this.#file, JSON.stringify(next));
-    this.#pulled = next;
+    this.#pulled = override === undefined ? others : { ...others, [name]: override };
+    this.#damage = undefined;
+    await this.#store();
+  }
+
+  /** Stores decisions that could not be stored before. */
+  async storeAgain(): Promise<void> {
+    if (this.#problem !== undefined) await this.#store();
+  }
+
+  async #store(): Promise<void> {
+    try {
+      await storeSmallFile(this.#file, JSON.stringify(this.#pulled));
+      this.#problem = undefined;
+    } catch (error) {
+      this.#problem = `the overrides can't be stored in ${this.#file}: ${CausewayError.from(error).message}`;
+    }
   }
 }

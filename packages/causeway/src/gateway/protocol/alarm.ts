@@ -8,6 +8,8 @@
  * - `degraded`: the kernel may differ from the accepted configuration
  * - `bad-health`: this machine cannot serve, and has given up its addresses or would
  * - `removals-withheld`: frontends are still served because their removal is not confirmed
+ * - `state-damaged`: a state file can't be read, and this gateway waits for an update or a decision
+ * - `state-not-stored`: the disk accepts no writes, so a restart would lose accepted changes
  */
 export type AlarmName =
   | 'two-masters'
@@ -18,7 +20,9 @@ export type AlarmName =
   | 'addresses-missing'
   | 'degraded'
   | 'bad-health'
-  | 'removals-withheld';
+  | 'removals-withheld'
+  | 'state-damaged'
+  | 'state-not-stored';
 
 const outages: readonly AlarmName[] = ['link-down', 'bad-health'];
 

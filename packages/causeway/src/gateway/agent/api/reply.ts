@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { groupByFrontend } from '../apply/acknowledge.ts';
 import { UpdateRejected } from '../apply/admit.ts';
-import { ApplyFailed } from '../gateway.ts';
+import { ApplyFailed } from '../apply/apply-failed.ts';
 import { describeProblem } from '../../protocol/rejection.ts';
 import { BodyTooLarge, UnsupportedMedia } from './body.ts';
 

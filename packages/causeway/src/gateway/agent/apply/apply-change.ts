@@ -21,7 +21,7 @@ import type { RulesetWriter } from './ruleset-writer.ts';
 export interface ApplyEffects {
   readonly ruleset: RulesetWriter;
   readonly mover: Announcer;
-  /** Stores the accepted step. After it resolves, a crash can't undo the step. */
+  /** Stores the accepted step. A disk that accepts no writes is a problem of the store, not of the step. */
   persist(step: Step): Promise<void>;
 }
 

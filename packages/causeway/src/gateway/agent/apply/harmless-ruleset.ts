@@ -33,6 +33,10 @@ export class HarmlessRuleset implements RulesetWriter {
     return this.#inner.replaceAll({ ...layout, set: this.#harmless(layout.set) }, signal);
   }
 
+  isPresent(signal: AbortSignal): Promise<boolean> {
+    return this.#inner.isPresent(signal);
+  }
+
   #harmless(services: readonly VirtualService[]): VirtualService[] {
     return services.filter((service) => {
       const why = whyHarmful(this.#taken, service.address);

@@ -14,6 +14,8 @@ export type WholeLayout = Required<Omit<LayoutChange, 'remove' | 'virtualNetwork
 export interface RulesetWriter {
   /** Applies everything or nothing. If it throws, the kernel is unchanged. */
   commit(change: LayoutChange, signal: AbortSignal): Promise<Committed>;
+  /** Whether the kernel has rules of this agent, from this process or an earlier one. */
+  isPresent(signal: AbortSignal): Promise<boolean>;
   /** Brings the kernel from any contents to exactly this layout. */
   replaceAll(layout: WholeLayout, signal: AbortSignal): Promise<Committed>;
 }

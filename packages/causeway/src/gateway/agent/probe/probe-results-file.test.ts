@@ -22,7 +22,7 @@ afterEach(() => fs.rm(directory, { recursive: true }));
 
 test('keeps unhealthy backends and earlier answers over a restart', async () => {
   const file = path.join(directory, 'answers.json');
-  const before = new ProbeResults(thresholds, await readKnownAnswers(file));
+  const before = new ProbeResults(thresholds, await readKnownAnswers(file, discardLog));
   for (const isUp of [true, false, false]) {
     before.record(dead, isUp);
     before.record(alive, true);
@@ -35,7 +35,7 @@ test('keeps unhealthy backends and earlier answers over a restart', async () => 
   stop.abort();
   await keeping;
 
-  const after = new ProbeResults(thresholds, await readKnownAnswers(file));
+  const after = new ProbeResults(thresholds, await readKnownAnswers(file, discardLog));
   expect([...after.unhealthy]).toEqual([dead]);
   expect(after.heard).toBe(2);
   expect([after.record(dead, false), after.record(dead, true)]).toEqual([false, false]);
@@ -52,5 +52,5 @@ test.each([
 ])('ignores a file with %s', async (_name, text) => {
   const file = path.join(directory, 'answers.json');
   if (text !== undefined) await fs.writeFile(file, text);
-  expect(await readKnownAnswers(file)).toEqual({ answered: [], unhealthy: [] });
+  expect(await readKnownAnswers(file, discardLog)).toEqual({ answered: [], unhealthy: [] });
 });

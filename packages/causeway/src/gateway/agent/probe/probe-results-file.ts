@@ -1,4 +1,3 @@
-import fs from 'node:fs/promises';
 import { z } from 'zod';
 import { tryParseAddress, type Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
@@ -6,23 +5,24 @@ import { replaceFile } from '@causeway/base/process/atomic-file';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import { fromLegacyProbeResults } from '../store/legacy.ts';
+import { loadSmallFile } from '../store/small-file.ts';
 import type { KnownAnswers, ProbeResults } from './probe-results.ts';
 
-const storedAnswers = z.object({ answered: z.array(z.string()), unhealthy: z.array(z.string()) });
+const nothingKnown = { answered: [], unhealthy: [] };
+const storedAnswers = z.preprocess(
+  fromLegacyProbeResults,
+  z.object({ answered: z.array(z.string()), unhealthy: z.array(z.string()) }),
+);
 const writeEveryMs = 1_000;
 
 /**
  * Reads which backends had answered and which were unhealthy. Without it, an agent that starts while a
- * node is down sends connections to that node. A file that can't be read counts as no file.
+ * node is down sends connections to that node. A damaged file is set aside and counts as no file.
  */
-export async function readKnownAnswers(file: string): Promise<KnownAnswers> {
-  try {
-    const text = await fs.readFile(file, 'utf8');
-    const stored = storedAnswers.parse(fromLegacyProbeResults(JSON.parse(text)));
-    return { answered: addresses(stored.answered), unhealthy: addresses(stored.unhealthy) };
-  } catch {
-    return { answered: [], unhealthy: [] };
-  }
+export async function readKnownAnswers(file: string, log: Log): Promise<KnownAnswers> {
+  const { value, damage } = await loadSmallFile(file, storedAnswers, nothingKnown);
+  if (damage !== undefined) log.error({ file }, damage);
+  return { answered: addresses(value.answered), unhealthy: addresses(value.unhealthy) };
 }
 
 /** Writes the probe results to the file after changes, at most once a second. */

@@ -29,12 +29,12 @@ export class Probing {
     this.ledger = ledger;
   }
 
-  static async open({ probe, stateDirectory }: AgentSettings): Promise<Probing> {
+  static async open({ probe, stateDirectory }: AgentSettings, log: Log): Promise<Probing> {
     const file = path.join(stateDirectory, 'answers.json');
     const isOn = probe.intervalMs > 0;
     // Without probes, a stored unhealthy backend would never become healthy.
     const ledger = isOn
-      ? new ProbeResults(probe, await readKnownAnswers(file))
+      ? new ProbeResults(probe, await readKnownAnswers(file, log))
       : new ProbeResults(probe);
     return new Probing(file, probe.intervalMs, ledger);
   }

@@ -85,17 +85,6 @@ describe('the stored configuration', () => {
     }
   });
 
-  test('is rejected if it is damaged in the middle', async () => {
-    const { store } = await StateStore.open(directory);
-    await store.append(step(emptyState, 1, [frontend(1)]));
-    await store.append(step(emptyState, 2, [frontend(2)]));
-    await store.close();
-    const file = path.join(directory, 'accepted');
-    const text = await fs.readFile(file, 'utf8');
-    await fs.writeFile(file, text.replace('2001:db8::1', '2001:db8::7'));
-    await expect(StateStore.open(directory)).rejects.toMatchObject({ code: 'invalid' });
-  });
-
   test('has the same state and undo steps after a compaction', async () => {
     const { store, stored } = await StateStore.open(directory);
     for (const generation of [1, 2, 3]) {
@@ -113,7 +102,7 @@ describe('the stored configuration', () => {
     expect((await reopened()).holder.current.generation).toBe(4);
   });
 
-  test('keeps or rejects a step that is appended after a compaction without a directory sync', async () => {
+  test('stores all steps again after a compaction without a directory sync', async () => {
     const { store, stored } = await StateStore.open(directory);
     const first = step(emptyState, 1, [frontend(1)]);
     await store.append(first);
@@ -126,11 +115,114 @@ describe('the stored configuration', () => {
       );
     await expect(store.compact(stored.holder.current, [])).rejects.toThrow('the disk failed');
     const second = step(stored.holder.current, 2, [frontend(2)]);
-    await expect(store.append(second)).rejects.toMatchObject({ code: 'unavailable' });
+    await store.append(second);
+    stored.holder.commit(second.change);
+    expect(store.problem).toContain('the disk failed');
     failing.mockRestore();
     expect((await reopened()).holder.current.generation).toBe(1);
-    await store.append(second);
+    expect(store.needsCompaction).toBe(true);
+    await store.compact(stored.holder.current, []);
+    expect(store.problem).toBeUndefined();
     await store.close();
     expect((await reopened()).holder.current.frontends.size).toBe(2);
+  });
+});
+
+describe('a damaged file', () => {
+  const file = () => path.join(directory, 'accepted');
+
+  /** Three steps, and a copy of the file as of the second start, with the first step. */
+  async function storeSteps(): Promise<void> {
+    const { store } = await StateStore.open(directory);
+    await store.append(step(emptyState, 1, [frontend(1)]));
+    await store.close();
+    const { store: again } = await StateStore.open(directory);
+    await again.append(step(emptyState, 2, [frontend(2)]));
+    await again.append(step(emptyState, 3, [frontend(3)]));
+    await again.close();
+  }
+
+  test.each<[string, () => Promise<unknown>, number]>([
+    [
+      'with a changed first step',
+      async () =>
+        fs.writeFile(
+          file(),
+          (await fs.readFile(file(), 'utf8')).replace('2001:db8::1', '2001:db8::7'),
+        ),
+      1,
+    ],
+    [
+      'with a changed second step',
+      async () =>
+        fs.writeFile(file(), (await fs.readFile(file(), 'utf8')).replace('digest 2', 'digest 7')),
+      1,
+    ],
+    ['that is empty', () => fs.writeFile(file(), ''), 1],
+    ['with other bytes', () => fs.writeFile(file(), Buffer.alloc(5_000, 0xff)), 1],
+    [
+      'that is a directory',
+      async () => {
+        await fs.rm(file());
+        await fs.mkdir(file());
+      },
+      1,
+    ],
+  ])('%s is set aside, and the newest good state is used', async (_, damageFile, generation) => {
+    await storeSteps();
+    await damageFile();
+    const { store, stored, damage } = await StateStore.open(directory);
+    expect(damage).toContain(file());
+    expect(stored.holder.current.generation).toBe(generation);
+    expect(store.problem).toBeUndefined();
+    await store.append(step(stored.holder.current, 9, [frontend(9)]));
+    await store.close();
+    expect(await fs.readdir(directory)).toContain('accepted.damaged-1');
+    const again = await StateStore.open(directory);
+    await again.store.close();
+    expect(again.damage).toBeUndefined();
+    expect(again.stored.holder.current.generation).toBe(9);
+  });
+
+  test('is kept until the limit of kept files, of which the last is replaced', async () => {
+    await storeSteps();
+    for (let round = 0; round < 8; round += 1) {
+      await fs.writeFile(file(), `garbage ${round}\n{"step"\n`);
+      const { store } = await StateStore.open(directory);
+      await store.close();
+    }
+    const kept = (await fs.readdir(directory)).filter((name) => name.includes('.damaged-')).sort();
+    expect(kept).toEqual([1, 2, 3, 4, 5].map((number) => `accepted.damaged-${number}`));
+    expect(await fs.readFile(`${file()}.damaged-1`, 'utf8')).toContain('garbage 0');
+    expect(await fs.readFile(`${file()}.damaged-5`, 'utf8')).toContain('garbage 7');
+  });
+});
+
+describe('a disk that accepts no write', () => {
+  test.each(['ENOSPC', 'EROFS', 'EIO'])(
+    'with %s leaves the steps in memory until it accepts writes',
+    async (code) => {
+      const { store, stored } = await StateStore.open(directory);
+      const failing = vi
+        .spyOn(fs, 'open')
+        .mockImplementation(() => Promise.reject(Object.assign(new Error(code), { code })));
+      const first = step(emptyState, 1, [frontend(1)]);
+      await store.append(first);
+      stored.holder.commit(first.change);
+      expect(store.problem).toContain(code);
+      await expect(store.compact(stored.holder.current, [])).rejects.toThrow(code);
+      failing.mockRestore();
+      await store.compact(stored.holder.current, []);
+      expect(store.problem).toBeUndefined();
+      await store.close();
+      expect((await reopened()).holder.current.generation).toBe(1);
+    },
+  );
+
+  test('is no reason not to start', async () => {
+    await fs.writeFile(path.join(directory, 'file'), '');
+    const { store, stored } = await StateStore.open(path.join(directory, 'file', 'state'));
+    expect(stored.holder.current).toEqual(emptyState);
+    expect(store.problem).toContain('ENOTDIR');
   });
 });

@@ -52,6 +52,7 @@ export class FakeWorld {
           for (const service of set) this.services.set(serviceKey(service), service);
           return this.#committed(set.length + remove.length);
         }),
+      isPresent: () => Promise.resolve(this.services.size > 0),
       replaceAll: ({ set }) =>
         life.call('replace all', () => {
           this.#fail('replace all');

@@ -1,8 +1,8 @@
-import fs from 'node:fs/promises';
 import { z } from 'zod';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { replaceFile } from '@causeway/base/process/atomic-file';
-import { readStoredJson } from '../../store/stored-json.ts';
+import type { Log } from '@causeway/base/observability/log';
+import { loadSmallFile } from '../../store/small-file.ts';
 
 const fileContent = z.array(z.string().transform(parseAddress));
 
@@ -19,9 +19,11 @@ export class AnnouncedAddresses {
     this.#addresses = addresses;
   }
 
-  static async load(file: string): Promise<AnnouncedAddresses> {
-    const text = await fs.readFile(file, 'utf8').catch(() => '[]');
-    return new AnnouncedAddresses(file, new Set(readStoredJson(file, text, fileContent)));
+  /** A damaged file is set aside. Addresses that only it named stay on the links. */
+  static async load(file: string, log: Log): Promise<AnnouncedAddresses> {
+    const { value, damage } = await loadSmallFile<Address[]>(file, fileContent, []);
+    if (damage !== undefined) log.error({ file }, damage);
+    return new AnnouncedAddresses(file, new Set(value));
   }
 
   get all(): ReadonlySet<Address> {

@@ -58,7 +58,7 @@ export class KeepalivedAnnouncer implements Announcer {
     await fs.appendFile(files.fault, '');
     const mover = new KeepalivedAnnouncer(
       options,
-      await AnnouncedAddresses.load(options.claimedFile),
+      await AnnouncedAddresses.load(options.claimedFile, options.log),
     );
     const state = await mover.stateOnLink(signal);
     if (state !== undefined) options.status.enter(state);
