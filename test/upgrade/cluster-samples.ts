@@ -156,7 +156,7 @@ export const clusterObjects: SampleKind = {
       reachable: true,
       generation: 5,
       current: true,
-      master: true,
+      role: 'active' as const,
       fenced: false,
       refusedEndpoints: 0,
       problems: ['x'],

@@ -23,7 +23,7 @@ import { V1Api } from './api/v1-api.ts';
 import { V2Api } from './api/v2-api.ts';
 import { FaultReasons } from './announce/keepalived/fault-reasons.ts';
 import { KeepalivedAnnouncer } from './announce/keepalived/keepalived-announcer.ts';
-import { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
+import { RoleStatus } from './announce/role-status.ts';
 import type { Kernel } from './kernel.ts';
 import { Overrides } from './overrides.ts';
 import type { OverrideName } from '../protocol/override.ts';
@@ -70,7 +70,7 @@ class Agent {
   readonly #store: StateStore;
   readonly #gateway: Gateway;
   readonly #overrides: Overrides;
-  readonly #status: VrrpStatus;
+  readonly #status: RoleStatus;
   readonly #mover: KeepalivedAnnouncer | undefined;
   readonly #faults: FaultReasons;
   readonly #alarms: Alarms;
@@ -131,7 +131,7 @@ class Agent {
     const { settings, clock, log, metrics } = options;
     await fs.mkdir(settings.runtimeDirectory, { recursive: true, mode: 0o700 });
     const credentials = await loadCredentials(credentialFiles(settings));
-    const status = new VrrpStatus(clock, log, metrics);
+    const status = new RoleStatus(clock, log, metrics);
     const mover =
       settings.addresses.mover !== 'keepalived'
         ? undefined
@@ -360,7 +360,7 @@ class Agent {
       alarms: this.#alarms,
       ledger: this.#probing.ledger,
       backendHealth: this.#backendHealth,
-      vrrp: this.#status,
+      role: this.#status,
       isMoverForeign: settings.addresses.mover === 'foreign',
     });
   }
@@ -370,7 +370,7 @@ interface AgentParts {
   readonly opened: Awaited<ReturnType<typeof StateStore.open>>;
   readonly overrides: Overrides;
   readonly probing: Probing;
-  readonly status: VrrpStatus;
+  readonly status: RoleStatus;
   readonly mover: KeepalivedAnnouncer | undefined;
   readonly faults: FaultReasons;
   readonly credentials: Credentials;

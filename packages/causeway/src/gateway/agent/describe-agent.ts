@@ -3,7 +3,7 @@ import { groupByEndpoint, listOlder } from './apply/acknowledge.ts';
 import type { Alarms } from './alarms.ts';
 import type { Gateway } from './gateway.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
-import type { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
+import type { RoleStatus } from './announce/role-status.ts';
 import type { Kernel } from './kernel.ts';
 import type { Overrides } from './overrides.ts';
 import type { ProbeResults } from './probe/probe-results.ts';
@@ -21,7 +21,7 @@ export interface DescribedParts {
   readonly alarms: Alarms;
   readonly ledger: ProbeResults;
   readonly backendHealth: BackendHealth;
-  readonly vrrp: VrrpStatus;
+  readonly role: RoleStatus;
   /** Another system moves the addresses. */
   readonly isMoverForeign: boolean;
 }
@@ -30,7 +30,7 @@ const mostListed = 100;
 
 /** The agent's current status. */
 export function describeAgent(parts: DescribedParts): AgentStatus {
-  const { gateway, kernel, overrides, vrrp, backendHealth } = parts;
+  const { gateway, kernel, overrides, role, backendHealth } = parts;
   const { state } = gateway;
   return {
     agent: parts.name,
@@ -43,9 +43,10 @@ export function describeAgent(parts: DescribedParts): AgentStatus {
     errors: groupByEndpoint(gateway.complaints),
     notFailoverSafe: kernel.notFailoverSafe().slice(0, mostListed).map(formatEndpointId),
     sound: !gateway.isDegraded,
-    vrrp: {
-      state: parts.isMoverForeign ? 'foreign' : vrrp.state,
-      since: new Date(vrrp.since).toISOString(),
+    announcer: {
+      role: parts.isMoverForeign ? 'foreign' : role.role,
+      since: new Date(role.since).toISOString(),
+      reason: role.reason ?? null,
     },
     frozen: overrides.get('frozen') ?? null,
     drained: overrides.get('drained') ?? null,

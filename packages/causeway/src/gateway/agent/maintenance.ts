@@ -8,7 +8,7 @@ import type { Alarms } from './alarms.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
 import type { Gateway } from './gateway.ts';
 import type { KeepalivedAnnouncer } from './announce/keepalived/keepalived-announcer.ts';
-import type { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
+import type { RoleStatus } from './announce/role-status.ts';
 import type { Kernel } from './kernel.ts';
 import { withheldIn } from './apply/withhold.ts';
 import { WithheldWatch } from './apply/withheld-watch.ts';
@@ -20,7 +20,7 @@ export interface MaintenanceOptions {
     'foreignChanges' | 'check' | 'elements' | 'connections' | 'deleteAllConnections'
   >;
   readonly mover: Pick<KeepalivedAnnouncer, 'findMissing'> | undefined;
-  readonly status: Pick<VrrpStatus, 'onChange'>;
+  readonly status: Pick<RoleStatus, 'onChange'>;
   readonly alarms: Alarms;
   readonly clock: Clock;
   readonly log: Log;
@@ -36,13 +36,13 @@ const compactEveryMs = 10_000;
 export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #repairDue = new WakeUp();
-  readonly #becameBackup = new WakeUp();
+  readonly #leftActiveRole = new WakeUp();
   #wasTampered = false;
 
   constructor(options: MaintenanceOptions) {
     this.#options = options;
-    options.status.onChange((state, before) => {
-      if (before === 'MASTER' && state !== 'MASTER') this.#becameBackup.call();
+    options.status.onChange((role, before) => {
+      if (before === 'active' && role !== 'active') this.#leftActiveRole.call();
     });
   }
 
@@ -53,7 +53,7 @@ export class Maintenance {
       'foreign changes': (signal) => this.#followForeignChanges(signal),
       kernel: (signal) => this.#checkKernel(signal),
       'stored configuration': (signal) => this.#compact(signal),
-      'conntrack cleanup': (signal) => this.#deleteOnBackup(signal),
+      'conntrack cleanup': (signal) => this.#deleteAfterActiveRole(signal),
     };
   }
 
@@ -139,10 +139,10 @@ export class Maintenance {
   }
 
   /** Conntrack entries of this gateway are out of date after another gateway had the connections. */
-  async #deleteOnBackup(signal: AbortSignal): Promise<void> {
+  async #deleteAfterActiveRole(signal: AbortSignal): Promise<void> {
     const { kernel, log } = this.#options;
     while (!signal.aborted) {
-      await this.#becameBackup.next(signal);
+      await this.#leftActiveRole.next(signal);
       if (signal.aborted) return;
       try {
         await kernel.deleteAllConnections(signal);

@@ -2,7 +2,7 @@ import type { MetricDefinition } from '@causeway/base/observability/metrics';
 import { alarmMetric } from './alarms.ts';
 import { forgedAdvertsMetric } from './announce/forged-adverts.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
-import { vrrpMetrics } from './announce/keepalived/vrrp-status.ts';
+import { roleMetrics } from './announce/role-status.ts';
 import { linkMetrics } from './links/link-watch.ts';
 import { keepalivedMetrics } from './announce/keepalived/watch.ts';
 
@@ -11,7 +11,7 @@ export const agentMetricDefinitions: readonly MetricDefinition[] = [
   ...Object.values(gatewayMetrics),
   ...Object.values(keepalivedMetrics),
   ...Object.values(linkMetrics),
-  ...Object.values(vrrpMetrics),
+  ...Object.values(roleMetrics),
   alarmMetric,
   forgedAdvertsMetric,
 ];

@@ -1,16 +1,16 @@
 /**
- * - `two-masters`: another gateway sends adverts while this one is master
+ * - `two-active`: another gateway is active while this one is
  * - `forged-adverts`: VRRP adverts arrive that no peer sent, and are dropped
  * - `duplicate-address`: another machine uses an address that this gateway holds
  * - `cut-off`: no backend of an address family answers this gateway
  * - `link-down`: a link to clients or nodes is down, so this gateway serves nothing
- * - `addresses-missing`: this gateway is master and lacks addresses that it should hold
+ * - `addresses-missing`: this gateway is active and lacks addresses that it should hold
  * - `degraded`: the kernel may differ from the accepted configuration
  * - `bad-health`: this machine cannot serve, and has given up its addresses or would
  * - `removals-withheld`: frontends are still served because their removal is not confirmed
  */
 export type AlarmName =
-  | 'two-masters'
+  | 'two-active'
   | 'forged-adverts'
   | 'duplicate-address'
   | 'cut-off'

@@ -13,8 +13,8 @@ import { healthPace, illnessOf } from '../health.ts';
 import { watchHealth } from '../health-watch.ts';
 import type { FaultReasons } from './keepalived/fault-reasons.ts';
 import type { KeepalivedAnnouncer } from './keepalived/keepalived-announcer.ts';
-import type { VrrpStatus } from './keepalived/vrrp-status.ts';
-import { followVrrpState, keepAlive, sweepLinks } from './keepalived/watch.ts';
+import type { RoleStatus } from './role-status.ts';
+import { followState, keepAlive, sweepLinks } from './keepalived/watch.ts';
 import type { Kernel } from '../kernel.ts';
 import { LinkWatch } from '../links/link-watch.ts';
 import { ip, readNetworkTexts } from '../links/read-links.ts';
@@ -24,7 +24,7 @@ import { keepalivedSettings, vrrpPeers, type AgentSettings } from '../settings.t
 export interface AddressLoopsOptions {
   readonly settings: AgentSettings;
   readonly mover: KeepalivedAnnouncer;
-  readonly status: VrrpStatus;
+  readonly status: RoleStatus;
   readonly faults: FaultReasons;
   readonly alarms: Alarms;
   readonly gateway: Pick<Gateway, 'isDegraded' | 'state'>;
@@ -41,7 +41,7 @@ export function addressLoops(options: AddressLoopsOptions): Record<string, Loop>
   const linkWatch = watchLinks(options);
   const watch = { mover, status, clock, log, metrics, aliveEveryMs: 100, sweepEveryMs: 1_000 };
   return {
-    'VRRP state': (signal) => followVrrpState(keepalived, status, signal),
+    'keepalived state': (signal) => followState(keepalived, status, signal),
     keepalived: (signal) => keepAlive(watch, signal),
     links: (signal) => sweepLinks(watch, signal),
     'own links': (signal) => linkWatch.run(signal),
@@ -58,7 +58,7 @@ export function addressLoops(options: AddressLoopsOptions): Record<string, Loop>
         },
         signal,
       ),
-    'second master': (signal) =>
+    'second active gateway': (signal) =>
       watchForSecondActive(
         {
           clock,

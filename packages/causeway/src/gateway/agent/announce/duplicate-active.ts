@@ -1,11 +1,11 @@
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Alarms } from '../alarms.ts';
-import type { VrrpStatus } from './keepalived/vrrp-status.ts';
+import type { RoleStatus } from './role-status.ts';
 
 export interface DuplicateActiveOptions {
   readonly clock: Clock;
   readonly everyMs: number;
-  readonly status: VrrpStatus;
+  readonly status: RoleStatus;
   readonly alarms: Alarms;
   /** Number of VRRP packets received from peers. */
   countAdverts(signal: AbortSignal): Promise<bigint>;
@@ -17,7 +17,7 @@ export interface DuplicateActiveOptions {
  */
 const checks = 3;
 
-/** Raises an alarm while a peer sends adverts although this gateway is the master. */
+/** Raises an alarm while a peer sends adverts although this gateway is active. */
 export async function watchForSecondActive(
   options: DuplicateActiveOptions,
   signal: AbortSignal,
@@ -29,8 +29,8 @@ export async function watchForSecondActive(
     await sleep(clock, options.everyMs, signal);
     const now = await options.countAdverts(signal).catch(() => undefined);
     const isHearing = now !== undefined && last !== undefined && now > last;
-    seen = status.state === 'MASTER' && isHearing ? seen + 1 : 0;
+    seen = status.isActive && isHearing ? seen + 1 : 0;
     last = now;
-    alarms.set('two-masters', seen >= checks ? 'another gateway is also master' : undefined);
+    alarms.set('two-active', seen >= checks ? 'another gateway is also active' : undefined);
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemClock } from '@causeway/base/time/clock';
-import { simulateVrrp } from './simulated-announcer.ts';
+import { simulateRole } from './simulated-announcer.ts';
 
 function gateway(group: string) {
   const states: string[] = [];
@@ -14,7 +14,7 @@ function gateway(group: string) {
       await ended;
     },
   };
-  const ended = simulateVrrp(
+  const ended = simulateRole(
     {
       group,
       status: { enter: (state) => states.push(state) },
@@ -26,20 +26,20 @@ function gateway(group: string) {
   return self;
 }
 
-test('makes one agent master, and another one when the first is drained or ends', async () => {
+test('makes one agent active, and another one when the first is drained or ends', async () => {
   const group = randomUUID();
   const first = gateway(group);
-  await expect.poll(first.state).toBe('MASTER');
+  await expect.poll(first.state).toBe('active');
   const second = gateway(group);
   const stranger = gateway(randomUUID());
-  await expect.poll(second.state).toBe('BACKUP');
-  await expect.poll(stranger.state).toBe('MASTER');
+  await expect.poll(second.state).toBe('standby');
+  await expect.poll(stranger.state).toBe('active');
   first.isFit = false;
-  await expect.poll(first.state).toBe('FAULT');
-  await expect.poll(second.state).toBe('MASTER');
+  await expect.poll(first.state).toBe('unable');
+  await expect.poll(second.state).toBe('active');
   first.isFit = true;
-  await expect.poll(first.state).toBe('BACKUP');
+  await expect.poll(first.state).toBe('standby');
   await second.stop();
-  await expect.poll(first.state).toBe('MASTER');
+  await expect.poll(first.state).toBe('active');
   await Promise.all([first.stop(), stranger.stop()]);
 });

@@ -3,14 +3,14 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Loop } from '@causeway/base/work/supervisor';
 import { listen } from '@causeway/base/network/listen';
-import type { VrrpStatus } from './keepalived/vrrp-status.ts';
+import type { RoleStatus } from './role-status.ts';
 import type { Overrides } from '../overrides.ts';
 import type { AgentSettings } from '../settings.ts';
 
 export interface SimulatedAnnouncerOptions {
   /** The same name for all simulated gateways of a group on one machine. */
   readonly group: string;
-  readonly status: Pick<VrrpStatus, 'enter'>;
+  readonly status: Pick<RoleStatus, 'enter'>;
   /** Whether the gateway may hold addresses. False while it is drained. */
   readonly isFit: () => boolean;
   readonly clock: Clock;
@@ -22,18 +22,18 @@ const checkEveryMs = 300;
 /** The agent's loops for the simulated announcer. Empty with a real announcer. */
 export function simulatedAnnouncer(
   { addresses: { mover, simulatedWith: group } }: AgentSettings,
-  { status, overrides, clock }: { status: VrrpStatus; overrides: Overrides; clock: Clock },
+  { status, overrides, clock }: { status: RoleStatus; overrides: Overrides; clock: Clock },
 ): Record<string, Loop> {
   if (mover !== 'simulated') return {};
   const isFit = () => overrides.get('drained') === undefined;
-  return { 'VRRP state': (signal) => simulateVrrp({ group, status, isFit, clock }, signal) };
+  return { 'simulated role': (signal) => simulateRole({ group, status, isFit, clock }, signal) };
 }
 
 /**
- * Simulates VRRP without traffic between processes of one machine: the process that holds the name is master.
- * The name is an abstract socket without a file, so it is released as soon as its holder dies.
+ * Elects the active gateway among the processes of one machine: the process that holds the name is active. The
+ * name is an abstract socket without a file, so it is released as soon as its holder dies.
  */
-export async function simulateVrrp(
+export async function simulateRole(
   options: SimulatedAnnouncerOptions,
   signal: AbortSignal,
 ): Promise<void> {
@@ -44,10 +44,10 @@ export async function simulateVrrp(
       if (!isFit()) {
         await release(held);
         held = undefined;
-        status.enter('FAULT');
+        status.enter('unable', 'the gateway is drained');
       } else {
-        held ??= await hold(`\0causeway-vrrp-${group}`);
-        status.enter(held === undefined ? 'BACKUP' : 'MASTER');
+        held ??= await hold(`\0causeway-active-${group}`);
+        status.enter(held === undefined ? 'standby' : 'active');
       }
       await sleep(clock, checkEveryMs, signal).catch(() => undefined);
     }

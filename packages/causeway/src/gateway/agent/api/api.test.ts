@@ -45,7 +45,7 @@ const someStatus: AgentStatus = {
   errors: [],
   notFailoverSafe: [],
   sound: true,
-  vrrp: { state: 'BACKUP', since: null },
+  announcer: { role: 'standby', since: null, reason: null },
   frozen: null,
   drained: null,
   removal: null,

@@ -11,11 +11,12 @@ import type { Announcer } from '../announcer.ts';
 import { probeTcp } from '../../probe/tcp-probe.ts';
 import { AnnouncedAddresses } from './announced-addresses.ts';
 import { readHostAddresses, removeHostAddresses } from './link-addresses.ts';
+import { enterState } from './enter-state.ts';
 import { makeFifo } from './notify.ts';
 import { KeepalivedProcess, type StartMode } from './process.ts';
 import { readServedAddresses, renderKeepalived } from './render.ts';
 import type { KeepalivedSettings } from './settings.ts';
-import type { VrrpStatus } from './vrrp-status.ts';
+import type { RoleStatus } from '../role-status.ts';
 
 export interface KeepalivedAnnouncerOptions {
   readonly settings: KeepalivedSettings;
@@ -24,7 +25,7 @@ export interface KeepalivedAnnouncerOptions {
   readonly start: StartMode;
   readonly clock: Clock;
   readonly log: Log;
-  readonly status: VrrpStatus;
+  readonly status: RoleStatus;
   /** File with the list of claimed addresses, kept until the machine reboots. */
   readonly claimedFile: string;
 }
@@ -61,7 +62,7 @@ export class KeepalivedAnnouncer implements Announcer {
       await AnnouncedAddresses.load(options.claimedFile),
     );
     const state = await mover.stateOnLink(signal);
-    if (state !== undefined) options.status.enter(state);
+    if (state !== undefined) enterState(options.status, state);
     return mover;
   }
 
@@ -155,7 +156,7 @@ export class KeepalivedAnnouncer implements Announcer {
 
   /** Wanted addresses that are missing on the links while this gateway is master. */
   async findMissing(signal: AbortSignal): Promise<Set<Address>> {
-    if (this.#options.status.state !== 'MASTER') return new Set();
+    if (!this.#options.status.isActive) return new Set();
     const present = new Set<Address>();
     for (const link of this.#links()) {
       for (const address of await readHostAddresses(link, signal)) present.add(address);

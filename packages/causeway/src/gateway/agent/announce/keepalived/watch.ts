@@ -3,11 +3,12 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
 import type { KeepalivedAnnouncer } from './keepalived-announcer.ts';
+import { enterState } from './enter-state.ts';
 import { readNotifications } from './notify.ts';
 import type { KeepalivedProcess } from './process.ts';
 import { notifiedSubject } from './render.ts';
 import type { KeepalivedSettings } from './settings.ts';
-import type { VrrpStatus } from './vrrp-status.ts';
+import type { RoleStatus } from '../role-status.ts';
 
 export const keepalivedMetrics = {
   restarts: {
@@ -32,7 +33,7 @@ export type WatchedAnnouncer = Pick<
 
 export interface KeepalivedWatchOptions {
   readonly mover: WatchedAnnouncer;
-  readonly status: VrrpStatus;
+  readonly status: RoleStatus;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -43,14 +44,14 @@ export interface KeepalivedWatchOptions {
 }
 
 /** Follows keepalived's state until the signal fires. */
-export async function followVrrpState(
+export async function followState(
   settings: KeepalivedSettings,
-  status: VrrpStatus,
+  status: RoleStatus,
   signal: AbortSignal,
 ): Promise<void> {
   const subject = notifiedSubject(settings);
   for await (const state of readNotifications(settings.files.notifyFifo, subject, signal)) {
-    status.enter(state);
+    enterState(status, state);
   }
 }
 
@@ -67,7 +68,7 @@ export async function keepAlive(
   while (!signal.aborted) {
     await sleep(clock, options.aliveEveryMs, signal);
     if (await mover.process.isRunning()) continue;
-    status.enter('STOP');
+    enterState(status, 'STOP');
     log.error({}, 'keepalived is not running; starting it');
     try {
       await mover.start(signal);
@@ -78,7 +79,7 @@ export async function keepAlive(
       // keepalived no longer manages these addresses here, and a peer has taken them over by now.
       await sleep(clock, options.sweepEveryMs, signal);
       // The last notification of the dead process may have been read only now.
-      if (!(await mover.process.isRunning())) status.enter('STOP');
+      if (!(await mover.process.isRunning())) enterState(status, 'STOP');
       await removeLeftovers(options, signal);
     }
   }
@@ -125,19 +126,18 @@ export async function sweepLinks(
  */
 async function correctState(options: KeepalivedWatchOptions, signal: AbortSignal): Promise<void> {
   const { mover, status, clock, log } = options;
-  const before = status.transitions;
+  const before = status.changes;
   const differs = async () => {
     const shown = await mover.stateOnLink(signal);
-    const isMaster = status.state === 'MASTER';
-    return shown !== undefined && (shown === 'MASTER') !== isMaster ? shown : undefined;
+    return shown !== undefined && (shown === 'MASTER') !== status.isActive ? shown : undefined;
   };
   if ((await differs()) === undefined) return;
   await sleep(clock, options.sweepEveryMs, signal);
   const shown = await differs();
-  if (shown === undefined || status.transitions !== before) return;
+  if (shown === undefined || status.changes !== before) return;
   log.warn(
-    { shown, believed: status.state },
+    { shown, believed: status.role },
     'the VRRP state on the link differs from the last notification',
   );
-  status.enter(shown);
+  enterState(status, shown);
 }
