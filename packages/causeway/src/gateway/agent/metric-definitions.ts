@@ -1,6 +1,6 @@
 import type { MetricDefinition } from '@causeway/base/observability/metrics';
 import { alarmMetric } from './alarms.ts';
-import { forgedAdvertsMetric } from './announce/forged-adverts.ts';
+import { forgedAdvertsMetric } from './announce/keepalived/forged-adverts.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
 import { roleMetrics } from './announce/role-status.ts';
 import { linkMetrics } from './links/link-watch.ts';

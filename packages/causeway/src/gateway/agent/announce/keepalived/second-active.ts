@@ -1,6 +1,6 @@
 import { sleep, type Clock } from '@causeway/base/time/clock';
-import type { Alarms } from '../alarms.ts';
-import type { RoleStatus } from './role-status.ts';
+import type { Alarms } from '../../alarms.ts';
+import type { RoleStatus } from '../role-status.ts';
 
 export interface DuplicateActiveOptions {
   readonly clock: Clock;

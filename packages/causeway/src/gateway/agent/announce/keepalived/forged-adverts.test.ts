@@ -3,7 +3,7 @@ import { parseAddress } from '@causeway/base/address/address';
 import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
-import { Alarms } from '../alarms.ts';
+import { Alarms } from '../../alarms.ts';
 import { describeForgery, watchForForgedAdverts } from './forged-adverts.ts';
 
 const peer = parseAddress('10.77.0.12');

@@ -1,8 +1,8 @@
 import type { Address } from '@causeway/base/address/address';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
-import type { Alarms } from '../alarms.ts';
-import type { Kernel } from '../kernel.ts';
+import type { Alarms } from '../../alarms.ts';
+import type { Kernel } from '../../kernel.ts';
 
 export const forgedAdvertsMetric = {
   kind: 'counter',
