@@ -4,11 +4,10 @@ import { runAgent, type AgentOptions } from '../../gateway/agent/agent.ts';
 import { LinuxKernel } from '../../gateway/agent/linux-kernel.ts';
 import { MemoryKernel } from '../../gateway/agent/memory-kernel.ts';
 import {
-  agentSettings,
   keepalivedSettings,
   vrrpFilter,
-  type AgentSettings,
-} from '../../gateway/agent/settings.ts';
+} from '../../gateway/agent/announce/keepalived/settings.ts';
+import { agentSettings, type AgentSettings } from '../../gateway/agent/settings.ts';
 import { trimMemory } from '@causeway/netlink/trim-memory';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import { watchProcess } from '@causeway/base/observability/event-loop-delay';

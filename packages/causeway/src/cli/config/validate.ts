@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { z } from 'zod';
-import { agentSettings, keepalivedSettings } from '../../gateway/agent/settings.ts';
+import { keepalivedSettings } from '../../gateway/agent/announce/keepalived/settings.ts';
+import { agentSettings } from '../../gateway/agent/settings.ts';
 import { loadConfig } from '@causeway/base/settings/load-settings';
 import { discoverySettings } from '../../discovery/settings.ts';
 import { ipamServerSettings } from '../../ipam/settings.ts';

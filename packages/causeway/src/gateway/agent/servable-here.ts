@@ -1,7 +1,7 @@
 import type { Address } from '@causeway/base/address/address';
 import type { ServableAddresses } from './apply/servable.ts';
-import type { KeepalivedSettings } from './announce/keepalived/settings.ts';
-import { keepalivedSettings, type AgentSettings } from './settings.ts';
+import { keepalivedSettings, type KeepalivedSettings } from './announce/keepalived/settings.ts';
+import type { AgentSettings } from './settings.ts';
 
 /**
  * The addresses that a gateway with these settings can hold. If another system moves the addresses, all

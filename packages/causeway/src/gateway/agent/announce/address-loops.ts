@@ -19,7 +19,8 @@ import type { Kernel } from '../kernel.ts';
 import { LinkWatch } from '../links/link-watch.ts';
 import { ip, readNetworkTexts } from '../links/read-links.ts';
 import type { GatewayState } from '../store/state.ts';
-import { keepalivedSettings, vrrpPeers, type AgentSettings } from '../settings.ts';
+import { keepalivedSettings, vrrpPeers } from './keepalived/settings.ts';
+import type { AgentSettings } from '../settings.ts';
 
 export interface AddressLoopsOptions {
   readonly settings: AgentSettings;
