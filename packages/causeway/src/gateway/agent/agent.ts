@@ -7,9 +7,9 @@ import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
 import { whenAborted } from '@causeway/base/time/when-aborted';
 import { WakeUp } from '@causeway/base/work/wake-up';
-import { addressLoops } from './announce/address-loops.ts';
 import { Alarms } from './alarms.ts';
-import { foreignMover } from './announce/announcer.ts';
+import type { Announcer } from './announce/announcer.ts';
+import { announcerKind } from './announce/kinds.ts';
 import { HarmlessRuleset } from './apply/harmless-ruleset.ts';
 import { credentialFiles } from './credential-files.ts';
 import { describeAgent } from './describe-agent.ts';
@@ -21,16 +21,12 @@ import { startAgentServer } from './api/server.ts';
 import type { AgentStatus, EndpointCount } from '../protocol/agent-status.ts';
 import { V1Api } from './api/v1-api.ts';
 import { V2Api } from './api/v2-api.ts';
-import { FaultReasons } from './announce/keepalived/fault-reasons.ts';
-import { KeepalivedAnnouncer } from './announce/keepalived/keepalived-announcer.ts';
-import { RoleStatus } from './announce/role-status.ts';
+import { healthLoops } from './health-loops.ts';
 import type { Kernel } from './kernel.ts';
 import { Overrides } from './overrides.ts';
 import type { OverrideName } from '../protocol/override.ts';
-import { simulatedAnnouncer } from './announce/simulated-announcer.ts';
 import { Probing } from './probe/probing.ts';
 import { TargetsOfState } from './probe/targets.ts';
-import { keepalivedSettings } from './announce/keepalived/settings.ts';
 import { socketFile, type AgentSettings } from './settings.ts';
 import { servableHere } from './servable-here.ts';
 import { BackendHealth } from './probe/backend-health.ts';
@@ -71,9 +67,7 @@ class Agent {
   readonly #store: StateStore;
   readonly #gateway: Gateway;
   readonly #overrides: Overrides;
-  readonly #status: RoleStatus;
-  readonly #mover: KeepalivedAnnouncer | undefined;
-  readonly #faults: FaultReasons;
+  readonly #announcer: Announcer;
   readonly #alarms: Alarms;
   readonly #backendHealth: BackendHealth;
   readonly #events: EventStream;
@@ -88,15 +82,13 @@ class Agent {
     this.#options = options;
     this.#store = parts.opened.store;
     this.#overrides = parts.overrides;
-    this.#status = parts.status;
-    this.#mover = parts.mover;
-    this.#faults = parts.faults;
+    this.#announcer = parts.announcer;
     this.#credentials = parts.credentials;
     this.#probing = parts.probing;
     this.#alarms = new Alarms(log, metrics, () => this.#statusDue.call());
     this.#gateway = new Gateway({
       ruleset: new HarmlessRuleset(kernel.ruleset, servableHere(settings).taken, log),
-      mover: parts.mover ?? foreignMover,
+      announcer: parts.announcer,
       store: parts.opened.store,
       stored: parts.opened.stored,
       overrides: parts.overrides,
@@ -118,44 +110,29 @@ class Agent {
     this.#upkeep = new Maintenance({
       gateway: this.#gateway,
       kernel,
-      mover: parts.mover,
-      status: parts.status,
+      announcer: parts.announcer,
       alarms: this.#alarms,
       clock,
       log,
       metrics,
     });
-    parts.status.onChange(() => this.#statusDue.call());
+    parts.announcer.onChange(() => this.#statusDue.call());
   }
 
   static async open(options: AgentOptions, signal: AbortSignal): Promise<Agent> {
-    const { settings, clock, log, metrics } = options;
+    const { settings, kernel, clock, log, metrics } = options;
     await fs.mkdir(settings.runtimeDirectory, { recursive: true, mode: 0o700 });
     const credentials = await loadCredentials(credentialFiles(settings));
-    const status = new RoleStatus(clock, log, metrics);
-    const mover =
-      settings.addresses.mover !== 'keepalived'
-        ? undefined
-        : await KeepalivedAnnouncer.open(
-            {
-              settings: keepalivedSettings(settings),
-              servable: servableHere(settings),
-              start: settings.addresses.start,
-              clock,
-              log,
-              status,
-              claimedFile: path.join(settings.runtimeDirectory, 'claimed.json'),
-            },
-            signal,
-          );
+    const announcer = await announcerKind(settings).open(
+      { settings, servable: servableHere(settings), kernel, clock, log, metrics },
+      signal,
+    );
     await renameLegacyFiles(settings.stateDirectory);
     const overrides = await Overrides.load(path.join(settings.stateDirectory, 'overrides.json'));
     const opened = await StateStore.open(settings.stateDirectory);
-    const faults = new FaultReasons(mover);
-    await faults.set('drained', overrides.get('drained') !== undefined);
+    await setDrained(announcer, overrides.get('drained')?.reason);
     const probing = await Probing.open(settings);
-    const kept = { opened, overrides, probing, credentials };
-    const agent = new Agent(options, { ...kept, status, mover, faults });
+    const agent = new Agent(options, { opened, overrides, probing, credentials, announcer });
     await agent.#restore(signal);
     return agent;
   }
@@ -176,8 +153,7 @@ class Agent {
 
   loops(): Record<string, Loop> {
     const { settings, clock, kernel, log, metrics } = this.#options;
-    const mover = this.#mover;
-    const status = this.#status;
+    const [announcer, alarms, gateway] = [this.#announcer, this.#alarms, this.#gateway];
     const targets = new TargetsOfState(settings.probe.nodePort);
     return {
       api: (signal) => this.#serve(signal),
@@ -193,21 +169,8 @@ class Agent {
         onChange: () => this.#probeResultsChanged(),
         targets: () => targets.of(this.#gateway.state),
       }),
-      ...simulatedAnnouncer(settings, { status, overrides: this.#overrides, clock }),
-      ...(mover === undefined
-        ? {}
-        : addressLoops({
-            settings,
-            mover,
-            status,
-            faults: this.#faults,
-            alarms: this.#alarms,
-            gateway: this.#gateway,
-            kernel,
-            clock,
-            log,
-            metrics,
-          })),
+      ...announcer.loops(alarms),
+      ...healthLoops({ settings, announcer, alarms, gateway, kernel, clock, log, metrics }),
     };
   }
 
@@ -290,7 +253,7 @@ class Agent {
       name,
       reason === undefined ? undefined : { since: clock.wallTime(), reason },
     );
-    if (name === 'drained') await this.#faults.set('drained', reason !== undefined);
+    if (name === 'drained') await setDrained(this.#announcer, reason);
     // Removals that are already withheld are released at once, because no further update may follow.
     if (name === 'removal' && reason !== undefined) await this.#gateway.releaseRemovals();
     log.info(
@@ -361,18 +324,21 @@ class Agent {
       alarms: this.#alarms,
       ledger: this.#probing.ledger,
       backendHealth: this.#backendHealth,
-      role: this.#status,
-      isMoverForeign: settings.addresses.mover === 'foreign',
+      announcer: this.#announcer,
     });
   }
+}
+
+function setDrained(announcer: Announcer, reason: string | undefined): Promise<void> {
+  return reason === undefined
+    ? announcer.resume('drained')
+    : announcer.withdrawAll('drained', reason);
 }
 
 interface AgentParts {
   readonly opened: Awaited<ReturnType<typeof StateStore.open>>;
   readonly overrides: Overrides;
   readonly probing: Probing;
-  readonly status: RoleStatus;
-  readonly mover: KeepalivedAnnouncer | undefined;
-  readonly faults: FaultReasons;
+  readonly announcer: Announcer;
   readonly credentials: Credentials;
 }

@@ -12,7 +12,7 @@ import type { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { acknowledge } from './apply/acknowledge.ts';
 import { admit, UpdateRejected } from './apply/admit.ts';
 import { confirmedRemovals, withheldIn, type RemovalLimits } from './apply/withhold.ts';
-import type { Announcer } from './announce/announcer.ts';
+import type { AddressAnnouncer } from './announce/announcer.ts';
 import { applyChange, RollbackFailed } from './apply/apply-change.ts';
 import { rejectionsFrom } from './apply/rejection-cause.ts';
 import {
@@ -34,7 +34,7 @@ import type { Update } from '../protocol/update.ts';
 
 export interface GatewayOptions {
   readonly ruleset: RulesetWriter;
-  readonly mover: Announcer;
+  readonly announcer: AddressAnnouncer;
   readonly store: StateStore;
   readonly stored: Stored;
   readonly overrides: Overrides;
@@ -106,7 +106,7 @@ export class Gateway {
     return this.#options.stored.undo.length;
   }
 
-  /** Brings the kernel and keepalived to the accepted configuration, at the start and after a failure. */
+  /** Brings the kernel and the announcer to the accepted configuration, at the start and after a failure. */
   restore(signal: AbortSignal): Promise<void> {
     return this.#serialQueue.run(() => this.#restore(signal));
   }
@@ -250,12 +250,12 @@ export class Gateway {
   }
 
   async #apply(step: Step, signal: AbortSignal): Promise<boolean> {
-    const { ruleset, mover, store, stored, log, clock } = this.#options;
+    const { ruleset, announcer, store, stored, log, clock } = this.#options;
     await this.#ensureSound(signal);
     const persist = (each: Step) => store.append(each);
     try {
       const applied = await withDeadline(clock, applyLimitMs, signal, 'the apply', (limit) =>
-        applyChange(this.state, step, this.#unhealthy, { ruleset, mover, persist }, log, limit),
+        applyChange(this.state, step, this.#unhealthy, { ruleset, announcer, persist }, log, limit),
       );
       stored.holder.commit(step.change);
       recordUndo(stored.undo, step);
@@ -287,14 +287,15 @@ export class Gateway {
   }
 
   async #bringTo(state: GatewayState, signal: AbortSignal): Promise<void> {
-    const { ruleset, mover } = this.#options;
+    const { ruleset, announcer } = this.#options;
     const wanted = addressesOf(state.endpoints.values());
-    const announced = await mover.announced();
+    const announced = await announcer.announced();
     // Addresses that an interrupted step announced are withdrawn before their rules are removed.
-    if (!announced.isSubsetOf(wanted)) await mover.announce(announced.intersection(wanted), signal);
+    const unwanted = announced.difference(wanted);
+    if (unwanted.size > 0) await announcer.withdraw(unwanted, signal);
     const layout = toWholeLayout(state, this.#unhealthy);
     await ruleset.replaceAll(layout, signal);
-    await mover.announce(wanted, signal);
+    await announcer.announce(wanted, signal);
     this.#deleteStaleFlows(layout.set, signal);
   }
 

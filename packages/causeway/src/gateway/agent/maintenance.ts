@@ -7,8 +7,7 @@ import { WakeUp } from '@causeway/base/work/wake-up';
 import type { Alarms } from './alarms.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
 import type { Gateway } from './gateway.ts';
-import type { KeepalivedAnnouncer } from './announce/keepalived/keepalived-announcer.ts';
-import type { RoleStatus } from './announce/role-status.ts';
+import type { Announcer } from './announce/announcer.ts';
 import type { Kernel } from './kernel.ts';
 import { withheldIn } from './apply/withhold.ts';
 import { WithheldWatch } from './apply/withheld-watch.ts';
@@ -19,8 +18,7 @@ export interface MaintenanceOptions {
     Kernel,
     'foreignChanges' | 'check' | 'elements' | 'connections' | 'deleteAllConnections'
   >;
-  readonly mover: Pick<KeepalivedAnnouncer, 'findMissing'> | undefined;
-  readonly status: Pick<RoleStatus, 'onChange'>;
+  readonly announcer: Pick<Announcer, 'missing' | 'onChange'>;
   readonly alarms: Alarms;
   readonly clock: Clock;
   readonly log: Log;
@@ -41,7 +39,7 @@ export class Maintenance {
 
   constructor(options: MaintenanceOptions) {
     this.#options = options;
-    options.status.onChange((role, before) => {
+    options.announcer.onChange((role, before) => {
       if (before === 'active' && role !== 'active') this.#leftActiveRole.call();
     });
   }
@@ -81,7 +79,7 @@ export class Maintenance {
   }
 
   async #raiseAlarms(signal: AbortSignal): Promise<void> {
-    const { gateway, mover, alarms, clock } = this.#options;
+    const { gateway, announcer, alarms, clock } = this.#options;
     const withheld = new WithheldWatch(clock);
     while (!signal.aborted) {
       await sleep(clock, repairEveryMs, signal);
@@ -91,7 +89,7 @@ export class Maintenance {
         gateway.isDegraded ? 'the kernel may differ from the accepted configuration' : undefined,
       );
       alarms.set('removals-withheld', withheld.alarm(withheldIn(gateway.state).size));
-      const missing = await mover?.findMissing(signal).catch(() => undefined);
+      const missing = await announcer.missing(signal).catch(() => undefined);
       const count = missing?.size ?? 0;
       alarms.set('addresses-missing', count === 0 ? undefined : `${count} addresses are missing`);
     }

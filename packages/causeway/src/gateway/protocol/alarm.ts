@@ -1,7 +1,6 @@
 /**
- * - `two-active`: another gateway is active while this one is
- * - `forged-adverts`: VRRP adverts arrive that no peer sent, and are dropped
- * - `duplicate-address`: another machine uses an address that this gateway holds
+ * Alarms of an agent. An announcer adds its own.
+ *
  * - `cut-off`: no backend of an address family answers this gateway
  * - `link-down`: a link to clients or nodes is down, so this gateway serves nothing
  * - `addresses-missing`: this gateway is active and lacks addresses that it should hold
@@ -10,9 +9,6 @@
  * - `removals-withheld`: frontends are still served because their removal is not confirmed
  */
 export type AlarmName =
-  | 'two-active'
-  | 'forged-adverts'
-  | 'duplicate-address'
   | 'cut-off'
   | 'link-down'
   | 'addresses-missing'

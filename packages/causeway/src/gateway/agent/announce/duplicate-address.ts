@@ -10,7 +10,7 @@ import { DuplicateClaims } from './neighbours/duplicate-claims.ts';
 export interface DuplicateAddressOptions {
   readonly clock: Clock;
   readonly log: Log;
-  readonly status: RoleStatus;
+  readonly status: Pick<RoleStatus, 'isActive'>;
   readonly alarms: Alarms;
   /** The links of this gateway's addresses. */
   readonly links: readonly string[];

@@ -21,9 +21,9 @@ describe('the alarm for forged adverts', () => {
         alarms,
         metrics: noMetrics,
         peers: [peer],
-        kernel: {
-          countForgedAdverts: () => Promise.resolve(seen.count),
-          forgedAdvertSources: () => Promise.resolve([stranger]),
+        adverts: {
+          countForged: () => Promise.resolve(seen.count),
+          forgedSources: () => Promise.resolve([stranger]),
         },
       },
       stop.signal,

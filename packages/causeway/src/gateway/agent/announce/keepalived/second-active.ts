@@ -1,14 +1,14 @@
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Alarms } from '../../alarms.ts';
 import type { RoleStatus } from '../role-status.ts';
+import type { Adverts } from './adverts.ts';
 
-export interface DuplicateActiveOptions {
+export interface SecondActiveOptions {
   readonly clock: Clock;
   readonly everyMs: number;
-  readonly status: RoleStatus;
+  readonly status: Pick<RoleStatus, 'isActive'>;
   readonly alarms: Alarms;
-  /** Number of VRRP packets received from peers. */
-  countAdverts(signal: AbortSignal): Promise<bigint>;
+  readonly adverts: Pick<Adverts, 'count'>;
 }
 
 /**
@@ -19,7 +19,7 @@ const checks = 3;
 
 /** Raises an alarm while a peer sends adverts although this gateway is active. */
 export async function watchForSecondActive(
-  options: DuplicateActiveOptions,
+  options: SecondActiveOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, status, alarms } = options;
@@ -27,7 +27,7 @@ export async function watchForSecondActive(
   let seen = 0;
   while (!signal.aborted) {
     await sleep(clock, options.everyMs, signal);
-    const now = await options.countAdverts(signal).catch(() => undefined);
+    const now = await options.adverts.count(signal).catch(() => undefined);
     const isHearing = now !== undefined && last !== undefined && now > last;
     seen = status.isActive && isHearing ? seen + 1 : 0;
     last = now;

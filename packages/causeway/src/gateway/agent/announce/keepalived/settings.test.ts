@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { agentSettings } from '../../settings.ts';
-import { keepalivedSettings, vrrpFilter } from './settings.ts';
+import { keepalivedSettings, takeoverMs, vrrpFilter } from './settings.ts';
 
 const network = { interface: 'int', virtualRouterId: 52, address4: '10.78.0.11' };
 
@@ -26,4 +26,8 @@ test('accepts VRRP on each interface from the peers of all networks that use it'
     links: [{ interface: 'ext', peers: ['10.77.0.12', 'fd00::12', '10.78.0.12'] }],
     routerIds: [51, 52],
   });
+});
+
+test('gives a peer the time of four adverts to take over', () => {
+  expect(takeoverMs({ advertIntervalMs: 40_000 })).toBe(160_000);
 });

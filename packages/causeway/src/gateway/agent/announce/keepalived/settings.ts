@@ -52,7 +52,7 @@ export interface KeepalivedFiles {
   /** keepalived's output, if the agent starts it. */
   readonly log: string;
   readonly notifyFifo: string;
-  /** Contains 0, or 1 while the gateway must not be master. */
+  /** Contains 0, or 1 while the gateway must give up its addresses. */
   readonly fault: string;
 }
 
@@ -135,6 +135,14 @@ function vrrpFamily(
     anchor: anchor ?? (tryParseAddress(anchorFor(family, virtualRouterId)) as Address),
     routes: settings.routes.filter((route) => familyOf(route) === family),
   };
+}
+
+/** Number of adverts in a row that may get lost. */
+const missableAdverts = 4;
+
+/** A peer takes over within this time. */
+export function takeoverMs({ advertIntervalMs }: Pick<KeepalivedSettings, 'advertIntervalMs'>) {
+  return missableAdverts * advertIntervalMs;
 }
 
 /** All addresses that may send VRRP packets to this gateway. */

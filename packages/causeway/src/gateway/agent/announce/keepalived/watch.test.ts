@@ -15,7 +15,8 @@ test('leaves the active role before it removes the addresses of a dead keepalive
   status.enter('active');
   const stop = new AbortController();
   const rolesAtRemoval: string[] = [];
-  const mover: WatchedAnnouncer = {
+  const announcer: WatchedAnnouncer = {
+    isDrained: false,
     process: { isRunning: () => Promise.resolve(false) },
     start: () => {
       // The pipe still contained the last notification of the dead process.
@@ -31,7 +32,7 @@ test('leaves the active role before it removes the addresses of a dead keepalive
     stateOnLink: () => Promise.resolve(undefined),
   };
   const watch = { aliveEveryMs: 100, sweepEveryMs: 1_000, log: discardLog, metrics: noMetrics };
-  const watching = keepAlive({ ...watch, mover, status, clock }, stop.signal);
+  const watching = keepAlive({ ...watch, announcer, status, clock }, stop.signal);
   await clock.advance(2_000);
   await watching;
   expect(rolesAtRemoval).toEqual(['unable']);
@@ -43,7 +44,8 @@ test("continues when a link can't be read while keepalived is dead", async () =>
   const stop = new AbortController();
   let starts = 0;
   const gone = () => Promise.reject(new CausewayError('unavailable', 'there is no link ext'));
-  const mover: WatchedAnnouncer = {
+  const announcer: WatchedAnnouncer = {
+    isDrained: false,
     process: { isRunning: () => Promise.resolve(starts === 3) },
     start: () => {
       starts += 1;
@@ -54,7 +56,7 @@ test("continues when a link can't be read while keepalived is dead", async () =>
     stateOnLink: () => Promise.resolve(undefined),
   };
   const watch = { aliveEveryMs: 100, sweepEveryMs: 1_000, log: discardLog, metrics: noMetrics };
-  const watching = keepAlive({ ...watch, mover, status, clock }, stop.signal);
+  const watching = keepAlive({ ...watch, announcer, status, clock }, stop.signal);
   await clock.advance(10_000);
   expect(starts).toBe(3);
   stop.abort();

@@ -28,11 +28,11 @@ export const keepalivedMetrics = {
 /** The part of {@link KeepalivedAnnouncer} that is watched. */
 export type WatchedAnnouncer = Pick<
   KeepalivedAnnouncer,
-  'start' | 'findOrphans' | 'removeOrphans' | 'stateOnLink'
+  'start' | 'findOrphans' | 'removeOrphans' | 'stateOnLink' | 'isDrained'
 > & { readonly process: Pick<KeepalivedProcess, 'isRunning'> };
 
 export interface KeepalivedWatchOptions {
-  readonly mover: WatchedAnnouncer;
+  readonly announcer: WatchedAnnouncer;
   readonly status: RoleStatus;
   readonly clock: Clock;
   readonly log: Log;
@@ -63,15 +63,15 @@ export async function keepAlive(
   options: KeepalivedWatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { mover, status, clock, log } = options;
+  const { announcer, status, clock, log } = options;
   const restarts = options.metrics.counter(keepalivedMetrics.restarts);
   while (!signal.aborted) {
     await sleep(clock, options.aliveEveryMs, signal);
-    if (await mover.process.isRunning()) continue;
+    if (announcer.isDrained || (await announcer.process.isRunning())) continue;
     enterState(status, 'STOP');
     log.error({}, 'keepalived is not running; starting it');
     try {
-      await mover.start(signal);
+      await announcer.start(signal);
       restarts.add({});
     } catch (error) {
       if (signal.aborted) throw error;
@@ -79,7 +79,7 @@ export async function keepAlive(
       // keepalived no longer manages these addresses here, and a peer has taken them over by now.
       await sleep(clock, options.sweepEveryMs, signal);
       // The last notification of the dead process may have been read only now.
-      if (!(await mover.process.isRunning())) enterState(status, 'STOP');
+      if (!(await announcer.process.isRunning())) enterState(status, 'STOP');
       await removeLeftovers(options, signal);
     }
   }
@@ -87,11 +87,11 @@ export async function keepAlive(
 
 /** A link may be gone together with its addresses, so a failure doesn't end the agent. */
 async function removeLeftovers(
-  { mover, log }: KeepalivedWatchOptions,
+  { announcer, log }: KeepalivedWatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await mover.removeOrphans(await mover.findOrphans(signal), signal);
+    await announcer.removeOrphans(await announcer.findOrphans(signal), signal);
   } catch (error) {
     if (signal.aborted) throw error;
     log.warn({ error: CausewayError.from(error) }, "the links can't be read");
@@ -103,16 +103,16 @@ export async function sweepLinks(
   options: KeepalivedWatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { mover, clock, log } = options;
+  const { announcer, clock, log } = options;
   const removed = options.metrics.counter(keepalivedMetrics.orphans);
   while (!signal.aborted) {
     await sleep(clock, options.sweepEveryMs, signal);
     try {
       await correctState(options, signal);
-      const orphans = await mover.findOrphans(signal);
-      if (orphans.size === 0 || !(await mover.process.isRunning())) continue;
+      const orphans = await announcer.findOrphans(signal);
+      if (orphans.size === 0 || !(await announcer.process.isRunning())) continue;
       for (const addresses of orphans.values()) removed.add({}, addresses.size);
-      await mover.removeOrphans(orphans, signal);
+      await announcer.removeOrphans(orphans, signal);
     } catch (error) {
       if (signal.aborted) throw error;
       log.warn({ error: CausewayError.from(error) }, "the links can't be read");
@@ -125,10 +125,10 @@ export async function sweepLinks(
  * correct it.
  */
 async function correctState(options: KeepalivedWatchOptions, signal: AbortSignal): Promise<void> {
-  const { mover, status, clock, log } = options;
+  const { announcer, status, clock, log } = options;
   const before = status.changes;
   const differs = async () => {
-    const shown = await mover.stateOnLink(signal);
+    const shown = await announcer.stateOnLink(signal);
     return shown !== undefined && (shown === 'MASTER') !== status.isActive ? shown : undefined;
   };
   if ((await differs()) === undefined) return;

@@ -18,7 +18,7 @@ test('reports a foreign claim while it is repeated, and for some time after', ()
   expect(ledger.complaint(30_000)).toBeUndefined();
 });
 
-test('ignores claims shortly after a failover, and all claims while it is backup', () => {
+test('ignores claims shortly after a failover, and all claims while it is standby', () => {
   const ledger = new DuplicateClaims();
   ledger.hear(claim(1), 0);
   ledger.setActive(true, 1_000);
