@@ -135,8 +135,8 @@ export class QuickAgent implements AgentClient {
     const { generation } = this;
     const rest = { older: [], errors: [], alarms: [], frozen: null, drained: null, sound: true };
     const unhealthy = { heard: 0, seen: [], acted: [] };
-    const vrrp = { state: 'BACKUP', since: null };
-    const status = { generation, vrrp, unhealthy, revisions, ...rest };
+    const announcer = { role: 'standby', since: null, reason: null };
+    const status = { generation, announcer, unhealthy, revisions, ...rest };
     return Promise.resolve(status as unknown as AgentStatus);
   }
 

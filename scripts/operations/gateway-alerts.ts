@@ -11,13 +11,13 @@ export const gatewayAlerts: AlertGroup = {
       for: '1m',
       summary: 'Gateway {{ $labels.instance }} raises the alarm {{ $labels.alarm }}.',
       meaning:
-        'The gateway has found a problem that it can’t fix itself. With `two-masters` or `duplicate-address` some clients reach the wrong machine. With `cut-off`, `bad-health`, `link-down` or `addresses-missing` the gateway serves nothing, and the other one should have taken over. With `degraded` it keeps its applied state and accepts no changes. With `forged-adverts` a machine that is no peer sends VRRP adverts, and the gateway drops them. With `removals-withheld` it applies all additions and changes, and still serves frontends with an unconfirmed removal. With `state-damaged` it found a damaged file at its start; with `state-not-stored` its disk accepts no writes. In both cases it serves.',
+        'The gateway has found a problem that it can’t fix itself. With `two-active` or `duplicate-address` some clients reach the wrong machine. With `cut-off`, `bad-health`, `link-down` or `addresses-missing` the gateway serves nothing, and the other one should have taken over. With `degraded` it keeps its applied state and accepts no changes. With `forged-adverts` a machine that is no peer sends VRRP adverts, and the gateway drops them. With `removals-withheld` it applies all additions and changes, and still serves frontends with an unconfirmed removal. With `state-damaged` it found a damaged file at its start; with `state-not-stored` its disk accepts no writes. In both cases it serves.',
       check: [
         '`causeway agent status -c /etc/causeway/agent.yaml` on the gateway: the column ALARMS has the message.',
         '`journalctl -u causeway-agent -u causeway-keepalived` since the alarm began.',
       ],
       remedy: [
-        '`two-masters`: the gateways don’t get each other’s adverts. Let protocol 112 pass between them on both links; then one of them becomes standby.',
+        '`two-active`: the gateways don’t get each other’s adverts. Let protocol 112 pass between them on both links; then one of them becomes standby.',
         '`forged-adverts`: the message names the source addresses of the dropped adverts. If one is a gateway of this set, add it to `peers4` or `peers6` of the interface that the adverts arrive on. If not, find the sender (`tcpdump -eni any proto 112`) and stop it; let only gateways send protocol 112 to gateways.',
         '`duplicate-address`: the message names the other machine’s hardware address. Remove the address from that machine, or from `gateway.addresses`.',
         '`cut-off`: check the internal link, its VLAN and the nodes’ routes.',
@@ -29,18 +29,18 @@ export const gatewayAlerts: AlertGroup = {
         '`link-down`: the message names the link. `ip link show`; check the cable, the switch port and the VLAN.',
         '`bad-health`: the message names the failed check. Fix that; then the gateway takes part again. If a route or an own address is missing, add it with `ip route` or `ip address` as the message names it, and make the machine’s network configuration persistent.',
       ],
-      example: { 'causeway_agent_alarm{instance="gw1",alarm="two-masters"}': '1x10' },
+      example: { 'causeway_agent_alarm{instance="gw1",alarm="two-active"}': '1x10' },
       firesAt: '5m',
     },
     {
-      name: 'CausewayNoMaster',
+      name: 'CausewayNoActiveGateway',
       severity: 'critical',
-      expression: 'max by (job) (causeway_agent_vrrp_state{state="MASTER"}) == 0',
+      expression: 'max by (job) (causeway_agent_role{role="active"}) == 0',
       for: '1m',
       summary: 'No gateway of {{ $labels.job }} is active: no machine answers for its addresses.',
       meaning: 'External clients get no answer on any address of this set of gateways.',
       check: [
-        '`causeway agent status` on each gateway: state, overrides (drained?), alarms.',
+        '`causeway agent status` on each gateway: role with its reason, overrides (drained?), alarms.',
         '`systemctl status causeway-keepalived` on each.',
       ],
       remedy: [
@@ -49,8 +49,8 @@ export const gatewayAlerts: AlertGroup = {
         'All in bad health: fix what the alarm names; see [CausewayGatewayAlarm](#causewaygatewayalarm).',
       ],
       example: {
-        'causeway_agent_vrrp_state{job="gateways",instance="gw1",state="MASTER"}': '0x10',
-        'causeway_agent_vrrp_state{job="gateways",instance="gw2",state="MASTER"}': '0x10',
+        'causeway_agent_role{job="gateways",instance="gw1",role="active"}': '0x10',
+        'causeway_agent_role{job="gateways",instance="gw2",role="active"}': '0x10',
       },
       firesAt: '5m',
     },

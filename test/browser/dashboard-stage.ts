@@ -65,8 +65,8 @@ export class DashboardStage {
     return {
       service,
       gateways: [
-        { name: 'gateway-a', vrrp: 'MASTER', reachable: true, canServe: true, connections: 1_203 },
-        { name: 'gateway-b', vrrp: 'BACKUP', reachable: true, canServe: true, connections: 0 },
+        { name: 'gateway-a', role: 'active', reachable: true, canServe: true, connections: 1_203 },
+        { name: 'gateway-b', role: 'standby', reachable: true, canServe: true, connections: 0 },
       ],
       endpoints: Array.from({ length: service.endpoints.all }, (_, index) => ({
         address: `10.244.0.${index + 5}`,

@@ -62,8 +62,9 @@ export function sampleGateway(key: string, changes: Partial<GatewayRow> = {}): G
     reachable: true,
     canServe: true,
     message: '',
-    vrrp: 'MASTER',
-    vrrpSince: '2026-01-01T00:00:00Z',
+    role: 'active',
+    roleReason: null,
+    roleSince: '2026-01-01T00:00:00Z',
     generation: 42,
     frontends: 210,
     isDrained: false,
@@ -80,14 +81,14 @@ export function sampleGateway(key: string, changes: Partial<GatewayRow> = {}): G
 export const sampleGateways: readonly GatewayRow[] = [
   sampleGateway('gateway-a'),
   sampleGateway('gateway-b', {
-    vrrp: 'BACKUP',
+    role: 'standby',
     generation: 41,
     isDrained: true,
     unhealthy: ['10.0.0.12'],
   }),
   sampleGateway('gateway-c', {
     reachable: false,
-    vrrp: 'unknown',
+    role: 'unknown',
     message: 'the agent gateway-c at https://gateway-c.example:15213 does not answer',
   }),
 ];

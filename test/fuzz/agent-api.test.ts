@@ -44,7 +44,7 @@ beforeAll(async () => {
   const common = { clock: systemClock, log: discardLog, metrics: noMetrics };
   const gateway = new Gateway({
     ruleset: world.ruleset(new Mortality()),
-    mover: world.mover(new Mortality()),
+    announcer: world.announcer(new Mortality()),
     ...common,
     store,
     stored,

@@ -268,7 +268,7 @@ describe('the controller', () => {
     errors: [{ frontend: null, errors: [{ record: 1, message: 'x' }] }],
     notFailoverSafe: [],
     sound: true,
-    vrrp: { state: 'MASTER', since: null },
+    announcer: { role: 'active', since: null, reason: null },
     frozen: null,
     drained: { since: 1, reason: 'x' },
     removal: null,
@@ -293,9 +293,9 @@ describe('the controller', () => {
   const nearlyAnswers = [status, acknowledgement, trace].map(nearly);
   /** The output of `causeway trace`. */
   const expectPrintable = (answer: TraceAnswer) => {
-    const vrrp = 'MASTER';
+    const role = 'active';
     for (const line of describeTraces(
-      [{ gateway: 'g1', vrrp, answer, problem: '', outages: [] }],
+      [{ gateway: 'g1', role, answer, problem: '', outages: [] }],
       [],
     )) {
       // oxlint-disable-next-line no-control-regex

@@ -86,9 +86,9 @@ test.skipIf(!hasKubectl)(
         `${address}:80/TCP is the load balancer address of Service default/web.`,
       );
       expect(traced).toMatch(
-        /gateway-[ab] \(holds the address\): 10\.10\.\S+:80\/TCP goes to 10\.244\.\S+:8080 \(web-\S+\)/,
+        /gateway-[ab] \(active\): 10\.10\.\S+:80\/TCP goes to 10\.244\.\S+:8080 \(web-\S+\)/,
       );
-      expect(traced).toMatch(/gateway-[ab] \(stands by\): the same\.\n$/);
+      expect(traced).toMatch(/gateway-[ab] \(standby\): the same\.\n$/);
       return true;
     });
     const short = await tool('trace', '198.51.100.10', `${address}:80`);

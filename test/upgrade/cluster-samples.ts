@@ -157,7 +157,7 @@ export const clusterObjects: SampleKind = {
       reachable: true,
       generation: 5,
       current: true,
-      master: true,
+      role: 'active' as const,
       fenced: false,
       refusedFrontends: 0,
       problems: ['x'],

@@ -68,9 +68,9 @@ export async function strikeMaster(
   const outages = await attempting.result<Outage[]>();
   await fault.recover(topology, struck);
   await waitFor('the struck one to be backup', async () => {
-    const { vrrp } = await topology.client(struck).status(new AbortController().signal);
+    const { announcer } = await topology.client(struck).status(new AbortController().signal);
     // A gateway that has just started waits for a second before it would take over.
-    return vrrp.state === 'BACKUP' && Date.now() - Date.parse(vrrp.since ?? '') > 1_500;
+    return announcer.role === 'standby' && Date.now() - Date.parse(announcer.since ?? '') > 1_500;
   });
   return { outages, struck };
 }

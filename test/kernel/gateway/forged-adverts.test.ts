@@ -84,8 +84,8 @@ describe.skipIf(!isRunnable)('forged VRRP adverts', () => {
   }
 
   async function stateOf(name: GatewayName): Promise<string> {
-    const { vrrp } = await topology.client(name).status(signal);
-    return `${vrrp.state} since ${vrrp.since}`;
+    const { announcer } = await topology.client(name).status(signal);
+    return `${announcer.role} since ${announcer.since}`;
   }
 
   /** Forges adverts until both gateways have dropped many. Fails when one of them changes its state. */

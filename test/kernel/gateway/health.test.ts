@@ -39,8 +39,8 @@ describe.skipIf(!isRunnable)('an unhealthy gateway', () => {
     await topology.network.sysctl(ill, 'net.ipv4.ip_forward', 0);
     await waitFor('the other to be master', async () => (await topology.master()) === other);
     await waitFor('the ill one to say so', async () => {
-      const { vrrp, alarms } = await status();
-      return vrrp.state === 'FAULT' && alarms.some((text) => text.startsWith('bad-health'));
+      const { announcer, alarms } = await status();
+      return announcer.role === 'unable' && alarms.some((text) => text.startsWith('bad-health'));
     });
     expect(await topology.ask<string[]>('c', 'who', '10.77.1.1', 80, 1)).toEqual([
       'p1 10.77.0.100',
@@ -48,8 +48,8 @@ describe.skipIf(!isRunnable)('an unhealthy gateway', () => {
 
     await topology.network.sysctl(ill, 'net.ipv4.ip_forward', 1);
     await waitFor('it to be well', async () => {
-      const { vrrp, alarms } = await status();
-      return vrrp.state === 'BACKUP' && alarms.length === 0;
+      const { announcer, alarms } = await status();
+      return announcer.role === 'standby' && alarms.length === 0;
     });
     expect(await waitFor('one master', () => topology.master())).toBe(other);
   });

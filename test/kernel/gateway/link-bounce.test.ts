@@ -99,7 +99,7 @@ describe.skipIf(!isRunnable)('a link of the active gateway that goes down and up
     const second = peerOf(first);
     await bounce(first);
     await waitForAlarm(first, /^bad-health: .*(missing|lost)/);
-    expect((await statusOf(first)).vrrp.state).toBe('FAULT');
+    expect((await statusOf(first)).announcer.role).toBe('unable');
     await expectServed();
     await topology.network.ip(second, 'link set ext down');
     await waitForAlarm(second, /^link-down/);

@@ -25,7 +25,7 @@ describe.skipIf(!isRunnable)('a gateway with one family in one network', () => {
   test("serves, names the addresses that it can't hold, and applies the rest, also after a restart", async () => {
     await topology.startAgent('g1', onlyExternal4);
     const client = topology.client('g1');
-    const isMaster = async () => (await client.status(signal)).vrrp.state === 'MASTER';
+    const isMaster = async () => (await client.status(signal)).announcer.role === 'active';
     await waitFor('the master', isMaster);
     const good = frontend('10.77.1.1', 'TCP', ['p1'], { masquerade: 'always' });
     const bad = ['2001:db8:77:1::1', '::1', 'ff02::1', '0.0.0.0', '10.77.0.11'].map((address) =>

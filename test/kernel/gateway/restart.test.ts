@@ -122,8 +122,8 @@ describe.skipIf(!isRunnable)('an agent that is killed and restarted', () => {
     }[];
     expect(printed?.drained).toBeNull();
     await waitFor('backup', async () => {
-      const { vrrp } = await topology.client(master).status(signal);
-      return vrrp.state === 'BACKUP';
+      const { announcer } = await topology.client(master).status(signal);
+      return announcer.role === 'standby';
     });
     expect(await waitFor('one master', () => topology.master())).toBe(other);
   });
@@ -147,7 +147,7 @@ describe.skipIf(!isRunnable)('an agent that is killed and restarted', () => {
     await topology.startAgent(name);
     await waitFor('the address to go', async () => !(await onLink()).includes('10.77.1.9/32'));
     expect(await waitFor('one master', () => topology.master())).toBe(name);
-    expect((await topology.client(name).status(signal)).vrrp.state).toBe('MASTER');
+    expect((await topology.client(name).status(signal)).announcer.role).toBe('active');
   });
 
   test('undo restores the previous state, and updates are rejected until it is unfrozen', async () => {

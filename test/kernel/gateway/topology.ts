@@ -120,7 +120,7 @@ export class Topology {
         const status = await this.client(name)
           .status(signal)
           .catch(() => undefined);
-        return status?.vrrp.state === 'MASTER' ? name : undefined;
+        return status?.announcer.role === 'active' ? name : undefined;
       }),
     );
     const masters = states.filter((name) => name !== undefined);

@@ -37,7 +37,7 @@ describe.skipIf(!isRunnable)('upkeep', () => {
       await topology.network.run(name, ['nft', '-f', '-'], droppedAdverts);
     for (const name of gateways) {
       await waitFor(`the alarm on ${name}`, async () =>
-        (await alarms(name)).some((text) => text.startsWith('two-masters')),
+        (await alarms(name)).some((text) => text.startsWith('two-active')),
       );
     }
     for (const name of gateways) {
@@ -85,11 +85,11 @@ describe.skipIf(!isRunnable)('upkeep', () => {
     const master = await waitFor('one master', () => topology.master());
     const onLink = () => topology.network.ip(master, '-brief address show dev ext');
     expect(await onLink()).toContain('10.77.1.1/32');
-    const state = async () => (await topology.client(master).status(signal)).vrrp.state;
+    const role = async () => (await topology.client(master).status(signal)).announcer;
     await faults[0]?.strike(topology, master);
     // Only the agent removes them, and it first reports that it is no longer active.
     await waitFor('the address to be gone', async () => !(await onLink()).includes('10.77.1.1/32'));
-    expect(await state()).toBe('STOP');
+    expect(await role()).toMatchObject({ role: 'unable', reason: 'keepalived does not run' });
   });
 
   test('rules without kernel ownership are restored at once when another process flushes them', async () => {

@@ -54,7 +54,7 @@ export const scenarios = {
     world: { pairWriter: 'network', fenceAfterMs: 5_000, restMs: 1_000 },
     prepare: async (world) => {
       const process = await withServices(world, ['mail', [25]], ['web', [25]]);
-      gateway(world, 'g1').vrrp = 'MASTER';
+      gateway(world, 'g1').role = 'active';
       gateway(world, 'g1').sendStatus();
       gateway(world, 'g2').mode = 'fails';
       return process;
@@ -79,7 +79,7 @@ export const scenarios = {
   'a gateway reports an unhealthy backend, and all gateways exclude it': {
     prepare: async (world) => {
       const process = await withServices(world, ['mail', [25]]);
-      gateway(world, 'g1').vrrp = 'MASTER';
+      gateway(world, 'g1').role = 'active';
       gateway(world, 'g1').sendStatus();
       return process;
     },

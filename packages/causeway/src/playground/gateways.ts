@@ -38,7 +38,7 @@ export class PlaygroundGateways {
   }
 
   /** The active gateway, once there is one. */
-  async master(signal: AbortSignal): Promise<string> {
+  async active(signal: AbortSignal): Promise<string> {
     const [first] = gatewayNames;
     return this.#options.jobs.until(
       first,
@@ -47,8 +47,8 @@ export class PlaygroundGateways {
           gatewayNames.map(async (name) => {
             const client = this.#client(name);
             try {
-              const { vrrp } = await client.status(signal);
-              return vrrp.state === 'MASTER' ? name : undefined;
+              const { announcer } = await client.status(signal);
+              return announcer.role === 'active' ? name : undefined;
             } finally {
               await client.close();
             }

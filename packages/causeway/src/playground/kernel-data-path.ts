@@ -73,12 +73,12 @@ export class KernelDataPath implements DataPath {
       external: {
         interface: 'ext',
         virtualRouterId: 51,
-        ...vrrp(own, (family) => peers.map(({ addresses }) => addresses[family] ?? '')),
+        ...addressesOf(own, (family) => peers.map(({ addresses }) => addresses[family] ?? '')),
       },
       internal: {
         interface: 'int',
         virtualRouterId: 52,
-        ...vrrp(internal, (family) => others(plans[family]?.inside.gateways ?? [])),
+        ...addressesOf(internal, (family) => others(plans[family]?.inside.gateways ?? [])),
         routes: plans.map(({ inside }) => inside.shared),
       },
     };
@@ -105,7 +105,7 @@ export class KernelDataPath implements DataPath {
 }
 
 /** A gateway's own addresses and those of its peers, in the form of the agent's settings. */
-function vrrp(own: readonly string[], peers: (family: number) => readonly string[]): object {
+function addressesOf(own: readonly string[], peers: (family: number) => readonly string[]): object {
   const settings: Record<string, string | readonly string[]> = {};
   for (const [index, { family }] of plans.entries()) {
     settings[`address${family}`] = own[index] ?? '';

@@ -38,7 +38,7 @@ export interface PlaygroundOptions {
 export interface Playground {
   readonly ready: ReadyFile;
   /** The active gateway at the start. */
-  readonly master: string;
+  readonly active: string;
   /** For requests to the cloud without a client. */
   readonly cloud: PlaygroundCloud;
   stop(): Promise<void>;
@@ -136,7 +136,7 @@ async function build(
     ipam,
     dashboard,
   };
-  return { ready, master: await gateways.master(signal), cloud: describeCloud(cloud) };
+  return { ready, active: await gateways.active(signal), cloud: describeCloud(cloud) };
 }
 
 function describeCloud({ authUrl, loadBalancerUrl, neutron }: EmbeddedOpenStack): PlaygroundCloud {

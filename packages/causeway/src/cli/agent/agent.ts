@@ -3,6 +3,7 @@ import type { HttpAgentClient } from '../../gateway/protocol/agent-client.ts';
 import { parseSecrets } from '../../gateway/protocol/secrets.ts';
 import type { AgentStatus } from '../../gateway/protocol/agent-status.ts';
 import type { OverrideName } from '../../gateway/protocol/override.ts';
+import { describeRole } from '../../gateway/protocol/role.ts';
 import { agentSettings, socketFile } from '../../gateway/agent/settings.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { systemClock } from '@causeway/base/time/clock';
@@ -15,7 +16,9 @@ import { stopSignal } from '../terminal/stop-signal.ts';
 
 /** `causeway agent`: the gateway's agent, and an operator's overrides. */
 export function agentCommand(): Command {
-  const agent = new Command('agent').description('program nftables and keepalived on a gateway');
+  const agent = new Command('agent').description(
+    'program a gateway: nftables rules and announced addresses',
+  );
   agent.addCommand(runAgentCommand(), { isDefault: true });
   agent.addCommand(statusCommand());
   agent.addCommand(
@@ -130,7 +133,7 @@ function printStatus(format: OutputFormat, status: AgentStatus): void {
       { title: 'frontends', value: ({ frontends }) => String(frontends) },
       { title: 'older', value: ({ older }) => String(older.length) },
       { title: 'withheld', value: ({ withheld }) => String(withheld?.length ?? '-') },
-      { title: 'vrrp', value: ({ vrrp }) => vrrp.state },
+      { title: 'role', value: ({ announcer: { role, reason } }) => describeRole(role, reason) },
       { title: 'overrides', value: describeOverrides },
       { title: 'alarms', value: ({ alarms }) => alarms.join('; ') || '-' },
     ],

@@ -1,7 +1,6 @@
 import net from 'node:net';
 import { Command } from 'commander';
-import { KeepalivedProcess } from '../../gateway/agent/announce/keepalived/process.ts';
-import { keepalivedFiles } from '../../gateway/agent/announce/keepalived/settings.ts';
+import { drainLeftRunning } from '../../gateway/agent/announce/kinds.ts';
 import { removeTables } from '../../gateway/agent/linux-kernel.ts';
 import { agentSettings, socketFile, type AgentSettings } from '../../gateway/agent/settings.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
@@ -12,7 +11,7 @@ import { stopSignal } from '../terminal/stop-signal.ts';
 /** `causeway agent cleanup`: for a machine that is no longer a gateway. */
 export function cleanUpAgentCommand(): Command {
   const command = new Command('cleanup').description(
-    'remove the remains of a stopped agent: its keepalived with all addresses, and all rules',
+    'remove the remains of a stopped agent: its announcer with all addresses, and all rules',
   );
   const flags = [
     '--name',
@@ -30,13 +29,12 @@ export function cleanUpAgentCommand(): Command {
 async function cleanUp(settings: AgentSettings, signal: AbortSignal): Promise<void> {
   if (await isListening(socketFile(settings))) {
     throw new CausewayError('conflict', 'the agent is running, and would write its rules again', {
-      hint: 'Stop it, and keepalived if a unit starts it, then try again.',
+      hint: 'Stop it, and the announcer if a unit starts it, then try again.',
     });
   }
   // The addresses are removed before the rules that serve them.
-  const { runtimeDirectory, addresses, nftables } = settings;
-  const files = keepalivedFiles(runtimeDirectory);
-  await new KeepalivedProcess(files, addresses.start, systemClock).stop(signal);
+  const { nftables } = settings;
+  await drainLeftRunning(settings, systemClock, signal);
   if (nftables.driver !== 'memory') await removeTables(nftables.driver, nftables.table, signal);
 }
 

@@ -3,12 +3,8 @@ import { Command } from 'commander';
 import { runAgent, type AgentOptions } from '../../gateway/agent/agent.ts';
 import { LinuxKernel } from '../../gateway/agent/linux-kernel.ts';
 import { MemoryKernel } from '../../gateway/agent/memory-kernel.ts';
-import {
-  agentSettings,
-  keepalivedSettings,
-  vrrpFilter,
-  type AgentSettings,
-} from '../../gateway/agent/settings.ts';
+import { announcerKind } from '../../gateway/agent/announce/kinds.ts';
+import { agentSettings, type AgentSettings } from '../../gateway/agent/settings.ts';
 import { trimMemory } from '@causeway/netlink/trim-memory';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import { watchProcess } from '@causeway/base/observability/event-loop-delay';
@@ -88,17 +84,13 @@ async function openKernel(settings: AgentSettings): Promise<LinuxKernel | Memory
 
 async function layoutSettings(settings: AgentSettings): Promise<LayoutSettings> {
   const { table, localSources } = settings.nftables;
-  const vrrp =
-    settings.addresses.mover === 'keepalived'
-      ? { vrrp: vrrpFilter(keepalivedSettings(settings)) }
-      : {};
   return {
     table,
     hashSeed: await readSeed(settings.seedFile),
     localSources,
     hairpin: false,
     resumeConnections: true,
-    ...vrrp,
+    ...announcerKind(settings).layout(settings),
   };
 }
 

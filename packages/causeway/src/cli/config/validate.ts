@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { z } from 'zod';
-import { agentSettings, keepalivedSettings } from '../../gateway/agent/settings.ts';
+import { announcerKind } from '../../gateway/agent/announce/kinds.ts';
+import { agentSettings } from '../../gateway/agent/settings.ts';
 import { loadConfig } from '@causeway/base/settings/load-settings';
 import { discoverySettings } from '../../discovery/settings.ts';
 import { ipamServerSettings } from '../../ipam/settings.ts';
@@ -11,7 +12,7 @@ import { controllerCommandSettings } from '../controller/load-settings.ts';
 const readers: Readonly<Record<string, (file: string) => Promise<unknown>>> = {
   async agent(file) {
     const settings = await read(agentSettings, file);
-    if (settings.addresses.mover === 'keepalived') keepalivedSettings(settings);
+    announcerKind(settings).check(settings);
   },
   controller: (file) => read(controllerCommandSettings, file),
   discover: (file) => read(discoverySettings, file),

@@ -85,7 +85,7 @@ async function gatewayPart({ client, signal }: ClusterSession, namespace: string
     const isWell = state?.reachable === true && state.problems.length === 0;
     const words = [
       state?.reachable === true ? 'answers' : 'does not answer',
-      ...(state?.master === true ? ['master'] : []),
+      ...(state?.role === 'active' ? ['active'] : []),
       ...(state?.current === true ? [] : ['behind']),
       ...(fence === undefined ? [] : ['fenced']),
       ...(state?.problems ?? []),

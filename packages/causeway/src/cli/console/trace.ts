@@ -167,20 +167,20 @@ async function askAll(
   const traces = await Promise.all(
     [...agents].map(async ([gateway, agent]): Promise<GatewayTrace> => {
       try {
-        const { vrrp, alarms } = await agent.status(signal);
+        const { announcer, alarms } = await agent.status(signal);
         const answer = await agent.trace(question, signal);
         const outages = alarms.filter(isOutage);
-        return { gateway, vrrp: vrrp.state, answer, problem: '', outages };
+        return { gateway, role: announcer.role, answer, problem: '', outages };
       } catch (error) {
         signal.throwIfAborted();
         const problem = CausewayError.from(error).message;
-        return { gateway, vrrp: 'unknown', answer: undefined, problem, outages: [] };
+        return { gateway, role: 'unknown', answer: undefined, problem, outages: [] };
       } finally {
         await agent.close();
       }
     }),
   );
-  const rank = ({ vrrp }: GatewayTrace) => (vrrp === 'MASTER' ? 0 : 1);
+  const rank = ({ role }: GatewayTrace) => (role === 'active' ? 0 : 1);
   return traces.sort((left, right) => rank(left) - rank(right));
 }
 

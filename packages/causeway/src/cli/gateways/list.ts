@@ -1,4 +1,5 @@
 import type { GatewayEntry } from '../../gateway/controller/gateway-config-map.ts';
+import { describeRole } from '../../gateway/protocol/role.ts';
 import type { ControllerSettings } from '../controller/settings.ts';
 import { readGateway } from '../../console/overview/gateway-source.ts';
 import type { GatewayRow } from '../../console/overview/rows.ts';
@@ -49,7 +50,7 @@ export function printGateways(output: OutputFormat, gateways: readonly ListedGat
   printObjects(output, gateways, [
     { title: 'gateway', value: ({ name }) => name },
     { title: 'answers', value: ({ state, agent }) => flag(agent?.reachable ?? state?.reachable) },
-    { title: 'vrrp', value: describeVrrp },
+    { title: 'role', value: roleOf },
     { title: 'generation', value: ({ agent }) => shown(agent, ({ generation }) => generation) },
     { title: 'current', value: ({ state }) => flag(state?.current) },
     { title: 'frontends', value: ({ agent }) => shown(agent, ({ frontends }) => frontends) },
@@ -64,10 +65,9 @@ function shown(agent: GatewayRow | undefined, value: (row: GatewayRow) => number
   return agent?.reachable === true ? String(value(agent)) : '-';
 }
 
-function describeVrrp({ state, agent }: ListedGateway): string {
-  if (agent?.reachable === true) return agent.vrrp;
-  if (state?.master === undefined) return '-';
-  return state.master ? 'MASTER' : 'BACKUP';
+function roleOf({ state, agent }: ListedGateway): string {
+  if (agent?.reachable === true) return describeRole(agent.role, agent.roleReason);
+  return state?.role ?? '-';
 }
 
 function describeOverrides({ agent }: ListedGateway): string {

@@ -107,9 +107,9 @@ async function serve(
     throw explainPort(error, port);
   });
   try {
-    const { ready, master, cloud } = playground;
+    const { ready, active, cloud } = playground;
     if (readyFile !== undefined) await writeReadyFile(readyFile, ready);
-    process.stdout.write(tour(ready, { master, cloud, why, missing: await missingPrograms() }));
+    process.stdout.write(tour(ready, { active, cloud, why, missing: await missingPrograms() }));
     await Promise.race([whenAborted(signal), failed.promise]);
     process.stdout.write('\nStopping.\n');
   } finally {

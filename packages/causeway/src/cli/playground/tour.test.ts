@@ -27,7 +27,7 @@ const ready: ReadyFile = {
   dashboard: { url: 'http://127.0.0.1:2/' },
 };
 const words = (missing: readonly string[]) =>
-  tour(ready, { master: undefined, cloud, why: 'it is a test', missing });
+  tour(ready, { active: undefined, cloud, why: 'it is a test', missing });
 
 test('names missing programs, and works without an OpenStack client', () => {
   expect(words([])).toContain('openstack loadbalancer create');

@@ -4,7 +4,7 @@ import { style } from '../terminal/output.ts';
 
 export interface TourStart {
   /** The gateway that is active for the addresses. */
-  readonly master: string | undefined;
+  readonly active: string | undefined;
   readonly cloud: PlaygroundCloud;
   /** The reason why there is no traffic; undefined if there is. */
   readonly why: string | undefined;
@@ -21,7 +21,7 @@ const command = (text: string) => `  ${style('cyan', text)}\n`;
 
 /** A short guided tour. */
 export function tour(ready: ReadyFile, start: TourStart): string {
-  const stops = ready.datapath === 'kernel' ? kernelStops(ready, start.master) : memoryStops(ready);
+  const stops = ready.datapath === 'kernel' ? kernelStops(ready, start.active) : memoryStops(ready);
   const text = [...stops, discovery(ready, start)].map(
     ({ title, commands }, index) => `${index + 1}. ${title}\n\n${commands.map(command).join('')}`,
   );
@@ -62,8 +62,8 @@ function webService({ kubeconfig }: ReadyFile): string[] {
   ];
 }
 
-function kernelStops(ready: ReadyFile, master: string | undefined): Stop[] {
-  const inGateway = ready.gateways.find(({ name }) => name === master)?.exec.join(' ') ?? '';
+function kernelStops(ready: ReadyFile, active: string | undefined): Stop[] {
+  const inGateway = ready.gateways.find(({ name }) => name === active)?.exec.join(' ') ?? '';
   const address = `$(kubectl get service web -o jsonpath='{.status.loadBalancer.ingress[0].ip}')`;
   const fromClient = `${ready.client.exec.join(' ')} curl -s`;
   const curl = `${fromClient} ${address}`;
@@ -75,7 +75,7 @@ function kernelStops(ready: ReadyFile, master: string | undefined): Stop[] {
       commands: [...webService(ready), firstCurl],
     },
     {
-      title: `Disconnect the gateway that serves it, ${master ?? ''}, curl again, and reconnect it:`,
+      title: `Disconnect the gateway that serves it, ${active ?? ''}, curl again, and reconnect it:`,
       commands: [`${inGateway} ip link set ext down`, curl, `${inGateway} ip link set ext up`],
     },
     {

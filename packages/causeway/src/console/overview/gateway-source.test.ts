@@ -13,7 +13,7 @@ const status: AgentStatus = {
   errors: [],
   notFailoverSafe: [],
   sound: true,
-  vrrp: { state: 'MASTER', since: null },
+  announcer: { role: 'active', since: null, reason: null },
   frozen: null,
   drained: null,
   undoSteps: 0,
@@ -27,7 +27,7 @@ const away = () => Promise.reject(new CausewayError('unavailable', 'it does not 
 
 test('a healthy gateway has no message', () => {
   expect(gatewayRow('a', 'u', status)).toMatchObject({
-    vrrp: 'MASTER',
+    role: 'active',
     message: '',
     unhealthy: ['10.0.0.1'],
     connections: 5,
@@ -46,11 +46,11 @@ test('describes all problems in one line', () => {
   const { message } = gatewayRow('a', 'u', {
     ...status,
     sound: false,
-    alarms: ['Two masters.'],
+    alarms: ['Two gateways are active.'],
     kernelSettings: [{ name: 'net.x', wanted: '1', found: null }],
   });
   expect(message).toBe(
-    'Two masters. The kernel may differ from the accepted configuration. net.x is missing, not 1.',
+    'Two gateways are active. The kernel may differ from the accepted configuration. net.x is missing, not 1.',
   );
 });
 
@@ -61,7 +61,7 @@ test('keeps the last state of a gateway that does not answer', async () => {
     ...last,
     reachable: false,
     canServe: false,
-    vrrp: 'unknown',
+    role: 'unknown',
     message: 'it does not answer',
   });
   const never = await readGateway('a', { url: 'u', client }, undefined, signal);

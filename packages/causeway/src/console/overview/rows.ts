@@ -3,6 +3,8 @@
  * and the command line show the same rows.
  */
 
+import type { Role } from '../../gateway/protocol/role.ts';
+
 /**
  * - `serving`: it has its addresses and they are served
  * - `pending`: in progress, `message` has the step
@@ -48,9 +50,11 @@ export interface GatewayRow {
   readonly canServe: boolean;
   /** The reason, or another problem. */
   readonly message: string;
-  /** State of keepalived: `MASTER`, `BACKUP`, `FAULT`; `unknown` while the gateway does not answer. */
-  readonly vrrp: string;
-  readonly vrrpSince: string;
+  /** `unknown` while the gateway does not answer. */
+  readonly role: Role;
+  /** Why the gateway is unable to become active; null if it is not. */
+  readonly roleReason: string | null;
+  readonly roleSince: string;
   readonly generation: number;
   readonly frontends: number;
   readonly isDrained: boolean;
@@ -113,7 +117,7 @@ export interface ServicePath {
 export interface PathGateway {
   readonly name: string;
   readonly canServe: boolean;
-  readonly vrrp: string;
+  readonly role: Role;
   readonly reachable: boolean;
   /** New connections to the Service's addresses since the rules were written; null if not counted. */
   readonly connections: number | null;

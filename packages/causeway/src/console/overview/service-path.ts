@@ -51,7 +51,7 @@ async function gatewaysOf(
       const connections = await connectionsTo(gateway, service, signal);
       return {
         name,
-        vrrp: row?.vrrp ?? 'unknown',
+        role: row?.role ?? 'unknown',
         reachable: row?.reachable ?? false,
         canServe: row?.canServe ?? false,
         connections: connections ?? null,

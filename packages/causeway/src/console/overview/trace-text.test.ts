@@ -22,7 +22,7 @@ const answer: TraceAnswer = {
 };
 const trace = (parts: Partial<GatewayTrace>): GatewayTrace => ({
   gateway: 'a',
-  vrrp: 'MASTER',
+  role: 'active',
   answer,
   problem: '',
   outages: [],
@@ -35,14 +35,14 @@ const service = {
 
 describe('trace output', () => {
   test('shows the destination and the rules, once for gateways that do the same', () => {
-    const traces = [trace({}), trace({ gateway: 'b', vrrp: 'BACKUP' })];
+    const traces = [trace({}), trace({ gateway: 'b', role: 'standby' })];
     expect(describeTraces(traces, [pod])).toEqual([
       '',
-      'a (holds the address): 10.10.0.9:80/TCP goes to 10.244.1.1:8080 (web-a), which sees the client’s address.',
+      'a (active): 10.10.0.9:80/TCP goes to 10.244.1.1:8080 (web-a), which sees the client’s address.',
       '  So it is.',
       '    services  dnat',
       '',
-      'b (stands by): the same.',
+      'b (standby): the same.',
     ]);
   });
 
@@ -53,7 +53,7 @@ describe('trace output', () => {
       trace({ gateway: 'b', answer: undefined, problem: 'it does not answer' }),
     ];
     expect(describeTraces(traces, []).slice(1)).toEqual([
-      'a (holds the address): 10.10.0.9:80/TCP goes to 10.244.1.1:8080, which sees the gateway.',
+      'a (active): 10.10.0.9:80/TCP goes to 10.244.1.1:8080, which sees the gateway.',
       '  So it is.',
       '  It could also go to 10.244.1.2:8080.',
       "  Left out, because they don't answer: 10.244.1.2:8080.",
@@ -64,7 +64,7 @@ describe('trace output', () => {
 
   test('a gateway with an outage does not answer clients, whatever its rules do', () => {
     const outages = ['bad-health: no IPv4 default route'];
-    const able = trace({ gateway: 'b', vrrp: 'BACKUP' });
+    const able = trace({ gateway: 'b', role: 'standby' });
     const one = describeTraces([trace({ outages }), able], []);
     expect(one).toContain(
       '  ✗ The gateway does not answer clients: bad-health: no IPv4 default route',
@@ -76,7 +76,7 @@ describe('trace output', () => {
 
   test('names no holder of an address that is not served', () => {
     const traces = [trace({ answer: { ...answer, outcome: 'not-served', steps: [] } })];
-    expect(describeTraces(traces, [])[1]).toBe('a (master): it is not served.');
+    expect(describeTraces(traces, [])[1]).toBe('a (active): it is not served.');
   });
 
   test.each([

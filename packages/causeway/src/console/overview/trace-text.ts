@@ -1,3 +1,4 @@
+import type { Role } from '../../gateway/protocol/role.ts';
 import type { TraceAnswer } from '../../gateway/protocol/trace.ts';
 import { withoutControls } from '@causeway/base/text/printable';
 import { keyOf } from '@causeway/kubernetes/objects/object';
@@ -7,7 +8,7 @@ import type { PathEndpoint } from './rows.ts';
 /** One gateway's answer, or the reason why there is none. */
 export interface GatewayTrace {
   readonly gateway: string;
-  readonly vrrp: string;
+  readonly role: Role;
   readonly answer: TraceAnswer | undefined;
   readonly problem: string;
   /** The alarms that prevent the gateway from answering clients, whatever its rules do. */
@@ -58,7 +59,7 @@ export function describeTraces(
     ...describeTrace(first, endpoints),
     ...others.flatMap((each) =>
       each.answer !== undefined && each.outages.length === 0 && JSON.stringify(each.answer) === text
-        ? ['', `${each.gateway} (${roleOf(each)}): the same.`]
+        ? ['', `${each.gateway} (${each.role}): the same.`]
         : ['', ...describeTrace(each, endpoints)],
     ),
     ...(traces.some(canAnswer) ? [] : ['', '✗ No gateway can answer clients now.']),
@@ -69,17 +70,10 @@ function canAnswer({ answer, outages }: GatewayTrace): boolean {
   return answer !== undefined && outages.length === 0;
 }
 
-function roleOf({ vrrp, answer }: GatewayTrace): string {
-  if (vrrp === 'BACKUP') return 'stands by';
-  if (vrrp !== 'MASTER') return vrrp;
-  // An address that is not served has no holder.
-  return answer?.outcome === 'not-served' ? 'master' : 'holds the address';
-}
-
 function describeTrace(trace: GatewayTrace, endpoints: readonly PathEndpoint[]): string[] {
   const { gateway, answer, problem } = trace;
   if (answer === undefined) return [`${gateway}: ${problem}`];
-  const lines = [`${gateway} (${roleOf(trace)}): ${outcome(answer, endpoints)}`];
+  const lines = [`${gateway} (${trace.role}): ${outcome(answer, endpoints)}`];
   lines.push(...trace.outages.map((alarm) => `  ✗ The gateway does not answer clients: ${alarm}`));
   lines.push(`  ${answer.because}`);
   if (answer.others.length > 0) lines.push(`  It could also go to ${answer.others.join(', ')}.`);

@@ -8,7 +8,7 @@ import { MemoryDriver, memoryRouting } from '@causeway/nftables/drivers/memory-d
 import { systemClock } from '@causeway/base/time/clock';
 import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
-import { foreignMover } from './announce/announcer.ts';
+import { foreignAnnouncer } from './announce/foreign-announcer.ts';
 import { toWholeLayout } from './apply/layout-input.ts';
 import { EngineRuleset } from './engine-ruleset.ts';
 import { Gateway } from './gateway.ts';
@@ -165,7 +165,7 @@ async function startGateway() {
     store,
     stored,
     ruleset: kernel.ruleset,
-    mover: foreignMover,
+    announcer: foreignAnnouncer(systemClock),
     overrides: await Overrides.load(path.join(directory, 'overrides.json')),
     limits: { share: 0.5, count: 20 },
     clock: systemClock,

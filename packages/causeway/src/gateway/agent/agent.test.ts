@@ -37,9 +37,7 @@ function kernelOf(world: FakeWorld): Kernel {
       await whenAborted(signal);
       yield* [];
     },
-    countAdverts: () => Promise.resolve(0n),
-    countForgedAdverts: () => Promise.resolve(0n),
-    forgedAdvertSources: () => Promise.resolve([]),
+    counters: () => Promise.resolve(new Map()),
     check: () => Promise.resolve(),
     settings: () => [],
     notFailoverSafe: () => [],

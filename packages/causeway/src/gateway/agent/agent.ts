@@ -1,5 +1,4 @@
 import fs from 'node:fs/promises';
-import path from 'node:path';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
@@ -7,9 +6,9 @@ import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
 import { whenAborted } from '@causeway/base/time/when-aborted';
 import { WakeUp } from '@causeway/base/work/wake-up';
-import { addressLoops } from './announce/address-loops.ts';
 import { Alarms } from './alarms.ts';
-import { foreignMover } from './announce/announcer.ts';
+import type { Announcer } from './announce/announcer.ts';
+import { announcerKind } from './announce/kinds.ts';
 import { HarmlessRuleset } from './apply/harmless-ruleset.ts';
 import { credentialFiles } from './credential-files.ts';
 import { describeAgent } from './describe-agent.ts';
@@ -21,17 +20,14 @@ import { startAgentServer } from './api/server.ts';
 import type { AgentStatus, FrontendCount } from '../protocol/agent-status.ts';
 import { V1Api } from './api/v1-api.ts';
 import { V2Api } from './api/v2-api.ts';
-import { FaultReasons } from './announce/keepalived/fault-reasons.ts';
-import { KeepalivedAnnouncer } from './announce/keepalived/keepalived-announcer.ts';
-import { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
+import { healthLoops } from './health-loops.ts';
 import type { Kernel } from './kernel.ts';
 import type { Overrides } from './overrides.ts';
 import { openState, type AgentState } from './open-state.ts';
 import type { OverrideName } from '../protocol/override.ts';
-import { simulatedAnnouncer } from './announce/simulated-announcer.ts';
 import { Probing } from './probe/probing.ts';
 import { TargetsOfState } from './probe/targets.ts';
-import { keepalivedSettings, socketFile, type AgentSettings } from './settings.ts';
+import { socketFile, type AgentSettings } from './settings.ts';
 import { servableHere } from './servable-here.ts';
 import { BackendHealth } from './probe/backend-health.ts';
 import type { StateStore } from './store/state-store.ts';
@@ -70,9 +66,7 @@ class Agent {
   readonly #store: StateStore;
   readonly #gateway: Gateway;
   readonly #overrides: Overrides;
-  readonly #status: VrrpStatus;
-  readonly #mover: KeepalivedAnnouncer | undefined;
-  readonly #faults: FaultReasons;
+  readonly #announcer: Announcer;
   readonly #alarms: Alarms;
   readonly #backendHealth: BackendHealth;
   readonly #events: EventStream;
@@ -87,15 +81,13 @@ class Agent {
     this.#options = options;
     this.#store = parts.opened.store;
     this.#overrides = parts.overrides;
-    this.#status = parts.status;
-    this.#mover = parts.mover;
-    this.#faults = parts.faults;
+    this.#announcer = parts.announcer;
     this.#credentials = parts.credentials;
     this.#probing = parts.probing;
     this.#alarms = new Alarms(log, metrics, () => this.#statusDue.call());
     this.#gateway = new Gateway({
       ruleset: new HarmlessRuleset(kernel.ruleset, servableHere(settings).taken, log),
-      mover: parts.mover ?? foreignMover,
+      announcer: parts.announcer,
       store: parts.opened.store,
       stored: parts.opened.stored,
       doubt: parts.doubt,
@@ -120,42 +112,27 @@ class Agent {
       gateway: this.#gateway,
       overrides: parts.overrides,
       kernel,
-      mover: parts.mover,
-      status: parts.status,
+      announcer: parts.announcer,
       alarms: this.#alarms,
       clock,
       log,
       metrics,
     });
-    parts.status.onChange(() => this.#statusDue.call());
+    parts.announcer.onChange(() => this.#statusDue.call());
   }
 
   static async open(options: AgentOptions, signal: AbortSignal): Promise<Agent> {
-    const { settings, clock, log, metrics } = options;
+    const { settings, kernel, clock, log, metrics } = options;
     await fs.mkdir(settings.runtimeDirectory, { recursive: true, mode: 0o700 });
     const credentials = await loadCredentials(credentialFiles(settings));
-    const status = new VrrpStatus(clock, log, metrics);
-    const mover =
-      settings.addresses.mover !== 'keepalived'
-        ? undefined
-        : await KeepalivedAnnouncer.open(
-            {
-              settings: keepalivedSettings(settings),
-              servable: servableHere(settings),
-              start: settings.addresses.start,
-              clock,
-              log,
-              status,
-              claimedFile: path.join(settings.runtimeDirectory, 'claimed.json'),
-            },
-            signal,
-          );
+    const announcer = await announcerKind(settings).open(
+      { settings, servable: servableHere(settings), kernel, clock, log, metrics },
+      signal,
+    );
     const kept = await openState(settings, log);
-    const { overrides } = kept;
-    const faults = new FaultReasons(mover);
-    await faults.set('drained', overrides.get('drained') !== undefined);
+    await setDrained(announcer, kept.overrides.get('drained')?.reason);
     const probing = await Probing.open(settings, log);
-    const agent = new Agent(options, { ...kept, probing, credentials, status, mover, faults });
+    const agent = new Agent(options, { ...kept, probing, credentials, announcer });
     await agent.#restore(signal);
     return agent;
   }
@@ -176,8 +153,7 @@ class Agent {
 
   loops(): Record<string, Loop> {
     const { settings, clock, kernel, log, metrics } = this.#options;
-    const mover = this.#mover;
-    const status = this.#status;
+    const [announcer, alarms, gateway] = [this.#announcer, this.#alarms, this.#gateway];
     const targets = new TargetsOfState(settings.probe.nodePort);
     return {
       api: (signal) => this.#serve(signal),
@@ -193,21 +169,8 @@ class Agent {
         onChange: () => this.#probeResultsChanged(),
         targets: () => targets.of(this.#gateway.state),
       }),
-      ...simulatedAnnouncer(settings, { status, overrides: this.#overrides, clock }),
-      ...(mover === undefined
-        ? {}
-        : addressLoops({
-            settings,
-            mover,
-            status,
-            faults: this.#faults,
-            alarms: this.#alarms,
-            gateway: this.#gateway,
-            kernel,
-            clock,
-            log,
-            metrics,
-          })),
+      ...announcer.loops(alarms),
+      ...healthLoops({ settings, announcer, alarms, gateway, kernel, clock, log, metrics }),
     };
   }
 
@@ -290,7 +253,7 @@ class Agent {
       name,
       reason === undefined ? undefined : { since: clock.wallTime(), reason },
     );
-    if (name === 'drained') await this.#faults.set('drained', reason !== undefined);
+    if (name === 'drained') await setDrained(this.#announcer, reason);
     // Removals that are already withheld are released at once, because no further update may follow.
     if (name === 'removal' && reason !== undefined) await this.#gateway.releaseRemovals();
     log.info(
@@ -361,16 +324,19 @@ class Agent {
       alarms: this.#alarms,
       ledger: this.#probing.ledger,
       backendHealth: this.#backendHealth,
-      vrrp: this.#status,
-      isMoverForeign: settings.addresses.mover === 'foreign',
+      announcer: this.#announcer,
     });
   }
 }
 
+function setDrained(announcer: Announcer, reason: string | undefined): Promise<void> {
+  return reason === undefined
+    ? announcer.resume('drained')
+    : announcer.withdrawAll('drained', reason);
+}
+
 interface AgentParts extends AgentState {
   readonly probing: Probing;
-  readonly status: VrrpStatus;
-  readonly mover: KeepalivedAnnouncer | undefined;
-  readonly faults: FaultReasons;
+  readonly announcer: Announcer;
   readonly credentials: Credentials;
 }

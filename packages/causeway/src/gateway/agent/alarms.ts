@@ -1,6 +1,7 @@
 import type { Log } from '@causeway/base/observability/log';
 import type { MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
 import type { AlarmName } from '../protocol/alarm.ts';
+import type { AnnouncerAlarm } from './announce/alarms.ts';
 
 export const alarmMetric = {
   kind: 'gauge',
@@ -9,9 +10,11 @@ export const alarmMetric = {
   labels: ['alarm'],
 } as const satisfies MetricDefinition;
 
+type RaisedAlarm = AlarmName | AnnouncerAlarm;
+
 /** Current conditions that need an operator. */
 export class Alarms {
-  readonly #raised = new Map<AlarmName, string>();
+  readonly #raised = new Map<RaisedAlarm, string>();
   readonly #log: Log;
   readonly #onChange: () => void;
   readonly #gauge;
@@ -24,7 +27,7 @@ export class Alarms {
   }
 
   /** Raises the alarm if there is a message, and clears it otherwise. */
-  set(name: AlarmName, message: string | undefined): void {
+  set(name: RaisedAlarm, message: string | undefined): void {
     const isNew = this.#raised.has(name) !== (message !== undefined);
     if (message === undefined) this.#raised.delete(name);
     else this.#raised.set(name, message);

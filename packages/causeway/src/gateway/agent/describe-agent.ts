@@ -3,7 +3,7 @@ import { groupByFrontend, listOlder } from './apply/acknowledge.ts';
 import type { Alarms } from './alarms.ts';
 import type { Gateway } from './gateway.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
-import type { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
+import type { Announcer } from './announce/announcer.ts';
 import type { Kernel } from './kernel.ts';
 import type { Overrides } from './overrides.ts';
 import type { ProbeResults } from './probe/probe-results.ts';
@@ -21,17 +21,16 @@ export interface DescribedParts {
   readonly alarms: Alarms;
   readonly ledger: ProbeResults;
   readonly backendHealth: BackendHealth;
-  readonly vrrp: VrrpStatus;
-  /** Another system moves the addresses. */
-  readonly isMoverForeign: boolean;
+  readonly announcer: Pick<Announcer, 'status'>;
 }
 
 const mostListed = 100;
 
 /** The agent's current status. */
 export function describeAgent(parts: DescribedParts): AgentStatus {
-  const { gateway, kernel, overrides, vrrp, backendHealth } = parts;
+  const { gateway, kernel, overrides, backendHealth } = parts;
   const { state } = gateway;
+  const { role, since, reason } = parts.announcer.status();
   return {
     agent: parts.name,
     version: parts.version,
@@ -43,9 +42,10 @@ export function describeAgent(parts: DescribedParts): AgentStatus {
     errors: groupByFrontend(gateway.complaints),
     notFailoverSafe: kernel.notFailoverSafe().slice(0, mostListed).map(formatFrontendId),
     sound: !gateway.isDegraded,
-    vrrp: {
-      state: parts.isMoverForeign ? 'foreign' : vrrp.state,
-      since: new Date(vrrp.since).toISOString(),
+    announcer: {
+      role,
+      since: new Date(since).toISOString(),
+      reason: reason ?? null,
     },
     frozen: overrides.get('frozen') ?? null,
     drained: overrides.get('drained') ?? null,

@@ -51,7 +51,7 @@ async function startAgent(world: FakeWorld) {
   const { store, stored } = opened;
   const gateway = new Gateway({
     ruleset: world.ruleset(new Mortality()),
-    mover: world.mover(new Mortality()),
+    announcer: world.announcer(new Mortality()),
     store,
     stored,
     overrides,

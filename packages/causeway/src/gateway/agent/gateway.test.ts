@@ -64,7 +64,7 @@ async function startAgent(
   const overrides = await Overrides.load(path.join(directory, 'overrides.json'));
   const gateway = new Gateway({
     ruleset: world.ruleset(life),
-    mover: world.mover(life),
+    announcer: world.announcer(life),
     store,
     stored,
     overrides,

@@ -9,7 +9,7 @@ import type { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { acknowledge } from './apply/acknowledge.ts';
 import { admit, UpdateRejected } from './apply/admit.ts';
 import { confirmedRemovals, withheldIn, type RemovalLimits } from './apply/withhold.ts';
-import type { Announcer } from './announce/announcer.ts';
+import type { AddressAnnouncer } from './announce/announcer.ts';
 import { applyChange, RollbackFailed, type Applied } from './apply/apply-change.ts';
 import { ApplyFailed } from './apply/apply-failed.ts';
 import { refuseOtherState } from './apply/refuse-other-state.ts';
@@ -42,7 +42,7 @@ import type { Update } from '../protocol/update.ts';
 
 export interface GatewayOptions extends ConntrackCleanupOptions {
   readonly ruleset: RulesetWriter;
-  readonly mover: Announcer;
+  readonly announcer: AddressAnnouncer;
   readonly store: StateStore;
   readonly stored: Stored;
   /**
@@ -128,7 +128,7 @@ export class Gateway {
     return this.#options.stored.undo.length;
   }
 
-  /** Brings the kernel and keepalived to the accepted configuration, at the start and after a failure. */
+  /** Brings the kernel and the announcer to the accepted configuration, at the start and after a failure. */
   restore(signal: AbortSignal): Promise<void> {
     return this.#serialQueue.run(() => this.#restore(signal));
   }
@@ -310,9 +310,16 @@ export class Gateway {
   }
 
   #applyStep(step: Step, signal: AbortSignal): Promise<Applied> {
-    const { ruleset, mover, store, log } = this.#options;
+    const { ruleset, announcer, store, log } = this.#options;
     const persist = (each: Step) => store.append(each);
-    return applyChange(this.state, step, this.#unhealthy, { ruleset, mover, persist }, log, signal);
+    return applyChange(
+      this.state,
+      step,
+      this.#unhealthy,
+      { ruleset, announcer, persist },
+      log,
+      signal,
+    );
   }
 
   /** Brings rules of an unknown configuration to the state after the step, without the state before it. */
@@ -351,19 +358,20 @@ export class Gateway {
   }
 
   async #keepAnnounced(signal: AbortSignal): Promise<void> {
-    const { mover } = this.#options;
-    await mover.announce(await mover.announced(), signal);
+    const { announcer } = this.#options;
+    await announcer.announce(await announcer.announced(), signal);
   }
 
   async #bringTo(state: GatewayState, signal: AbortSignal): Promise<void> {
-    const { ruleset, mover } = this.#options;
+    const { ruleset, announcer } = this.#options;
     const wanted = addressesOf(state.frontends.values());
-    const announced = await mover.announced();
+    const announced = await announcer.announced();
     // Addresses that an interrupted step announced are withdrawn before their rules are removed.
-    if (!announced.isSubsetOf(wanted)) await mover.announce(announced.intersection(wanted), signal);
+    const unwanted = announced.difference(wanted);
+    if (unwanted.size > 0) await announcer.withdraw(unwanted, signal);
     const layout = toWholeLayout(state, this.#unhealthy);
     await ruleset.replaceAll(layout, signal);
-    await mover.announce(wanted, signal);
+    await announcer.announce(wanted, signal);
     this.#cleanup.afterStart(layout.set, signal);
   }
 

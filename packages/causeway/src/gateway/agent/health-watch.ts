@@ -1,47 +1,52 @@
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Alarms } from './alarms.ts';
 import { nextHealth, type Health, type HealthPace } from './health.ts';
-import type { FaultReasons } from './announce/keepalived/fault-reasons.ts';
+import type { Announcer, AnnouncerNetwork } from './announce/announcer.ts';
 
 export interface HealthWatchOptions {
   readonly clock: Clock;
   readonly alarms: Alarms;
-  readonly faults: FaultReasons;
+  readonly announcer: Pick<Announcer, 'withdrawAll' | 'resume'>;
+  readonly network: Pick<AnnouncerNetwork, 'hasPeers' | 'countPeerSigns'>;
   readonly pace: HealthPace;
-  /** Other gateways exist that could take over. */
-  readonly hasPeers: boolean;
-  /** Why this gateway should not be master; undefined if it may be. */
+  /** Why this gateway should not be active; undefined if it may be. */
   illness(): string | undefined;
   /** Whether the illness prevents answers to clients. */
   isUnanswering(): boolean;
-  /** Number of VRRP packets received from peers. */
-  countAdverts(signal: AbortSignal): Promise<bigint>;
 }
 
 const everyMs = 500;
+const recently = 'it was unhealthy recently';
 
 /** Gives up the addresses while this machine is unhealthy and another gateway is not. */
 export async function watchHealth(options: HealthWatchOptions, signal: AbortSignal): Promise<void> {
-  const { clock, alarms, faults, pace, hasPeers } = options;
+  const { clock, alarms, announcer, network, pace } = options;
+  const { hasPeers } = network;
   let health: Health = { kind: 'well' };
   let heard: bigint | undefined;
+  let withdrawnFor: string | undefined;
   while (!signal.aborted) {
     await sleep(clock, everyMs, signal);
     const illness = options.illness();
     const count: bigint | undefined =
-      health.kind === 'well' ? undefined : await options.countAdverts(signal).catch(() => heard);
+      health.kind === 'well' ? undefined : await network.countPeerSigns(signal).catch(() => heard);
     const hearsPeer = count !== undefined && heard !== undefined && count > heard;
     heard = count;
-    const before: Health = health;
     const isUnanswering = options.isUnanswering();
     const observation = { now: clock.monotonic(), illness, hearsPeer, hasPeers, isUnanswering };
-    health = nextHealth(before, observation, pace);
-    if (health.kind !== before.kind) await faults.set('ill', health.kind === 'away');
+    health = nextHealth(health, observation, pace);
+    const reason: string | undefined = health.kind === 'away' ? (illness ?? recently) : undefined;
+    if (reason !== withdrawnFor) {
+      await (reason === undefined
+        ? announcer.resume('unhealthy')
+        : announcer.withdrawAll('unhealthy', reason));
+    }
+    withdrawnFor = reason;
     alarms.set('bad-health', describe(health, illness));
   }
 }
 
-function describe({ kind }: Health, illness = 'it was unhealthy recently'): string | undefined {
+function describe({ kind }: Health, illness = recently): string | undefined {
   switch (kind) {
     case 'well':
     case 'ill':

@@ -11,8 +11,8 @@ import {
 const pace = { patienceMs: 3, relieveMs: 3, recoverMs: 5, aloneMs: 100, aloneUnansweringMs: 10 };
 
 /**
- * Simulates states one millisecond apart: `i` for ill, a dot for well, `P` for ill with adverts of a peer,
- * `p` for well with adverts of a peer.
+ * Simulates states one millisecond apart: `i` for ill, a dot for well, `P` for ill with signs of an active
+ * peer, `p` for well with signs of an active peer.
  */
 function play(signs: string, hasPeers = true, isUnanswering = false): string {
   let health: Health = { kind: 'well' };
@@ -42,7 +42,7 @@ describe('an unhealthy gateway', () => {
     ['does not take part again after a short recovery', 'iiiiPpppPpppp', 'iiiAAAAAAAAAA'],
     ['takes its addresses back if no other gateway has them', 'iiiiiiiiii', 'iiiAAA1111'],
     ['is well at once after a recovery without a peer', 'iiiiiii..', 'iiiAAA1..'],
-    ["takes its addresses back when the peer's adverts end", 'iiiiPPPiii', 'iiiAAAAAA1'],
+    ["takes its addresses back when the peer's signs end", 'iiiiPPPiii', 'iiiAAAAAA1'],
   ])('%s', (_name, signs, states) => {
     expect(play(signs)).toBe(states);
   });
@@ -63,9 +63,9 @@ test('a gateway without peers never gives up its addresses', () => {
   expect(play('i'.repeat(300), false)).toBe(`iii${'1'.repeat(297)}`);
 });
 
-test("waits for a peer's adverts according to their interval", () => {
-  expect(healthPace(100).relieveMs).toBe(3_000);
-  expect(healthPace(40_000).relieveMs).toBe(160_000);
+test('waits for a peer as long as its takeover takes, and at least three seconds', () => {
+  expect(healthPace(400).relieveMs).toBe(3_000);
+  expect(healthPace(160_000).relieveMs).toBe(160_000);
 });
 
 test.each<[Family[], string | undefined]>([

@@ -18,7 +18,7 @@ const forwarding: Readonly<Record<Family, string>> = {
 };
 
 /**
- * Why this gateway should not be master; undefined if it may be. Only faults of this machine count: if nodes
+ * Why this gateway should not be active; undefined if it may be. Only faults of this machine count: if nodes
  * don't answer, another gateway would not reach them either.
  */
 export function illnessOf(signs: HealthSigns): string | undefined {
@@ -32,7 +32,7 @@ export function illnessOf(signs: HealthSigns): string | undefined {
 /**
  * - `well`
  * - `ill`: unhealthy, but possibly only for a moment
- * - `away`: the addresses were given up to another gateway, and its adverts arrive
+ * - `away`: the addresses were given up to another gateway, and it is active
  * - `alone`: no other gateway has the addresses, so this gateway keeps them for some time
  */
 export type Health =
@@ -40,7 +40,7 @@ export type Health =
   | { readonly kind: 'ill'; readonly since: number }
   | {
       readonly kind: 'away';
-      /** Time of the last advert of another gateway, or the time when the addresses were given up. */
+      /** Time of the last sign of another active gateway, or the time when the addresses were given up. */
       readonly heardAt: number;
       readonly wellSince: number | undefined;
     }
@@ -50,7 +50,7 @@ export interface HealthObservation {
   /** Milliseconds of a monotonic clock. */
   readonly now: number;
   readonly illness: string | undefined;
-  /** Adverts of a peer have arrived since the last check. */
+  /** A peer was active since the last check. */
   readonly hearsPeer: boolean;
   /** Other gateways exist that could take over. */
   readonly hasPeers: boolean;
@@ -61,7 +61,7 @@ export interface HealthObservation {
 export interface HealthPace {
   /** A fault that ends within this time has no effect. */
   readonly patienceMs: number;
-  /** Another gateway must take over within this time. Later, its adverts must not be missing for longer. */
+  /** Another gateway must take over within this time. Later, its signs must not be missing for longer. */
   readonly relieveMs: number;
   /** Time that a gateway must be well before it takes part again. */
   readonly recoverMs: number;
@@ -74,13 +74,11 @@ export interface HealthPace {
   readonly aloneUnansweringMs: number;
 }
 
-/** Number of adverts in a row that may get lost. */
-const missableAdverts = 4;
-
-export function healthPace(advertMs: number): HealthPace {
+/** `takeoverMs` is the time within which a peer takes over and an active peer gives a sign. */
+export function healthPace(takeoverMs: number): HealthPace {
   return {
     patienceMs: 3_000,
-    relieveMs: Math.max(3_000, missableAdverts * advertMs),
+    relieveMs: Math.max(3_000, takeoverMs),
     recoverMs: 5_000,
     aloneMs: 300_000,
     aloneUnansweringMs: 15_000,

@@ -1,4 +1,4 @@
-import type { Address } from '@causeway/base/address/address';
+import type { ElementCount } from '@causeway/nftables/drivers/driver';
 import type { KernelSetting } from '@causeway/netlink/kernel-settings';
 import type { RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
@@ -10,7 +10,7 @@ import type { FrontendId } from '../protocol/frontend.ts';
 /** Counts of a frontend, from the rules' counters. */
 export type ConnectionCount = FrontendId & Pick<FrontendCount, 'connections' | 'packets'>;
 
-/** The kernel interface of the agent. keepalived is not part of it. */
+/** The kernel interface of the agent. The announcer is not part of it. */
 export interface Kernel {
   /** The settings that are the same for all rules. */
   readonly layout: LayoutSettings;
@@ -25,12 +25,8 @@ export interface Kernel {
   deleteAllConnections(signal: AbortSignal): Promise<void>;
   /** Changes of the agent's tables by other programs, until the signal fires. */
   foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }>;
-  /** Number of VRRP packets received from peers. */
-  countAdverts(signal: AbortSignal): Promise<bigint>;
-  /** Number of VRRP packets with a router ID of this gateway that were dropped because no peer sent them. */
-  countForgedAdverts(signal: AbortSignal): Promise<bigint>;
-  /** The claimed sources of forged adverts in the last minute. */
-  forgedAdvertSources(signal: AbortSignal): Promise<readonly Address[]>;
+  /** The packets and bytes that a set of the agent's table has counted, by element. */
+  counters(set: string, signal: AbortSignal): Promise<ReadonlyMap<string, ElementCount>>;
   /** Corrects the kernel settings that the data path needs, and reads the fill of the kernel's tables. */
   check(): Promise<void>;
   /** The settings found at the last check. */

@@ -1,4 +1,3 @@
-import { parseAddress, type Address } from '@causeway/base/address/address';
 import type { Driver, ElementCount } from '@causeway/nftables/drivers/driver';
 import {
   enforceKernelSettings,
@@ -9,7 +8,7 @@ import {
 } from '@causeway/netlink/kernel-settings';
 import type { RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
 import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
-import { droppedAdverts, setNames, vrrpPeersSet } from '@causeway/nftables/model/names';
+import { setNames } from '@causeway/nftables/model/names';
 import { Conntrack } from '@causeway/nftables/conntrack/conntrack';
 import { NetlinkDriver } from '@causeway/nftables/drivers/netlink/netlink-driver';
 import { NftDriver } from '@causeway/nftables/drivers/nft-driver';
@@ -129,29 +128,8 @@ export class LinuxKernel implements Kernel {
     return this.ruleset.foreignChanges(signal);
   }
 
-  async countAdverts(signal: AbortSignal): Promise<bigint> {
-    let packets = 0n;
-    for (const [link] of this.layout.vrrp?.links.entries() ?? []) {
-      for (const family of [4, 6] as const) {
-        const counters = await this.#driver.counters(vrrpPeersSet(link, family), signal);
-        for (const count of counters.values()) packets += count.packets;
-      }
-    }
-    return packets;
-  }
-
-  async countForgedAdverts(signal: AbortSignal): Promise<bigint> {
-    const counters = await this.#driver.counters(droppedAdverts, signal);
-    return [...counters.values()].reduce((sum, { packets }) => sum + packets, 0n);
-  }
-
-  async forgedAdvertSources(signal: AbortSignal): Promise<Address[]> {
-    const found: Address[] = [];
-    for (const family of [4, 6] as const) {
-      const sources = await this.#driver.counters(setNames.vrrpStrangers(family), signal);
-      found.push(...[...sources.keys()].map(parseAddress));
-    }
-    return found;
+  counters(set: string, signal: AbortSignal): Promise<ReadonlyMap<string, ElementCount>> {
+    return this.#driver.counters(set, signal);
   }
 
   notFailoverSafe(): readonly FrontendId[] {

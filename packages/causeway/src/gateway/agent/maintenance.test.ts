@@ -5,6 +5,7 @@ import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { supervise } from '@causeway/base/work/supervisor';
 import { whenAborted } from '@causeway/base/time/when-aborted';
 import { Alarms } from './alarms.ts';
+import { foreignAnnouncer } from './announce/foreign-announcer.ts';
 import { emptyState } from './store/state.ts';
 import { Maintenance } from './maintenance.ts';
 
@@ -18,8 +19,7 @@ test("reads tables that can't be watched until they can", async () => {
     log: discardLog,
     metrics: noMetrics,
     alarms: new Alarms(discardLog, noMetrics),
-    mover: undefined,
-    status: { onChange: () => {} },
+    announcer: foreignAnnouncer(clock),
     overrides: { damage: undefined, problem: undefined, storeAgain: () => Promise.resolve() },
     gateway: {
       isDegraded: false,

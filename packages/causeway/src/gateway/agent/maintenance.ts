@@ -7,8 +7,7 @@ import { WakeUp } from '@causeway/base/work/wake-up';
 import type { Alarms } from './alarms.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
 import type { Gateway } from './gateway.ts';
-import type { KeepalivedAnnouncer } from './announce/keepalived/keepalived-announcer.ts';
-import type { VrrpStatus } from './announce/keepalived/vrrp-status.ts';
+import type { Announcer } from './announce/announcer.ts';
 import type { Kernel } from './kernel.ts';
 import type { Overrides } from './overrides.ts';
 import { withheldIn } from './apply/withhold.ts';
@@ -24,8 +23,7 @@ export interface MaintenanceOptions {
     Kernel,
     'foreignChanges' | 'check' | 'elements' | 'connections' | 'deleteAllConnections'
   >;
-  readonly mover: Pick<KeepalivedAnnouncer, 'findMissing'> | undefined;
-  readonly status: Pick<VrrpStatus, 'onChange'>;
+  readonly announcer: Pick<Announcer, 'missing' | 'onChange'>;
   readonly alarms: Alarms;
   readonly clock: Clock;
   readonly log: Log;
@@ -41,13 +39,13 @@ const compactEveryMs = 10_000;
 export class Maintenance {
   readonly #options: MaintenanceOptions;
   readonly #repairDue = new WakeUp();
-  readonly #becameBackup = new WakeUp();
+  readonly #leftActiveRole = new WakeUp();
   #wasTampered = false;
 
   constructor(options: MaintenanceOptions) {
     this.#options = options;
-    options.status.onChange((state, before) => {
-      if (before === 'MASTER' && state !== 'MASTER') this.#becameBackup.call();
+    options.announcer.onChange((role, before) => {
+      if (before === 'active' && role !== 'active') this.#leftActiveRole.call();
     });
   }
 
@@ -58,7 +56,7 @@ export class Maintenance {
       'foreign changes': (signal) => this.#followForeignChanges(signal),
       kernel: (signal) => this.#checkKernel(signal),
       'stored configuration': (signal) => this.#compact(signal),
-      'conntrack cleanup': (signal) => this.#deleteOnBackup(signal),
+      'conntrack cleanup': (signal) => this.#deleteAfterActiveRole(signal),
     };
   }
 
@@ -86,7 +84,7 @@ export class Maintenance {
   }
 
   async #raiseAlarms(signal: AbortSignal): Promise<void> {
-    const { gateway, mover, alarms, clock } = this.#options;
+    const { gateway, announcer, alarms, clock } = this.#options;
     const withheld = new WithheldWatch(clock);
     this.#raiseStoreAlarms();
     while (!signal.aborted) {
@@ -98,7 +96,7 @@ export class Maintenance {
         gateway.isDegraded ? 'the kernel may differ from the accepted configuration' : undefined,
       );
       alarms.set('removals-withheld', withheld.alarm(withheldIn(gateway.state).size));
-      const missing = await mover?.findMissing(signal).catch(() => undefined);
+      const missing = await announcer.missing(signal).catch(() => undefined);
       const count = missing?.size ?? 0;
       alarms.set('addresses-missing', count === 0 ? undefined : `${count} addresses are missing`);
     }
@@ -154,10 +152,10 @@ export class Maintenance {
   }
 
   /** Conntrack entries of this gateway are out of date after another gateway had the connections. */
-  async #deleteOnBackup(signal: AbortSignal): Promise<void> {
+  async #deleteAfterActiveRole(signal: AbortSignal): Promise<void> {
     const { kernel, log } = this.#options;
     while (!signal.aborted) {
-      await this.#becameBackup.next(signal);
+      await this.#leftActiveRole.next(signal);
       if (signal.aborted) return;
       try {
         await kernel.deleteAllConnections(signal);

@@ -1,3 +1,4 @@
+import type { ElementCount } from '@causeway/nftables/drivers/driver';
 import { MemoryDriver, memoryRouting } from '@causeway/nftables/drivers/memory-driver';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import { EngineRuleset } from './engine-ruleset.ts';
@@ -25,16 +26,8 @@ export class MemoryKernel implements Kernel {
     return this.ruleset.foreignChanges(signal);
   }
 
-  countAdverts(): Promise<bigint> {
-    return Promise.resolve(0n);
-  }
-
-  countForgedAdverts(): Promise<bigint> {
-    return Promise.resolve(0n);
-  }
-
-  forgedAdvertSources(): Promise<readonly never[]> {
-    return Promise.resolve([]);
+  counters(set: string, signal: AbortSignal): Promise<ReadonlyMap<string, ElementCount>> {
+    return this.#driver.counters(set, signal);
   }
 
   settings(): readonly never[] {

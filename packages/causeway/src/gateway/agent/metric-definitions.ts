@@ -1,17 +1,13 @@
 import type { MetricDefinition } from '@causeway/base/observability/metrics';
 import { alarmMetric } from './alarms.ts';
-import { forgedAdvertsMetric } from './announce/forged-adverts.ts';
+import { announcerMetricDefinitions } from './announce/metric-definitions.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
-import { vrrpMetrics } from './announce/keepalived/vrrp-status.ts';
 import { linkMetrics } from './links/link-watch.ts';
-import { keepalivedMetrics } from './announce/keepalived/watch.ts';
 
 /** Every metric of the agent, for the metrics reference. */
 export const agentMetricDefinitions: readonly MetricDefinition[] = [
   ...Object.values(gatewayMetrics),
-  ...Object.values(keepalivedMetrics),
+  ...announcerMetricDefinitions,
   ...Object.values(linkMetrics),
-  ...Object.values(vrrpMetrics),
   alarmMetric,
-  forgedAdvertsMetric,
 ];

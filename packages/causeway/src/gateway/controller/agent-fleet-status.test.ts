@@ -39,20 +39,20 @@ async function follow(agent: MemoryAgent) {
 test("follows a gateway's status without waiting for the next check", async () => {
   const agent = new MemoryAgent();
   const { clock, shown } = await follow(agent);
-  expect(shown()).toMatchObject({ vrrp: 'BACKUP', complaints: [] });
-  agent.vrrp = 'FAULT';
+  expect(shown()).toMatchObject({ role: 'standby', complaints: [] });
+  agent.role = 'unable';
   agent.alarms = ['link-down: ext is down'];
   agent.sendStatus();
   await settled();
-  expect(shown()).toMatchObject({ vrrp: 'FAULT', complaints: ['link-down: ext is down'] });
+  expect(shown()).toMatchObject({ role: 'unable', complaints: ['link-down: ext is down'] });
 
   agent.mode = 'fails';
   agent.sendStatus();
   await clock.advance(1_000);
-  expect(shown()).toMatchObject({ failure: 'no route', isMaster: false });
+  expect(shown()).toMatchObject({ failure: 'no route', isActive: false });
   agent.mode = 'works';
   await clock.advance(20_000);
-  expect(shown()).toMatchObject({ failure: undefined, vrrp: 'FAULT' });
+  expect(shown()).toMatchObject({ failure: undefined, role: 'unable' });
 });
 
 test('sends the full state at once to a gateway that restarts with an older state file', async () => {

@@ -1,3 +1,4 @@
+import type { Role } from '../protocol/role.ts';
 import type { Address } from '@causeway/base/address/address';
 import {
   frontendKey,
@@ -34,7 +35,7 @@ export interface FleetOptions {
   readonly cluster?: string | undefined;
   /** Called when a gateway's state has changed, so that waiting work can continue. */
   readonly onChange: () => void;
-  /** The VRRP state or the alarms of a gateway may have changed. */
+  /** The role or the alarms of a gateway may have changed. */
   readonly onStatus?: () => void;
   /** Called when a gateway starts or stops rejecting a frontend of this Service. */
   readonly onComplaint: (service: string) => void;
@@ -57,9 +58,9 @@ export interface GatewayStanding {
   readonly generation: number;
   /** Whether the gateway has confirmed the newest state. */
   readonly isCurrent: boolean;
-  readonly isMaster: boolean;
-  /** The VRRP state, if known. */
-  readonly vrrp?: string | undefined;
+  readonly isActive: boolean;
+  /** Undefined while the gateway does not answer. */
+  readonly role?: Role | undefined;
   readonly isFenced: boolean;
   /** The number of frontends that the gateway rejects, and its other problems. */
   readonly refusedFrontends: number;
@@ -269,8 +270,8 @@ export class AgentFleet {
       failure: link.failure?.message,
       generation: link.reported,
       isCurrent: this.#isComplete && isUpToDate(link, newest),
-      isMaster: this.#health.statusOf(link.name)?.vrrp.state === 'MASTER',
-      vrrp: this.#health.statusOf(link.name)?.vrrp.state,
+      isActive: this.#health.statusOf(link.name)?.announcer.role === 'active',
+      role: this.#health.statusOf(link.name)?.announcer.role,
       isFenced: this.#fenced.get(link.name) === 'all',
       refusedFrontends: link.complaints.size,
       withheldRemovals: link.removals.frontends.size,

@@ -163,10 +163,10 @@ export class AgentWatch {
   }
 }
 
-function viewOf({ unhealthy, vrrp, alarms }: AgentStatus): HealthView {
+function viewOf({ unhealthy, announcer, alarms }: AgentStatus): HealthView {
   return {
     seen: new Set(unhealthy.seen.flatMap((text) => tryParseAddress(text) ?? [])),
-    isMaster: vrrp.state === 'MASTER',
+    isActive: announcer.role === 'active',
     canJudge: unhealthy.heard > 0 && !alarms.some(isCutOff),
   };
 }

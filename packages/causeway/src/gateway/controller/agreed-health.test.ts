@@ -6,7 +6,7 @@ const a = parseAddress('10.0.0.1');
 const b = parseAddress('10.0.0.2');
 const sees = (...seen: (typeof a)[]): HealthView => ({
   seen: new Set(seen),
-  isMaster: false,
+  isActive: false,
   canJudge: true,
 });
 
@@ -16,7 +16,7 @@ test.each<[string, HealthView[], (typeof a)[]]>([
   ['one of two gateways is enough', [sees(a), sees()], [a]],
   ['one of three gateways is not enough', [sees(a), sees(), sees()], []],
   ['two of three gateways are enough', [sees(a, b), sees(a), sees()], [a]],
-  ['the active gateway decides', [{ ...sees(b), isMaster: true }, sees(), sees()], [b]],
+  ['the active gateway decides', [{ ...sees(b), isActive: true }, sees(), sees()], [b]],
   [
     'a gateway that is cut off does not count',
     [{ ...sees(), canJudge: false }, sees(a), sees()],
@@ -24,7 +24,7 @@ test.each<[string, HealthView[], (typeof a)[]]>([
   ],
   [
     'an active gateway that is cut off does not count',
-    [{ ...sees(a), isMaster: true, canJudge: false }, sees()],
+    [{ ...sees(a), isActive: true, canJudge: false }, sees()],
     [],
   ],
   ['all gateways cut off', [{ ...sees(a), canJudge: false }], []],

@@ -5,7 +5,7 @@ export interface HealthView {
   /** The backends that the gateway found unhealthy. */
   readonly seen: ReadonlySet<Address>;
   /** Whether the gateway carries the traffic. */
-  readonly isMaster: boolean;
+  readonly isActive: boolean;
   /** Whether the results are meaningful: the gateway is not cut off, and some backend answers it. */
   readonly canJudge: boolean;
 }
@@ -18,9 +18,9 @@ export interface HealthView {
 export function agreeOnHealth(views: Iterable<HealthView>): ReadonlySet<Address> {
   const judges = [...views].filter(({ canJudge }) => canJudge);
   const votes = new Map<Address, number>();
-  for (const { seen, isMaster } of judges) {
+  for (const { seen, isActive } of judges) {
     for (const address of seen) {
-      const weight = isMaster ? judges.length : 1;
+      const weight = isActive ? judges.length : 1;
       votes.set(address, (votes.get(address) ?? 0) + weight);
     }
   }

@@ -7,32 +7,32 @@ const fine: FenceStanding = {
   name: 'g1',
   downForMs: undefined,
   isCurrent: true,
-  isMaster: false,
+  isActive: false,
   isFenced: false,
   isAskedFor: false,
   canBeShut: true,
   blocks: new Set(),
 };
 const dead = { ...fine, downForMs: 90_000, isCurrent: false, blocks: new Set([address]) };
-const master = { ...fine, name: 'g2', isMaster: true };
+const active = { ...fine, name: 'g2', isActive: true };
 const fence = (because: string): FenceAction => ({ kind: 'fence', gateway: 'g1', because });
 const tooLong = fence('it has not answered for 90 s');
 const asked = fence('an operator requested it');
 
 test.each<[string, FenceStanding[], FenceAction[], ('address' | 'gateway')?]>([
-  ['does nothing if all gateways answer', [fine, master], []],
-  ['fences a dead gateway if an address waits for it', [dead, master], [tooLong]],
-  ['keeps a dead gateway if no address waits for it', [{ ...dead, blocks: new Set() }, master], []],
-  ['keeps a gateway that is down for a short time', [{ ...dead, downForMs: 59_999 }, master], []],
-  ['keeps a dead gateway if no other is active', [dead, { ...master, isMaster: false }], []],
+  ['does nothing if all gateways answer', [fine, active], []],
+  ['fences a dead gateway if an address waits for it', [dead, active], [tooLong]],
+  ['keeps a dead gateway if no address waits for it', [{ ...dead, blocks: new Set() }, active], []],
+  ['keeps a gateway that is down for a short time', [{ ...dead, downForMs: 59_999 }, active], []],
+  ['keeps a dead gateway if no other is active', [dead, { ...active, isActive: false }], []],
   [
     'keeps a dead gateway if the active one does not answer',
-    [dead, { ...master, downForMs: 1 }],
+    [dead, { ...active, downForMs: 1 }],
     [],
   ],
   [
     'keeps a dead gateway that the network can not block',
-    [{ ...dead, canBeShut: false }, master],
+    [{ ...dead, canBeShut: false }, active],
     [],
   ],
   [

@@ -8,7 +8,7 @@ export interface FenceStanding {
   /** Whether the gateway has confirmed the newest state. */
   readonly isCurrent: boolean;
   /** Whether the gateway reports that it carries the traffic. */
-  readonly isMaster: boolean;
+  readonly isActive: boolean;
   readonly isFenced: boolean;
   /** Whether an operator has requested the fence. */
   readonly isAskedFor: boolean;
@@ -52,7 +52,7 @@ export function planFences(
     if (!isOverdue || !canBeShut) continue;
     if (grain === 'address') {
       actions.push({ kind: 'take', gateway: name, addresses: blocks });
-    } else if (standings.some((other) => other.isMaster && other.downForMs === undefined)) {
+    } else if (standings.some((other) => other.isActive && other.downForMs === undefined)) {
       actions.push({
         kind: 'fence',
         gateway: name,

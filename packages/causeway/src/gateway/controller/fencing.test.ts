@@ -209,7 +209,7 @@ test('fences a dead gateway when another is active, and quarantines the address'
   keeper.release('a');
   await clock.advance(100_000);
   expect(fencing.mayGo(address)).toBe(false);
-  agents[0].vrrp = 'MASTER';
+  agents[0].role = 'active';
   agents[0].sendStatus();
   await clock.advance(15_000);
   expect(pairWriter.through.has('g2')).toBe(false);
@@ -274,7 +274,7 @@ test.each(['gateway', 'address'] as const)(
   async (grain) => {
     const { clock, agents, fleet, keeper, fencing, pairWriter } = await start(grain);
     pairWriter.hole = "an operator's pair";
-    agents[0].vrrp = 'MASTER';
+    agents[0].role = 'active';
     agents[0].sendStatus();
     agents[1].mode = 'fails';
     agents[1].sendStatus();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { Role } from '../protocol/role.ts';
 import { readGatewayConfigMap, whyNoneServes } from './gateway-config-map.ts';
 
 interface Written {
   readonly reachable?: boolean;
-  readonly master?: boolean;
-  readonly vrrp?: string;
+  readonly role?: Role;
   readonly problems?: readonly string[];
 }
 
@@ -15,7 +15,6 @@ function configMap(...states: Written[]) {
       JSON.stringify({
         reachable: true,
         current: true,
-        master: false,
         fenced: false,
         refusedFrontends: 0,
         problems: [],
@@ -26,9 +25,12 @@ function configMap(...states: Written[]) {
   return readGatewayConfigMap({ metadata: { name: 'causeway-gateways' }, data });
 }
 
-const active = { master: true, vrrp: 'MASTER' };
-const standby = { vrrp: 'BACKUP' };
-const broken = { vrrp: 'FAULT', problems: ['bad-health: ext lost the route default'] };
+const active = { role: 'active' } as const;
+const standby = { role: 'standby' } as const;
+const broken: Written = {
+  role: 'unable',
+  problems: ['bad-health: ext lost the route default'],
+};
 const cutOffAlarm = 'cut-off: no backend answers this gateway over IPv4';
 const noneCan = 'no gateway can serve clients';
 
@@ -50,10 +52,20 @@ describe('whyNoneServes', () => {
       undefined,
     ],
     ['none active', [standby, standby], 'no gateway is active: clients get no answer'],
-    ['addresses that another program manages', [{ vrrp: 'foreign' }], undefined],
+    ['addresses that another program manages', [{ role: 'foreign' }], undefined],
     ['a ConfigMap of an older version', [{}, {}], undefined],
     ['no gateway', [], undefined],
   ])('%s', (_, states, why) => {
     expect(whyNoneServes(configMap(...states))).toBe(why);
   });
+});
+
+test.each([
+  ['0.1.0, active', { master: true }, 'active'],
+  ['0.1.0, not active', { master: false }, undefined],
+  ['0.1.0, with the state of keepalived', { master: false, vrrp: 'FAULT' }, 'unable'],
+])('reads the role that %s wrote', (_, written, role) => {
+  const [entry] = configMap(written as Written);
+  expect(entry?.state?.reachable).toBe(true);
+  expect(entry?.state?.role).toBe(role);
 });

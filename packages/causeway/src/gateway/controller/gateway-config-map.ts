@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isCutOff, isOutage } from '../protocol/alarm.ts';
+import { roles, type Role } from '../protocol/role.ts';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { ConfigMap } from '@causeway/kubernetes/objects/core-objects';
 import { patchOrCreate } from '@causeway/kubernetes/client/patch-or-create';
@@ -22,19 +23,18 @@ const fencePrefix = 'fence.';
 const statePrefix = 'state.';
 
 const fenceSchema = z.object({ reason: z.string(), since: z.string() });
-const currentState = z.object({
+const currentStateSchema = z.object({
   reachable: z.boolean(),
   /** The newest confirmed generation. Older versions don't write it. */
   generation: z.number().optional(),
   current: z.boolean(),
-  master: z.boolean(),
-  /** The VRRP state, if any. Older versions don't write it. */
-  vrrp: z.string().optional(),
+  /** Missing while the gateway does not answer. */
+  role: z.enum(roles).optional(),
   fenced: z.boolean(),
   refusedFrontends: z.number(),
   problems: z.array(z.string()),
 });
-const stateSchema = z.preprocess(fromLegacyGatewayState, currentState);
+const stateSchema = z.preprocess(fromLegacyGatewayState, currentStateSchema);
 
 type Fence = z.output<typeof fenceSchema>;
 type State = z.output<typeof stateSchema>;
@@ -61,11 +61,11 @@ export function readGatewayConfigMap({ data = {} }: ConfigMap): GatewayEntry[] {
   }));
 }
 
-const vrrpStates: ReadonlySet<string | undefined> = new Set(['MASTER', 'BACKUP', 'FAULT', 'STOP']);
+const knownRoles: ReadonlySet<Role | undefined> = new Set(['active', 'standby', 'unable']);
 
 /**
  * Why no gateway can serve clients, if so. A gateway can't if it does not answer, or if an alarm says so.
- * With VRRP, one gateway must also be active.
+ * If all roles are known, one gateway must also be active.
  */
 export function whyNoneServes(gateways: readonly GatewayEntry[]): string | undefined {
   const states = gateways.map(({ state }) => state);
@@ -73,9 +73,9 @@ export function whyNoneServes(gateways: readonly GatewayEntry[]): string | undef
   const isAble = (state: State | undefined) =>
     state?.reachable === true && !state.problems.some(isOutage);
   if (!states.some(isAble)) return 'no gateway can serve clients';
-  const isVrrpUsed = states.every((state) => vrrpStates.has(state?.vrrp));
-  const active = states.filter((state) => state?.master === true);
-  if (isVrrpUsed && active.length === 0) return 'no gateway is active: clients get no answer';
+  const areRolesKnown = states.every((state) => knownRoles.has(state?.role));
+  const active = states.filter((state) => state?.role === 'active');
+  if (areRolesKnown && active.length === 0) return 'no gateway is active: clients get no answer';
   const cutOff = active.map((state) => state?.problems.find(isCutOff));
   const isReaching = active.length === 0 || cutOff.includes(undefined);
   return isReaching ? undefined : `the active gateway reaches no backend: ${cutOff[0]}`;
@@ -197,8 +197,7 @@ function stateOf(standing: GatewayStanding): State {
     failure,
     generation,
     isCurrent,
-    isMaster,
-    vrrp,
+    role,
     isFenced,
     refusedFrontends,
     complaints,
@@ -207,8 +206,7 @@ function stateOf(standing: GatewayStanding): State {
     reachable: downForMs === undefined,
     generation,
     current: isCurrent,
-    master: isMaster,
-    ...(vrrp === undefined ? {} : { vrrp }),
+    ...(role === undefined ? {} : { role }),
     fenced: isFenced,
     refusedFrontends,
     problems: [...(failure === undefined ? [] : [failure]), ...complaints],

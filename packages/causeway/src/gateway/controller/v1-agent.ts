@@ -169,7 +169,7 @@ export class V1Agent implements AgentClient {
       errors: [],
       notFailoverSafe: [],
       sound: true,
-      vrrp: { state: 'unknown', since: null },
+      announcer: { role: 'unknown', since: null, reason: null },
       frozen: null,
       drained: null,
       undoSteps: 0,

@@ -15,7 +15,7 @@ const status = {
   errors: [],
   notFailoverSafe: [],
   sound: true,
-  vrrp: { state: 'MASTER', since: null },
+  announcer: { role: 'active', since: null, reason: null },
   frozen: null,
   undoSteps: 0,
   drained: { since: 1, reason: 'für heute' },

@@ -2,6 +2,7 @@ import type { FrontendErrors, OlderRecord, WithheldRecord } from './acknowledgem
 import type { FrontendIdRecord } from './records.ts';
 import type { KernelSetting } from '@causeway/netlink/kernel-settings';
 import type { Override } from './override.ts';
+import type { Role } from './role.ts';
 
 /** The body of `GET /v2/status`, and every line of `GET /v2/events`. */
 export interface AgentStatus {
@@ -20,7 +21,12 @@ export interface AgentStatus {
   readonly notFailoverSafe: readonly FrontendIdRecord[];
   /** False while the kernel may differ from the accepted configuration. */
   readonly sound: boolean;
-  readonly vrrp: { readonly state: string; readonly since: string | null };
+  readonly announcer: {
+    readonly role: Role;
+    readonly since: string | null;
+    /** Why the gateway is unable to become active. */
+    readonly reason: string | null;
+  };
   readonly frozen: Override | null;
   readonly drained: Override | null;
   /** Missing in older versions of the agent. */

@@ -1,10 +1,9 @@
 /**
- * - `two-masters`: another gateway sends adverts while this one is master
- * - `forged-adverts`: VRRP adverts arrive that no peer sent, and are dropped
- * - `duplicate-address`: another machine uses an address that this gateway holds
+ * Alarms of an agent. An announcer adds its own.
+ *
  * - `cut-off`: no backend of an address family answers this gateway
  * - `link-down`: a link to clients or nodes is down, so this gateway serves nothing
- * - `addresses-missing`: this gateway is master and lacks addresses that it should hold
+ * - `addresses-missing`: this gateway is active and lacks addresses that it should hold
  * - `degraded`: the kernel may differ from the accepted configuration
  * - `bad-health`: this machine cannot serve, and has given up its addresses or would
  * - `removals-withheld`: frontends are still served because their removal is not confirmed
@@ -12,9 +11,6 @@
  * - `state-not-stored`: the disk accepts no writes, so a restart would lose accepted changes
  */
 export type AlarmName =
-  | 'two-masters'
-  | 'forged-adverts'
-  | 'duplicate-address'
   | 'cut-off'
   | 'link-down'
   | 'addresses-missing'

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { roles } from './role.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Acknowledgement } from './acknowledgement.ts';
 import type { AgentStatus, FrontendCount } from './agent-status.ts';
@@ -40,7 +41,11 @@ const status = z.looseObject({
   errors,
   notFailoverSafe: z.array(frontendId),
   sound: z.boolean(),
-  vrrp: z.looseObject({ state: text, since: text.nullable() }),
+  announcer: z.looseObject({
+    role: z.enum(roles).catch('unknown'),
+    since: text.nullable(),
+    reason: text.nullable(),
+  }),
   frozen: override,
   drained: override,
   removal: override.optional(),

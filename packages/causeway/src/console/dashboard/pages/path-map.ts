@@ -95,11 +95,11 @@ function columnsOf(path: ServicePath): Box[][] {
   }
   if (gateways.length > 0) {
     columns.push(
-      gateways.map(({ name, vrrp, canServe, connections }) => ({
+      gateways.map(({ name, role, canServe, connections }) => ({
         title: name,
-        note: `${vrrp}${connections === null ? '' : `, ${connections} connections`}`,
-        mood: canServe ? (vrrp === 'MASTER' ? 'good' : 'quiet') : 'bad',
-        isOnPath: vrrp === 'MASTER' && canServe,
+        note: `${role}${connections === null ? '' : `, ${connections} connections`}`,
+        mood: canServe ? (role === 'active' ? 'good' : 'quiet') : 'bad',
+        isOnPath: role === 'active' && canServe,
       })),
     );
   }
@@ -179,7 +179,7 @@ function short(text: string, most: number): string {
 
 function describe({ service, gateways, endpoints }: ServicePath): string {
   const ready = endpoints.filter(({ state }) => state === 'ready').length;
-  const master = gateways.find(({ vrrp }) => vrrp === 'MASTER')?.name;
-  const through = master === undefined ? '' : ` through the gateway ${master}`;
+  const active = gateways.find(({ role }) => role === 'active')?.name;
+  const through = active === undefined ? '' : ` through the gateway ${active}`;
   return `From a client to ${service.addresses.join(', ') || 'no address'}${through} to ${ready} of ${endpoints.length} endpoints`;
 }

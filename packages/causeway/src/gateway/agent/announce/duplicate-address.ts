@@ -3,14 +3,14 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Alarms } from '../alarms.ts';
-import type { VrrpStatus } from './keepalived/vrrp-status.ts';
+import type { RoleStatus } from './role-status.ts';
 import { hardwareOf, listenToClaims } from './neighbours/claim-listener.ts';
 import { DuplicateClaims } from './neighbours/duplicate-claims.ts';
 
 export interface DuplicateAddressOptions {
   readonly clock: Clock;
   readonly log: Log;
-  readonly status: VrrpStatus;
+  readonly status: Pick<RoleStatus, 'isActive'>;
   readonly alarms: Alarms;
   /** The links of this gateway's addresses. */
   readonly links: readonly string[];
@@ -31,7 +31,7 @@ export async function watchForStrangers(
   const listening = links.map((link) => listen(options, link, ledger, signal));
   while (!signal.aborted) {
     await sleep(clock, everyMs, signal).catch(() => undefined);
-    ledger.setMaster(status.state === 'MASTER', clock.monotonic());
+    ledger.setActive(status.isActive, clock.monotonic());
     alarms.set('duplicate-address', ledger.complaint(clock.monotonic()));
   }
   await Promise.all(listening);

@@ -45,7 +45,7 @@ const someStatus: AgentStatus = {
   errors: [],
   notFailoverSafe: [],
   sound: true,
-  vrrp: { state: 'BACKUP', since: null },
+  announcer: { role: 'standby', since: null, reason: null },
   frozen: null,
   drained: null,
   removal: null,
@@ -73,7 +73,7 @@ beforeEach(async () => {
   const life = new Mortality();
   gateway = new Gateway({
     ruleset: world.ruleset(life),
-    mover: world.mover(life),
+    announcer: world.announcer(life),
     store,
     stored,
     overrides: await Overrides.load(path.join(directory, 'overrides.json')),

@@ -5,7 +5,7 @@ import type { ServiceKey } from '@causeway/nftables/compile/virtual-service';
 import type { Log } from '@causeway/base/observability/log';
 import type { Change, GatewayState } from '../store/state.ts';
 import type { Step } from '../store/change-lines.ts';
-import type { Announcer } from '../announce/announcer.ts';
+import type { AddressAnnouncer } from '../announce/announcer.ts';
 import {
   addressesAfter,
   addressesOf,
@@ -20,7 +20,7 @@ import type { RulesetWriter } from './ruleset-writer.ts';
 /** All external effects of an apply, in one place, so that a test can stop it at every call. */
 export interface ApplyEffects {
   readonly ruleset: RulesetWriter;
-  readonly mover: Announcer;
+  readonly announcer: AddressAnnouncer;
   /** Stores the accepted step. A disk that accepts no writes is a problem of the store, not of the step. */
   persist(step: Step): Promise<void>;
 }
@@ -94,7 +94,7 @@ export async function applyChange(
   signal: AbortSignal,
 ): Promise<Applied> {
   const plan = planApply(state, step.change, unhealthy);
-  if (plan.addresses !== undefined) await effects.mover.test(plan.addresses, signal);
+  if (plan.addresses !== undefined) await effects.announcer.test(plan.addresses, signal);
   try {
     const applied = await carryOut(plan, effects, signal);
     await effects.persist(step);
@@ -108,11 +108,11 @@ export async function applyChange(
 
 async function carryOut(
   plan: ApplyPlan,
-  { ruleset, mover }: ApplyEffects,
+  { ruleset, announcer }: ApplyEffects,
   signal: AbortSignal,
 ): Promise<Applied> {
   const first = await ruleset.commit(plan.first, signal);
-  if (plan.addresses !== undefined) await mover.announce(plan.addresses, signal);
+  if (plan.addresses !== undefined) await announcer.announce(plan.addresses, signal);
   const last = plan.last === undefined ? undefined : await ruleset.commit(plan.last, signal);
   return {
     wrote: first.wrote || last?.wrote === true,

@@ -166,7 +166,7 @@ test('reports missing routes if restoring is off', async () => {
   expect(linkWatch.illness).toBe('ext lost the route default via 10.77.0.1 when it went down');
 });
 
-test('raises only the link alarm for a link that is down, because keepalived yields', async () => {
+test('raises only the link alarm for a link that is down, because the announcer yields', async () => {
   const machine = new Machine();
   const { linkWatch, alarms } = watch(machine);
   await linkWatch.check(signal);

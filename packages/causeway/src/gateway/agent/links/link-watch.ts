@@ -123,7 +123,7 @@ export class LinkWatch {
       'link-down',
       down.length === 0 ? undefined : `this gateway serves nothing: ${names} is down`,
     );
-    // keepalived gives up the addresses while a link is down, and takes part again when it is up.
+    // The announcer gives up the addresses while a link is down, and takes part again when it is up.
     this.#illness = down.length > 0 ? undefined : this.#whyNotAnswering(view, lost);
     await this.#store();
   }

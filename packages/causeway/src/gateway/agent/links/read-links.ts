@@ -36,7 +36,7 @@ const addressRecords = z.array(
 /** The network of this machine: its links to clients and nodes. */
 export interface NetworkView {
   readonly links: ReadonlyMap<string, LinkView>;
-  /** Addresses on each link, including those of keepalived. */
+  /** Addresses on each link, including announced ones. */
   readonly present: ReadonlyMap<string, ReadonlySet<Address>>;
   /** Families that have a default route through any link. */
   readonly defaults: ReadonlySet<Family>;
@@ -114,7 +114,7 @@ const changesOf = (link: LinkInfo | undefined) => link?.stats64.tx.carrier_chang
 
 type AddressInfo = z.output<typeof addressRecords>[number]['addr_info'][number];
 
-/** keepalived sets host addresses, except the gateway's own. */
+/** An announcer sets host addresses, except the gateway's own. */
 function addressWords(info: AddressInfo, isOwn: (address: Address) => boolean): string[] {
   const address = tryParseAddress(info.local);
   if (address === undefined || info.scope !== 'global') return [];

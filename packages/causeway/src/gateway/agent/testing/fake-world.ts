@@ -5,7 +5,7 @@ import {
   type ServiceKey,
   type VirtualService,
 } from '@causeway/nftables/compile/virtual-service';
-import type { Announcer } from '../announce/announcer.ts';
+import type { AddressAnnouncer } from '../announce/announcer.ts';
 import type { RulesetWriter } from '../apply/ruleset-writer.ts';
 
 /** Thrown by every external call after the simulated process was killed. */
@@ -63,17 +63,26 @@ export class FakeWorld {
     };
   }
 
-  mover(life: Mortality): Announcer {
+  announcer(life: Mortality): AddressAnnouncer {
     return {
       announced: () => Promise.resolve(this.announced),
       test: () => life.call('test', () => this.#fail('test')),
       announce: (addresses) =>
         life.call('announce', () => {
           this.#fail('announce');
-          this.announced = new Set(addresses);
-          this.#checkServed();
+          this.#announce(addresses);
+        }),
+      withdraw: (addresses) =>
+        life.call('withdraw', () => {
+          this.#fail('withdraw');
+          this.#announce(this.announced.difference(addresses));
         }),
     };
+  }
+
+  #announce(addresses: ReadonlySet<Address>): void {
+    this.announced = new Set(addresses);
+    this.#checkServed();
   }
 
   /** The announced addresses and their backends as text, for comparison. */

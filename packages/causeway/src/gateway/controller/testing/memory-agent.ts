@@ -14,6 +14,7 @@ import {
   type FrontendKey,
 } from '../../protocol/frontend.ts';
 import type { Assignment, Policy } from '../../protocol/policy.ts';
+import type { Role } from '../../protocol/role.ts';
 import { UpdateReader, type Update } from '../../protocol/update.ts';
 import { revisions, type Revisions } from '../../protocol/revision.ts';
 import { formatFrontendId, type FrontendIdRecord } from '../../protocol/records.ts';
@@ -49,7 +50,7 @@ export class MemoryAgent implements AgentClient {
   handed: readonly string[] | undefined;
   /** Frontends that the agent rejects. */
   readonly dislikes = new Set<string>();
-  vrrp = 'BACKUP';
+  role: Role = 'standby';
   alarms: readonly string[] = [];
   /** The protocol revisions of its version. */
   revisions: Revisions = revisions;
@@ -89,7 +90,7 @@ export class MemoryAgent implements AgentClient {
 
   #describe(): AgentStatus {
     const unhealthy = { heard: 3, seen: this.sees, acted: [] };
-    const { generation, vrrp, alarms } = this;
+    const { generation, role, alarms } = this;
     const withheld = this.isOlderVersion ? {} : { withheld: this.#withheld() };
     const rest = {
       older: this.#older(),
@@ -102,7 +103,7 @@ export class MemoryAgent implements AgentClient {
     return {
       generation,
       frontends: this.holds.size,
-      vrrp: { state: vrrp, since: null },
+      announcer: { role, since: null, reason: null },
       unhealthy,
       revisions: this.revisions,
       ...withheld,

@@ -32,11 +32,12 @@ export class GatewaysView implements View {
 }
 
 function card(row: GatewayRow, newest: number): HTMLElement {
-  const { key, vrrp, vrrpSince, reachable, generation, frontends, connections } = row;
+  const { key, role, roleReason, roleSince, reachable, generation, frontends, connections } = row;
   const overrides = [row.isDrained ? 'drained' : '', row.isFrozen ? 'frozen' : ''].filter(Boolean);
-  const since = ago(vrrpSince, Date.now());
+  const since = ago(roleSince, Date.now());
   const behind = generation < newest ? ` (${newest - generation} behind)` : '';
   const facts: readonly (readonly [string, string])[] = [
+    ...(roleReason === null ? [] : [['Reason', roleReason] as const]),
     ['Since', since === '' ? 'unknown' : `${since} ago`],
     ['Generation', `${generation}${behind}`],
     ['Frontends', String(frontends)],
@@ -48,7 +49,7 @@ function card(row: GatewayRow, newest: number): HTMLElement {
   for (const [name, text] of facts) {
     list.append(element('div', {}, element('dt', {}, name), element('dd', {}, text)));
   }
-  const mood = !row.canServe || vrrp === 'FAULT' ? 'bad' : vrrp === 'MASTER' ? 'good' : 'quiet';
+  const mood = !row.canServe || role === 'unable' ? 'bad' : role === 'active' ? 'good' : 'quiet';
   return element(
     'article',
     { class: 'card' },
@@ -56,7 +57,7 @@ function card(row: GatewayRow, newest: number): HTMLElement {
     element(
       'p',
       {},
-      badge(reachable ? vrrp : 'unreachable', mood),
+      badge(reachable ? role : 'unreachable', mood),
       ...overrides.map((override) => badge(override, 'waiting')),
     ),
     row.message === '' ? undefined : element('p', { class: 'problem' }, row.message),

@@ -6,16 +6,29 @@ import { replaceFile } from '@causeway/base/process/atomic-file';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import type { Loop } from '@causeway/base/work/supervisor';
 import { whyUnservable, type ServableAddresses } from '../../apply/servable.ts';
-import type { Announcer } from '../announcer.ts';
+import type { Alarms } from '../../alarms.ts';
+import type { Kernel } from '../../kernel.ts';
+import type {
+  Announcer,
+  AnnouncerNetwork,
+  AnnouncerStatus,
+  WithdrawalCause,
+} from '../announcer.ts';
 import { probeTcp } from '../../probe/tcp-probe.ts';
 import { AnnouncedAddresses } from './announced-addresses.ts';
 import { readHostAddresses, removeHostAddresses } from './link-addresses.ts';
+import { Adverts } from './adverts.ts';
+import { enterState, faultReason } from './enter-state.ts';
+import { keepalivedLoops } from './loops.ts';
 import { makeFifo } from './notify.ts';
 import { KeepalivedProcess, type StartMode } from './process.ts';
 import { readServedAddresses, renderKeepalived } from './render.ts';
-import type { KeepalivedSettings } from './settings.ts';
-import type { VrrpStatus } from './vrrp-status.ts';
+import { takeoverMs, vrrpFilter, vrrpPeers, type KeepalivedSettings } from './settings.ts';
+import { RoleStatus, type RoleListener } from '../role-status.ts';
+import { Withdrawals } from '../withdrawals.ts';
 
 export interface KeepalivedAnnouncerOptions {
   readonly settings: KeepalivedSettings;
@@ -24,7 +37,8 @@ export interface KeepalivedAnnouncerOptions {
   readonly start: StartMode;
   readonly clock: Clock;
   readonly log: Log;
-  readonly status: VrrpStatus;
+  readonly metrics: Metrics;
+  readonly kernel: Pick<Kernel, 'counters'>;
   /** File with the list of claimed addresses, kept until the machine reboots. */
   readonly claimedFile: string;
 }
@@ -41,11 +55,17 @@ export class KeepalivedAnnouncer implements Announcer {
   readonly process: KeepalivedProcess;
   readonly #options: KeepalivedAnnouncerOptions;
   readonly #claimed: AnnouncedAddresses;
+  readonly #status: RoleStatus;
+  readonly #adverts: Adverts;
+  readonly #withdrawals = new Withdrawals();
   #wanted: ReadonlySet<Address> = new Set();
+  #isDrained = false;
 
   private constructor(options: KeepalivedAnnouncerOptions, claimed: AnnouncedAddresses) {
     this.#options = options;
     this.#claimed = claimed;
+    this.#status = new RoleStatus(options.clock, options.log, options.metrics);
+    this.#adverts = new Adverts(options.kernel, vrrpFilter(options.settings).links.length);
     this.process = new KeepalivedProcess(options.settings.files, options.start, options.clock);
   }
 
@@ -56,16 +76,16 @@ export class KeepalivedAnnouncer implements Announcer {
     const { files } = options.settings;
     await makeFifo(files.notifyFifo, signal);
     await fs.appendFile(files.fault, '');
-    const mover = new KeepalivedAnnouncer(
+    const announcer = new KeepalivedAnnouncer(
       options,
       await AnnouncedAddresses.load(options.claimedFile, options.log),
     );
-    const state = await mover.stateOnLink(signal);
-    if (state !== undefined) options.status.enter(state);
-    return mover;
+    const state = await announcer.stateOnLink(signal);
+    if (state !== undefined) enterState(announcer.#status, state);
+    return announcer;
   }
 
-  /** Whether this gateway should hold the address while it is master. */
+  /** Whether this gateway should hold the address while it is active. */
   isMeant(address: Address): boolean {
     return this.#wanted.has(address) || this.#ownAddresses().has(address);
   }
@@ -109,15 +129,68 @@ export class KeepalivedAnnouncer implements Announcer {
   async start(signal: AbortSignal): Promise<void> {
     const { clock, settings } = this.#options;
     const port = parsePort(1);
-    const peers = settings.networks.flatMap(({ families }) =>
-      families.flatMap((family) => family.peers),
+    await Promise.all(
+      vrrpPeers(settings).map((address) => probeTcp(clock, { address, port }, greetMs, signal)),
     );
-    await Promise.all(peers.map((address) => probeTcp(clock, { address, port }, greetMs, signal)));
     await this.process.start(signal);
   }
 
-  /** Sets or clears the fault. With a fault, the gateway gives up its addresses. */
-  async setFault(isFaulty: boolean): Promise<void> {
+  async withdraw(addresses: ReadonlySet<Address>, signal: AbortSignal): Promise<void> {
+    await this.announce((await this.announced()).difference(addresses), signal);
+  }
+
+  async withdrawAll(cause: WithdrawalCause, reason: string): Promise<void> {
+    this.#withdrawals.add(cause, reason);
+    await this.#setFault(true);
+  }
+
+  async resume(cause: WithdrawalCause): Promise<void> {
+    this.#withdrawals.remove(cause);
+    await this.#setFault(!this.#withdrawals.isEmpty);
+  }
+
+  status(): AnnouncerStatus {
+    const { role, since, reason } = this.#status;
+    const isFault = reason === faultReason;
+    return { role, since, reason: isFault ? (this.#withdrawals.reason ?? reason) : reason };
+  }
+
+  onChange(listener: RoleListener): void {
+    this.#status.onChange(listener);
+  }
+
+  get isDrained(): boolean {
+    return this.#isDrained;
+  }
+
+  async drain(signal: AbortSignal): Promise<void> {
+    this.#isDrained = true;
+    await this.process.stop(signal);
+    enterState(this.#status, 'STOP');
+  }
+
+  loops(alarms: Alarms): Record<string, Loop> {
+    const [status, adverts] = [this.#status, this.#adverts];
+    return keepalivedLoops({ ...this.#options, announcer: this, status, adverts, alarms });
+  }
+
+  get network(): AnnouncerNetwork {
+    const { networks } = this.#options.settings;
+    const links = new Map<string, Address[]>();
+    for (const { interface: name, families } of networks) {
+      links.set(name, [...(links.get(name) ?? []), ...families.map(({ source }) => source)]);
+    }
+    return {
+      links: [...links].map(([name, own]) => ({ name, own })),
+      families: new Set(networks.flatMap((each) => each.families.map(({ family }) => family))),
+      hasPeers: vrrpPeers(this.#options.settings).length > 0,
+      takeoverMs: takeoverMs(this.#options.settings),
+      countPeerSigns: (signal) => this.#adverts.count(signal),
+    };
+  }
+
+  /** With a fault, keepalived gives up its addresses. */
+  async #setFault(isFaulty: boolean): Promise<void> {
     // Replaces a single byte, so that keepalived never reads a partial value.
     const file = await fs.open(this.#options.settings.files.fault, 'r+');
     try {
@@ -153,9 +226,8 @@ export class KeepalivedAnnouncer implements Announcer {
     }
   }
 
-  /** Wanted addresses that are missing on the links while this gateway is master. */
-  async findMissing(signal: AbortSignal): Promise<Set<Address>> {
-    if (this.#options.status.state !== 'MASTER') return new Set();
+  async missing(signal: AbortSignal): Promise<Set<Address>> {
+    if (!this.#status.isActive) return new Set();
     const present = new Set<Address>();
     for (const link of this.#links()) {
       for (const address of await readHostAddresses(link, signal)) present.add(address);
@@ -185,7 +257,7 @@ export class KeepalivedAnnouncer implements Announcer {
           throw new CausewayError('unavailable', 'keepalived ended when it was reloaded');
         }
         const unwanted = await this.findOrphans(limit);
-        if (unwanted.size === 0 && (await this.findMissing(limit)).size === 0) break;
+        if (unwanted.size === 0 && (await this.missing(limit)).size === 0) break;
         // A new keepalived doesn't know the addresses that a dead one left on the link.
         if (round === patientRounds) await this.removeOrphans(unwanted, limit);
         await sleep(clock, pollMs, limit);
@@ -216,7 +288,7 @@ export class KeepalivedAnnouncer implements Announcer {
     );
   }
 
-  get links(): readonly string[] {
+  get linkNames(): readonly string[] {
     return [...this.#links()];
   }
 

@@ -3,11 +3,12 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
 import type { KeepalivedAnnouncer } from './keepalived-announcer.ts';
+import { enterState } from './enter-state.ts';
 import { readNotifications } from './notify.ts';
 import type { KeepalivedProcess } from './process.ts';
 import { notifiedSubject } from './render.ts';
 import type { KeepalivedSettings } from './settings.ts';
-import type { VrrpStatus } from './vrrp-status.ts';
+import type { RoleStatus } from '../role-status.ts';
 
 export const keepalivedMetrics = {
   restarts: {
@@ -27,12 +28,12 @@ export const keepalivedMetrics = {
 /** The part of {@link KeepalivedAnnouncer} that is watched. */
 export type WatchedAnnouncer = Pick<
   KeepalivedAnnouncer,
-  'start' | 'findOrphans' | 'removeOrphans' | 'stateOnLink'
+  'start' | 'findOrphans' | 'removeOrphans' | 'stateOnLink' | 'isDrained'
 > & { readonly process: Pick<KeepalivedProcess, 'isRunning'> };
 
 export interface KeepalivedWatchOptions {
-  readonly mover: WatchedAnnouncer;
-  readonly status: VrrpStatus;
+  readonly announcer: WatchedAnnouncer;
+  readonly status: RoleStatus;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -43,14 +44,14 @@ export interface KeepalivedWatchOptions {
 }
 
 /** Follows keepalived's state until the signal fires. */
-export async function followVrrpState(
+export async function followState(
   settings: KeepalivedSettings,
-  status: VrrpStatus,
+  status: RoleStatus,
   signal: AbortSignal,
 ): Promise<void> {
   const subject = notifiedSubject(settings);
   for await (const state of readNotifications(settings.files.notifyFifo, subject, signal)) {
-    status.enter(state);
+    enterState(status, state);
   }
 }
 
@@ -62,15 +63,15 @@ export async function keepAlive(
   options: KeepalivedWatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { mover, status, clock, log } = options;
+  const { announcer, status, clock, log } = options;
   const restarts = options.metrics.counter(keepalivedMetrics.restarts);
   while (!signal.aborted) {
     await sleep(clock, options.aliveEveryMs, signal);
-    if (await mover.process.isRunning()) continue;
-    status.enter('STOP');
+    if (announcer.isDrained || (await announcer.process.isRunning())) continue;
+    enterState(status, 'STOP');
     log.error({}, 'keepalived is not running; starting it');
     try {
-      await mover.start(signal);
+      await announcer.start(signal);
       restarts.add({});
     } catch (error) {
       if (signal.aborted) throw error;
@@ -78,7 +79,7 @@ export async function keepAlive(
       // keepalived no longer manages these addresses here, and a peer has taken them over by now.
       await sleep(clock, options.sweepEveryMs, signal);
       // The last notification of the dead process may have been read only now.
-      if (!(await mover.process.isRunning())) status.enter('STOP');
+      if (!(await announcer.process.isRunning())) enterState(status, 'STOP');
       await removeLeftovers(options, signal);
     }
   }
@@ -86,11 +87,11 @@ export async function keepAlive(
 
 /** A link may be gone together with its addresses, so a failure doesn't end the agent. */
 async function removeLeftovers(
-  { mover, log }: KeepalivedWatchOptions,
+  { announcer, log }: KeepalivedWatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await mover.removeOrphans(await mover.findOrphans(signal), signal);
+    await announcer.removeOrphans(await announcer.findOrphans(signal), signal);
   } catch (error) {
     if (signal.aborted) throw error;
     log.warn({ error: CausewayError.from(error) }, "the links can't be read");
@@ -102,16 +103,16 @@ export async function sweepLinks(
   options: KeepalivedWatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { mover, clock, log } = options;
+  const { announcer, clock, log } = options;
   const removed = options.metrics.counter(keepalivedMetrics.orphans);
   while (!signal.aborted) {
     await sleep(clock, options.sweepEveryMs, signal);
     try {
       await correctState(options, signal);
-      const orphans = await mover.findOrphans(signal);
-      if (orphans.size === 0 || !(await mover.process.isRunning())) continue;
+      const orphans = await announcer.findOrphans(signal);
+      if (orphans.size === 0 || !(await announcer.process.isRunning())) continue;
       for (const addresses of orphans.values()) removed.add({}, addresses.size);
-      await mover.removeOrphans(orphans, signal);
+      await announcer.removeOrphans(orphans, signal);
     } catch (error) {
       if (signal.aborted) throw error;
       log.warn({ error: CausewayError.from(error) }, "the links can't be read");
@@ -124,20 +125,19 @@ export async function sweepLinks(
  * correct it.
  */
 async function correctState(options: KeepalivedWatchOptions, signal: AbortSignal): Promise<void> {
-  const { mover, status, clock, log } = options;
-  const before = status.transitions;
+  const { announcer, status, clock, log } = options;
+  const before = status.changes;
   const differs = async () => {
-    const shown = await mover.stateOnLink(signal);
-    const isMaster = status.state === 'MASTER';
-    return shown !== undefined && (shown === 'MASTER') !== isMaster ? shown : undefined;
+    const shown = await announcer.stateOnLink(signal);
+    return shown !== undefined && (shown === 'MASTER') !== status.isActive ? shown : undefined;
   };
   if ((await differs()) === undefined) return;
   await sleep(clock, options.sweepEveryMs, signal);
   const shown = await differs();
-  if (shown === undefined || status.transitions !== before) return;
+  if (shown === undefined || status.changes !== before) return;
   log.warn(
-    { shown, believed: status.state },
+    { shown, believed: status.role },
     'the VRRP state on the link differs from the last notification',
   );
-  status.enter(shown);
+  enterState(status, shown);
 }

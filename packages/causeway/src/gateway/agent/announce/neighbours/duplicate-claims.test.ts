@@ -9,7 +9,7 @@ const claim = (last: number) => ({
 
 test('reports a foreign claim while it is repeated, and for some time after', () => {
   const ledger = new DuplicateClaims();
-  ledger.setMaster(true, 0);
+  ledger.setActive(true, 0);
   ledger.hear(claim(1), 5_000);
   expect(ledger.complaint(6_000)).toBe('192.0.2.1: also used by 02:00:00:00:00:09');
   ledger.hear(claim(2), 9_000);
@@ -18,14 +18,14 @@ test('reports a foreign claim while it is repeated, and for some time after', ()
   expect(ledger.complaint(30_000)).toBeUndefined();
 });
 
-test('ignores claims shortly after a failover, and all claims while it is backup', () => {
+test('ignores claims shortly after a failover, and all claims while it is standby', () => {
   const ledger = new DuplicateClaims();
   ledger.hear(claim(1), 0);
-  ledger.setMaster(true, 1_000);
+  ledger.setActive(true, 1_000);
   ledger.hear(claim(1), 2_000);
   expect(ledger.complaint(2_000)).toBeUndefined();
   ledger.hear(claim(1), 4_000);
   expect(ledger.complaint(4_000)).toBeDefined();
-  ledger.setMaster(false, 5_000);
+  ledger.setActive(false, 5_000);
   expect(ledger.complaint(5_000)).toBeUndefined();
 });

@@ -3,27 +3,27 @@ import type { AddressClaim } from './address-claim.ts';
 
 /** Time that a claim is kept. A machine that uses an address repeats its claim. */
 const claimLifetimeMs = 15_000;
-/** Time after a failover in which claims of the previous master may still arrive. */
+/** Time after a failover in which claims of the previous active gateway may still arrive. */
 const handoverMs = 2_000;
 
-/** Claims of other machines to this gateway's addresses while it is master. */
+/** Claims of other machines to this gateway's addresses while it is active. */
 export class DuplicateClaims {
   readonly #seen = new Map<Address, { hardware: string; at: number }>();
-  #masterSince: number | undefined;
+  #activeSince: number | undefined;
 
   /** `now` is in milliseconds of a monotonic clock. */
-  setMaster(isMaster: boolean, now: number): void {
-    if (!isMaster) {
-      this.#masterSince = undefined;
+  setActive(isActive: boolean, now: number): void {
+    if (!isActive) {
+      this.#activeSince = undefined;
       this.#seen.clear();
     } else {
-      this.#masterSince ??= now;
+      this.#activeSince ??= now;
     }
   }
 
   /** Records a claim of foreign hardware to an address of this gateway. */
   hear({ address, hardware }: AddressClaim, now: number): void {
-    if (this.#masterSince === undefined || now - this.#masterSince < handoverMs) return;
+    if (this.#activeSince === undefined || now - this.#activeSince < handoverMs) return;
     this.#seen.set(address, { hardware, at: now });
   }
 

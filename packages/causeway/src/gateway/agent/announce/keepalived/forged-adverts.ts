@@ -1,8 +1,8 @@
 import type { Address } from '@causeway/base/address/address';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
-import type { Alarms } from '../alarms.ts';
-import type { Kernel } from '../kernel.ts';
+import type { Alarms } from '../../alarms.ts';
+import type { Adverts } from './adverts.ts';
 
 export const forgedAdvertsMetric = {
   kind: 'counter',
@@ -15,7 +15,7 @@ export interface ForgedAdvertsOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly alarms: Pick<Alarms, 'set'>;
-  readonly kernel: Pick<Kernel, 'countForgedAdverts' | 'forgedAdvertSources'>;
+  readonly adverts: Pick<Adverts, 'countForged' | 'forgedSources'>;
   readonly peers: readonly Address[];
 }
 
@@ -31,14 +31,14 @@ export async function watchForForgedAdverts(
   options: ForgedAdvertsOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, alarms, kernel, peers } = options;
+  const { clock, alarms, adverts, peers } = options;
   const total = options.metrics.counter(forgedAdvertsMetric);
   let last: bigint | undefined;
   let droppedAt = Number.NEGATIVE_INFINITY;
   let sourcesAt = Number.NEGATIVE_INFINITY;
   let sources: readonly Address[] = [];
   while (!signal.aborted) {
-    const count = await kernel.countForgedAdverts(signal).catch(() => undefined);
+    const count = await adverts.countForged(signal).catch(() => undefined);
     const now = clock.monotonic();
     if (count !== undefined && last !== undefined && count !== last) {
       // A recreated table counts from zero.
@@ -46,7 +46,7 @@ export async function watchForForgedAdverts(
       droppedAt = now;
       if (now - sourcesAt >= sourcesEveryMs) {
         sourcesAt = now;
-        sources = await kernel.forgedAdvertSources(signal).catch(() => sources);
+        sources = await adverts.forgedSources(signal).catch(() => sources);
       }
     }
     last = count ?? last;

@@ -3,7 +3,7 @@ import { parseAddress } from '@causeway/base/address/address';
 import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
-import { Alarms } from '../alarms.ts';
+import { Alarms } from '../../alarms.ts';
 import { describeForgery, watchForForgedAdverts } from './forged-adverts.ts';
 
 const peer = parseAddress('10.77.0.12');
@@ -21,9 +21,9 @@ describe('the alarm for forged adverts', () => {
         alarms,
         metrics: noMetrics,
         peers: [peer],
-        kernel: {
-          countForgedAdverts: () => Promise.resolve(seen.count),
-          forgedAdvertSources: () => Promise.resolve([stranger]),
+        adverts: {
+          countForged: () => Promise.resolve(seen.count),
+          forgedSources: () => Promise.resolve([stranger]),
         },
       },
       stop.signal,

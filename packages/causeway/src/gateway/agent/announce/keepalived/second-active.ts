@@ -1,14 +1,14 @@
 import { sleep, type Clock } from '@causeway/base/time/clock';
-import type { Alarms } from '../alarms.ts';
-import type { VrrpStatus } from './keepalived/vrrp-status.ts';
+import type { Alarms } from '../../alarms.ts';
+import type { RoleStatus } from '../role-status.ts';
+import type { Adverts } from './adverts.ts';
 
-export interface DuplicateActiveOptions {
+export interface SecondActiveOptions {
   readonly clock: Clock;
   readonly everyMs: number;
-  readonly status: VrrpStatus;
+  readonly status: Pick<RoleStatus, 'isActive'>;
   readonly alarms: Alarms;
-  /** Number of VRRP packets received from peers. */
-  countAdverts(signal: AbortSignal): Promise<bigint>;
+  readonly adverts: Pick<Adverts, 'count'>;
 }
 
 /**
@@ -17,9 +17,9 @@ export interface DuplicateActiveOptions {
  */
 const checks = 3;
 
-/** Raises an alarm while a peer sends adverts although this gateway is the master. */
+/** Raises an alarm while a peer sends adverts although this gateway is active. */
 export async function watchForSecondActive(
-  options: DuplicateActiveOptions,
+  options: SecondActiveOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, status, alarms } = options;
@@ -27,10 +27,10 @@ export async function watchForSecondActive(
   let seen = 0;
   while (!signal.aborted) {
     await sleep(clock, options.everyMs, signal);
-    const now = await options.countAdverts(signal).catch(() => undefined);
+    const now = await options.adverts.count(signal).catch(() => undefined);
     const isHearing = now !== undefined && last !== undefined && now > last;
-    seen = status.state === 'MASTER' && isHearing ? seen + 1 : 0;
+    seen = status.isActive && isHearing ? seen + 1 : 0;
     last = now;
-    alarms.set('two-masters', seen >= checks ? 'another gateway is also master' : undefined);
+    alarms.set('two-active', seen >= checks ? 'another gateway is also active' : undefined);
   }
 }

@@ -1,0 +1,46 @@
+import { parseAddress, type Address } from '@causeway/base/address/address';
+import { droppedAdverts, setNames, vrrpPeersSet } from '@causeway/nftables/model/names';
+import type { Kernel } from '../../kernel.ts';
+
+const families = [4, 6] as const;
+
+/** The VRRP packets that the rules have counted. */
+export class Adverts {
+  readonly #kernel: Pick<Kernel, 'counters'>;
+  readonly #links: number;
+
+  /** `links` is the number of interfaces that the rules accept VRRP on. */
+  constructor(kernel: Pick<Kernel, 'counters'>, links: number) {
+    this.#kernel = kernel;
+    this.#links = links;
+  }
+
+  /** Number of VRRP packets received from peers. */
+  async count(signal: AbortSignal): Promise<bigint> {
+    let packets = 0n;
+    for (let link = 0; link < this.#links; link += 1) {
+      for (const family of families) packets += await this.#sum(vrrpPeersSet(link, family), signal);
+    }
+    return packets;
+  }
+
+  /** Number of VRRP packets with a router ID of this gateway that were dropped because no peer sent them. */
+  countForged(signal: AbortSignal): Promise<bigint> {
+    return this.#sum(droppedAdverts, signal);
+  }
+
+  /** The claimed sources of forged adverts in the last minute. */
+  async forgedSources(signal: AbortSignal): Promise<readonly Address[]> {
+    const found: Address[] = [];
+    for (const family of families) {
+      const sources = await this.#kernel.counters(setNames.vrrpStrangers(family), signal);
+      found.push(...[...sources.keys()].map(parseAddress));
+    }
+    return found;
+  }
+
+  async #sum(set: string, signal: AbortSignal): Promise<bigint> {
+    const counters = await this.#kernel.counters(set, signal);
+    return [...counters.values()].reduce((sum, { packets }) => sum + packets, 0n);
+  }
+}
