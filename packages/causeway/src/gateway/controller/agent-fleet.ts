@@ -5,7 +5,6 @@ import {
   type EndpointId,
   type EndpointKey,
 } from '../protocol/endpoint.ts';
-import type { AgentStatus } from '../protocol/agent-status.ts';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
@@ -14,8 +13,10 @@ import { supervise, type Loop } from '@causeway/base/work/supervisor';
 import { AddressUse } from './address-use.ts';
 import { AgentLink } from './agent-link.ts';
 import type { AgentClient } from './agent-client-contract.ts';
+import type { Work } from './decide-work.ts';
 import { FleetHealth } from './fleet-health.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
+import type { ReasonSink } from './reason-queue.ts';
 import { RemovalLoop } from './removal-loop.ts';
 import type { RemovalVerifier } from './removal-verifier.ts';
 import { DesiredState, type NamespacePolicies } from './desired-state.ts';
@@ -32,12 +33,8 @@ export interface FleetOptions {
   readonly verifier: RemovalVerifier;
   /** The UID of the cluster that the gateways serve, if known. */
   readonly cluster?: string | undefined;
-  /** Called when a gateway's state has changed, so that waiting work can continue. */
-  readonly onChange: () => void;
-  /** The VRRP state or the alarms of a gateway may have changed. */
-  readonly onStatus?: () => void;
-  /** Called when a gateway starts or stops rejecting an endpoint of this Service. */
-  readonly onComplaint: (service: string) => void;
+  /** Takes the facts about the gateways. */
+  readonly reasons: ReasonSink;
 }
 
 /** Whether the gateways serve a Service. */
@@ -81,12 +78,12 @@ export class AgentFleet {
   readonly #fenced = new Map<string, 'all' | Set<Address>>();
   readonly #addresses = new AddressUse();
   readonly #removals: RemovalLoop;
-  #state: DesiredState | undefined;
+  readonly #desired = new DesiredState();
   #isComplete = false;
   #firstGeneration = Number.POSITIVE_INFINITY;
 
   constructor(options: FleetOptions) {
-    const { clock, random, log, metrics, limitMs, checkEveryMs, onChange } = options;
+    const { agents, metrics } = options;
     this.#options = options;
     this.#gauges = {
       reachable: metrics.gauge(fleetMetrics.reachable),
@@ -97,40 +94,15 @@ export class AgentFleet {
       withheld: metrics.gauge(fleetMetrics.withheld),
       fenced: metrics.gauge(fleetMetrics.fenced),
     };
-    const heard = (gateway: string, status: AgentStatus) =>
-      this.#links.find(({ name }) => name === gateway)?.heard(status);
-    this.#health = new FleetHealth({
-      ...options,
-      onStatus: heard,
-      onChange: (gateway) => this.#statusChanged(gateway),
-    });
-    this.#removals = new RemovalLoop({
-      links: () => this.#links,
-      verifier: options.verifier,
-      clock,
-      log,
-      isWanted: (key) => this.#state?.wants(key) === true,
-      onChange: () => this.#noticed(onChange),
-    });
+    const desired = this.#desired;
     const pushes = metrics.counter(fleetMetrics.pushes);
-    this.#links = [...options.agents].map(
-      ([name, agent]) =>
-        new AgentLink({
-          name,
-          agent,
-          clock,
-          random,
-          log,
-          limitMs,
-          checkEveryMs,
-          cluster: options.cluster,
-          goBeyond: (generation) => this.#change((state) => state.goBeyond(generation)),
-          onChange: () => this.#noticed(onChange),
-          onPush: (outcome) => pushes.add({ gateway: name, outcome }),
-          onComplaints: (endpoints) => this.#complained(endpoints),
-          onReleased: (endpoints) => this.#removals.released(endpoints),
-        }),
-    );
+    const gateways = [...agents].map(([name, agent]) => {
+      const link = new AgentLink({ ...options, name, agent, desired, pushes });
+      return { agent, link };
+    });
+    this.#links = gateways.map(({ link }) => link);
+    this.#health = new FleetHealth({ ...options, gateways });
+    this.#removals = new RemovalLoop({ ...options, links: this.#links, desired });
   }
 
   /**
@@ -147,7 +119,7 @@ export class AgentFleet {
       ...this.#links.map(({ reported }) => reported),
     );
     this.#firstGeneration = newest + 1;
-    this.#state = new DesiredState(this.#firstGeneration);
+    this.#desired.startAt(this.#firstGeneration);
   }
 
   /** Marks the state as complete. From now on it is pushed. */
@@ -160,7 +132,7 @@ export class AgentFleet {
   setService(key: string, endpoints: readonly Endpoint[]): number {
     const generation = this.#change((state) => state.setService(key, endpoints));
     const addresses = new Set(endpoints.map(({ address }) => address));
-    this.#addresses.set(key, addresses, this.#wanted.generation);
+    this.#addresses.set(key, addresses, this.generation);
     return generation;
   }
 
@@ -210,7 +182,7 @@ export class AgentFleet {
   }
 
   get generation(): number {
-    return this.#wanted.generation;
+    return this.#desired.generation;
   }
 
   /**
@@ -262,13 +234,12 @@ export class AgentFleet {
   }
 
   standings(): readonly GatewayStanding[] {
-    const newest = this.#state?.generation ?? Number.POSITIVE_INFINITY;
     return this.#links.map((link) => ({
       name: link.name,
       downForMs: link.downForMs,
       failure: link.failure?.message,
       generation: link.reported,
-      isCurrent: this.#isComplete && isUpToDate(link, newest),
+      isCurrent: this.#isComplete && isUpToDate(link, this.generation),
       isMaster: this.#health.statusOf(link.name)?.vrrp.state === 'MASTER',
       vrrp: this.#health.statusOf(link.name)?.vrrp.state,
       isFenced: this.#fenced.get(link.name) === 'all',
@@ -282,11 +253,35 @@ export class AgentFleet {
     }));
   }
 
+  /** Does the fleet's part of the work. */
+  apply({ actions, gateways, allowedRemovals }: Work): void {
+    if (allowedRemovals.size > 0) this.#removals.allow(allowedRemovals);
+    if (actions.has('refresh-fleet')) {
+      const confirmed = this.#links.map((link) => link.confirmed);
+      this.#desired.forgetRemoved(Math.min(this.generation, ...confirmed));
+      this.#removals.requestIfNeeded();
+      this.#show();
+    }
+    if (actions.has('send-updates')) this.#nudge();
+    if (actions.has('agree-on-health')) this.#health.agree(gateways);
+    for (const link of this.#links) {
+      // A gateway with an ended status stream may be down: its link asks at once instead of at its next check.
+      const isStreamOver =
+        gateways.has(link.name) && this.#health.statusOf(link.name) === undefined;
+      if (isStreamOver) link.nudge();
+    }
+  }
+
+  /** The Services of these endpoints. */
+  servicesOf(endpoints: Iterable<EndpointKey>): ReadonlySet<string> {
+    const services = [...endpoints].flatMap((key) => this.#desired.serviceOf(key) ?? []);
+    return new Set(services);
+  }
+
   async run(signal: AbortSignal): Promise<void> {
-    const state = this.#wanted;
     const loops = this.#links.map((link): [string, Loop] => [
       `agent ${link.name}`,
-      (inner) => link.run(state, inner),
+      (inner) => link.run(inner),
     ]);
     await supervise(signal, {
       ...Object.fromEntries(loops),
@@ -304,17 +299,11 @@ export class AgentFleet {
     return fence === 'all' || fence?.has(address) === true;
   }
 
-  get #wanted(): DesiredState {
-    if (this.#state === undefined) throw new Error('the fleet was not started');
-    return this.#state;
-  }
-
   /** Pushes only changes. An unchanged Service causes no request to a gateway. */
   #change<T>(change: (state: DesiredState) => T): T {
-    const state = this.#wanted;
-    const { generation } = state;
-    const answer = change(state);
-    if (state.generation !== generation) this.#nudge();
+    const { generation } = this.#desired;
+    const answer = change(this.#desired);
+    if (this.#desired.generation !== generation) this.#nudge();
     return answer;
   }
 
@@ -322,24 +311,6 @@ export class AgentFleet {
   #nudge(): void {
     if (!this.#isComplete) return;
     for (const link of this.#links) link.nudge();
-  }
-
-  #noticed(onChange: () => void): void {
-    const confirmed = this.#links.map((link) => link.confirmed);
-    this.#state?.forgetRemoved(Math.min(...confirmed));
-    this.#removals.noticed();
-    this.#show();
-    onChange();
-  }
-
-  /**
-   * A gateway with an ended status stream may be down: its link asks at once instead of at its next check.
-   */
-  #statusChanged(gateway: string): void {
-    if (this.#health.statusOf(gateway) === undefined) {
-      this.#links.find(({ name }) => name === gateway)?.nudge();
-    }
-    this.#options.onStatus?.();
   }
 
   #complaintsAbout(endpoints: readonly EndpointId[]): string[] {
@@ -352,17 +323,8 @@ export class AgentFleet {
     );
   }
 
-  #complained(endpoints: ReadonlySet<EndpointKey>): void {
-    const services = new Set<string>();
-    for (const key of endpoints) {
-      const service = this.#wanted.serviceOf(key);
-      if (service !== undefined) services.add(service);
-    }
-    for (const service of services) this.#options.onComplaint(service);
-  }
-
   #show(): void {
-    const newest = this.#state?.generation ?? 0;
+    const newest = this.generation;
     this.#gauges.wanted.set({}, newest);
     for (const { name, failure, confirmed, reported, complaints, removals } of this.#links) {
       this.#gauges.reachable.set({ gateway: name }, failure === undefined ? 1 : 0);

@@ -13,7 +13,7 @@ import type {
   ProviderContext,
   ProviderHost,
 } from '../../services/provider.ts';
-import { OwnerIndex } from '../../services/owner-index.ts';
+import type { OwnerIndex } from '../../services/owner-index.ts';
 import type { AffinityEvents } from './affinity-events.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 import {
@@ -28,7 +28,7 @@ import {
 import { backendsOf, type BackendLayer } from './backends.ts';
 import type { ClusterView } from '../../services/cluster-view.ts';
 import type { Fencing } from './fencing.ts';
-import type { GatewayHousekeeping } from './housekeeping.ts';
+import type { GatewayRuntime } from './gateway-runtime.ts';
 import {
   lostAddress,
   lostDuringPlacement,
@@ -40,7 +40,9 @@ import {
 import { hasNewSharingGroup, whyMoved } from './address-change.ts';
 import type { PortKeeper } from './port-keeper.ts';
 import { priorAllocations } from './prior-allocations.ts';
+import type { ReasonSink } from './reason-queue.ts';
 import type { ServedPolicies } from './served-policies.ts';
+import type { ServiceWaits } from './service-waits.ts';
 import { readLoadBalancerSpec, type LoadBalancerSpec } from '../../services/load-balancer-spec.ts';
 import {
   hasMoved,
@@ -68,7 +70,10 @@ export interface GatewayProviderOptions {
   readonly keeper: PortKeeper;
   readonly fleet: AgentFleet;
   readonly view: ClusterView;
-  readonly housekeeping: GatewayHousekeeping;
+  readonly owners: OwnerIndex;
+  readonly waits: ServiceWaits;
+  readonly reasons: ReasonSink;
+  readonly runtime: GatewayRuntime;
   readonly fencing: Fencing;
   /** Set in the layer Pod, in which gateways enforce network policies. */
   readonly policies?: ServedPolicies | undefined;
@@ -81,13 +86,14 @@ const nowhere = { held: undefined, sharingGroup: undefined };
 export class GatewayProvider implements LoadBalancerProvider {
   readonly name = 'gateway';
   readonly #options: GatewayProviderOptions;
-  readonly #owners = new OwnerIndex();
+  readonly #owners: OwnerIndex;
   /** Services that are being removed, with the first generation without them. */
   readonly #leaving = new Map<string, number>();
   readonly #synced = Promise.withResolvers<void>();
 
   constructor(options: GatewayProviderOptions) {
     this.#options = options;
+    this.#owners = options.owners;
   }
 
   get synced(): Promise<void> {
@@ -128,7 +134,7 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   async ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
-    const { keeper, housekeeping, settings } = this.#options;
+    const { keeper, reasons, settings } = this.#options;
     this.#recordNotes(service, context);
     const reading = readLoadBalancerSpec(service, settings.families);
     if (reading.kind === 'refused') return this.#asBefore(service, reading);
@@ -148,7 +154,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     // The placement is written and in the gateways' state. Only now other Services may use what the Service
     // gave up.
     const isFreed = keeper.settle(uid, needs.families);
-    if (isFreed || hasNewSharingGroup(service, needs)) housekeeping.freed();
+    if (isFreed || hasNewSharingGroup(service, needs)) reasons.add({ kind: 'address-freed' });
     return outcome;
   }
 
@@ -202,7 +208,7 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   async ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
-    const { keeper, housekeeping, settings } = this.#options;
+    const { keeper, reasons, settings } = this.#options;
     const key = `${owner.namespace}/${owner.name}`;
     // Without the annotation, the port has no owner after a restart and is cleaned up.
     await context.annotate({
@@ -211,21 +217,19 @@ export class GatewayProvider implements LoadBalancerProvider {
     });
     this.#stopServing(key);
     keeper.release(owner.uid);
-    housekeeping.freed();
+    reasons.add({ kind: 'address-freed' });
     return this.#left(owner, key);
   }
 
   /** A Service is deleted only when it is no longer served. Gateways that are down are not waited for. */
   #left(owner: Owner, key: string): DeleteOutcome {
-    const { fleet, housekeeping } = this.#options;
+    const { fleet, waits } = this.#options;
     const since = this.#leaving.get(owner.uid) ?? fleet.generation;
     const behind = fleet.behind(since);
-    const withholding = () => fleet.withholding(key);
-    const serving = behind.length > 0 ? behind : withholding();
+    const serving = behind.length > 0 ? behind : fleet.withholding(key);
     if (serving.length > 0) {
       this.#leaving.set(owner.uid, since);
-      const isOver = () => fleet.behind(since).length === 0 && withholding().length === 0;
-      housekeeping.waiting(key, isOver);
+      waits.forGateways(key, { kind: 'removal', generation: since });
       const why = behind.length > 0 ? '' : '; the removal must be verified first';
       const message = `Waiting until ${serving.join(', ')} no longer serve it${why}`;
       return { kind: 'pending', message, retryAfterMs: waitMs };
@@ -237,24 +241,19 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
-    const { view, fleet, housekeeping, keeper } = this.#options;
-    await housekeeping.run(host, signal, async (inner) => {
+    const { view, fleet, reasons, keeper, runtime } = this.#options;
+    await runtime.run(host, signal, async (inner) => {
       await view.whenSynced(host.services, inner);
       await fleet.start(inner);
       await this.#options.fencing.check(inner);
-      const requestReconcile = (uid: string) => {
-        const owner = this.#owners.get(uid);
-        if (owner !== undefined) host.enqueue(`${owner.namespace}/${owner.name}`);
-      };
-      keeper.onDisplaced((owners) => owners.forEach(requestReconcile));
       const losers = await keeper.restore(this.#claims(host), inner);
       for (const service of host.services.values()) this.#resume(service, host);
       fleet.setNodes(view.nodeAddresses());
       this.#options.policies?.start();
-      housekeeping.freed();
+      reasons.add({ kind: 'address-freed' });
       fleet.complete();
       this.#synced.resolve();
-      for (const { owner } of losers) requestReconcile(owner);
+      for (const { owner } of losers) reasons.add({ kind: 'ports-changed', owner });
     });
   }
 
@@ -292,7 +291,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       const reservation = await this.#options.keeper.reserve(request, context.signal);
       if (reservation.kind === 'port') return undefined;
       if (reservation.kind === 'leaving') return notPlaced(reservation, requested, undefined);
-      this.#options.housekeeping.wantsAddress(`${namespace}/${owner.name}`);
+      this.#options.waits.forAddress(`${namespace}/${owner.name}`);
       return notPlaced(reservation, requested, this.#owners.get(reservation.by));
     } catch (error) {
       return notMade(error);
@@ -301,7 +300,7 @@ export class GatewayProvider implements LoadBalancerProvider {
 
   /** Updates the gateways' state, and returns how far they are. */
   #serve(service: Service, ports: ServicePorts, context: ProviderContext): EnsureOutcome {
-    const { fleet, housekeeping, fencing } = this.#options;
+    const { fleet, waits, reasons, fencing } = this.#options;
     const { generation, endpoints, problems, excess } = this.#push(service, ports);
     if (excess !== undefined) return { kind: 'refused', ...excess };
     for (const problem of problems) context.recordEvent('Warning', 'PortNotServed', problem);
@@ -311,18 +310,15 @@ export class GatewayProvider implements LoadBalancerProvider {
       case 'served': {
         const shut = fencing.notLetThrough([...ports.values()].map(({ address }) => address));
         if (shut.length === 0) return lostAddress(ports) ?? { kind: 'ready', ingress };
-        housekeeping.waiting(keyOf(service), () => true);
-        fencing.request();
+        waits.forGateways(keyOf(service), { kind: 'network' });
+        reasons.add({ kind: 'address-blocked' });
         const why = fencing.whyNot(shut);
         const waiting = `Waiting until the network allows ${shut.join(', ')} to use the address`;
         const message = why === undefined ? waiting : `${waiting}: ${why}`;
         return { kind: 'pending', message, retryAfterMs: waitMs, ingress };
       }
       case 'waiting':
-        housekeeping.waiting(
-          keyOf(service),
-          () => fleet.servingSince(generation, endpoints).kind !== 'waiting',
-        );
+        waits.forGateways(keyOf(service), { kind: 'serving', generation, endpoints });
         return { kind: 'pending', message: serving.message, retryAfterMs: waitMs, ingress };
       case 'wrong':
         return { kind: 'refused', reason: 'GatewayRefused', message: serving.messages.join('; ') };
