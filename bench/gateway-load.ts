@@ -24,6 +24,7 @@ import { discardLog } from '../packages/base/src/observability/log.ts';
 import { noMetrics, type Metrics } from '../packages/base/src/observability/metrics.ts';
 import { supervise } from '../packages/base/src/work/supervisor.ts';
 import { whenAborted } from '../packages/base/src/time/when-aborted.ts';
+import { providerForServices } from '../packages/causeway/src/services/service-provider.ts';
 
 export const never = new AbortController().signal;
 /** Default of `workers` in the controller's settings. */
@@ -204,7 +205,7 @@ export async function startController(
   const recorder = new EventRecorder({ ...common, component: 'bench', instance: 'bench' });
   const controller = new ServiceController({
     ...common,
-    providers: { all: [provider], defaultName: 'gateway' },
+    providers: { all: [providerForServices(provider)], defaultName: 'gateway' },
     recordEvent: (service, type, reason, message) =>
       recorder.record(services, service, { type, reason, message }),
     workers,

@@ -21,6 +21,7 @@ import { startEmbeddedOpenStack } from '../packages/fake-openstack/src/cloud.ts'
 import { floatingIpResource } from '../packages/fake-openstack/src/neutron/floating-ips.ts';
 import { portResource } from '../packages/fake-openstack/src/neutron/ports.ts';
 import { addWideSubnet } from './wide-subnet.ts';
+import { frontendFromService } from '../packages/causeway/src/services/frontend-from-service.ts';
 
 const { values } = parseArgs({ options: { latency: { type: 'string', default: '0' } } });
 const clusterId = 'bench';
@@ -137,7 +138,7 @@ function serve(service: KubeObject): void {
   const ingress = [{ ip, ipMode: 'VIP' as const }];
   const record = formatRecord({ uid: service.metadata.uid ?? '', provider: 'gateway', ingress });
   const held = [{ protocol: 'TCP' as const, port: parsePort(80) }];
-  const place = { held, sharingGroup: sharingGroupOf(service) };
+  const place = { held, sharingGroup: sharingGroupOf(frontendFromService(service)) };
   const desired = portAnnotations(new Map([[4, port.id]]), place, false);
   const annotations = {
     // A null marks a key that must be absent.

@@ -51,6 +51,24 @@ test('names imports that cross a border', async () => {
   ]);
 });
 
+test('names imports of the type of a Service in the providers of frontends', async () => {
+  const from = "from '@causeway/kubernetes/objects/core-objects';";
+  const files = {
+    'causeway/package.json':
+      '{ "name": "@causeway/causeway", "dependencies": { "@causeway/kubernetes": "0" } }',
+    'kubernetes/package.json': '{ "name": "@causeway/kubernetes" }',
+    'causeway/src/gateway/controller/a.ts': `import type { Node, Service } ${from}`,
+    'causeway/src/gateway/controller/b.ts': `import type { Node } ${from}`,
+    'causeway/src/gateway/controller/a.test.ts': `import type { Service } ${from}`,
+    'causeway/src/octavia/a.ts': `import {\n  type ServicePort as Port,\n} ${from}`,
+    'causeway/src/pool/a.ts': `import type { Service } ${from}`,
+  };
+  expect(await write(files)).toEqual([
+    'packages/causeway/src/gateway/controller/a.ts: imports the type Service; take a FrontendSpec instead',
+    'packages/causeway/src/octavia/a.ts: imports the type ServicePort; take a FrontendSpec instead',
+  ]);
+});
+
 test('the packages have no import that crosses a border', async () => {
   expect(
     await findLayerViolations(path.join(path.dirname(import.meta.dirname), 'packages')),

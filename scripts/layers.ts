@@ -27,6 +27,15 @@ export const folderLayers: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/**
+ * Folders that get frontends and never the objects that own them. Their files import no type of a Service; the
+ * Service controller builds a FrontendSpec of it.
+ */
+const foldersOfFrontends = ['gateway', 'octavia'];
+const ownerTypes = new Set(['Service', 'ServiceSpec', 'ServicePort']);
+const ownerObjects = '@causeway/kubernetes/objects/core-objects';
+const namedImportPattern = /\bimport\s+(?:type\s+)?\{([^}]*)\}\s*from\s*'([^'\n]+)'/g;
+
 const application = 'causeway';
 const importPattern = /\b(?:from|import)[\s(]*'([^'\n]+)'/g;
 const testPattern = /\.(test|testing)\.ts$|(^|\/)testing\//;
@@ -54,9 +63,29 @@ export async function findLayerViolations(packagesRoot: string): Promise<string[
           : packageProblem(manifest, target, testPattern.test(file));
         if (problem !== undefined) violations.push(`${where}: ${problem}`);
       }
+      if (name !== application) continue;
+      for (const type of ownerTypesIn(file, text)) {
+        violations.push(`${where}: imports the type ${type}; take a FrontendSpec instead`);
+      }
     }
   }
   return violations.sort();
+}
+
+function ownerTypesIn(file: string, text: string): string[] {
+  const isConcerned = foldersOfFrontends.some((folder) => file.startsWith(`src/${folder}/`));
+  if (!isConcerned || testPattern.test(file)) return [];
+  return [...text.matchAll(namedImportPattern)]
+    .filter(([, , target]) => target === ownerObjects)
+    .flatMap(([, names = '']) => names.split(','))
+    .map(
+      (name) =>
+        name
+          .replace(/^\s*(?:type\s+)?/, '')
+          .split(' ')[0]
+          ?.trim() ?? '',
+    )
+    .filter((name) => ownerTypes.has(name));
 }
 
 function packageProblem(manifest: Manifest, target: string, isTest: boolean): string | undefined {

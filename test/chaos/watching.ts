@@ -22,6 +22,7 @@ import type {
 import { discoveredAccount } from './jobs.ts';
 import { clusterName, otherCluster, site, type LedgerServers } from './ledger.ts';
 import { namespace } from './service-user.ts';
+import { frontendFromService } from '../../packages/causeway/src/services/frontend-from-service.ts';
 
 export async function observeServices(
   { kube }: Clients,
@@ -38,12 +39,14 @@ function seenService(service: Service): SeenService {
   const { metadata = {}, spec = {}, status = {} } = service;
   const { conditions = [], loadBalancer } = status;
   const hasPorts = metadata.annotations?.[portsAnnotation] !== undefined;
-  const l2Ports = hasPorts ? [...readPortIds(service).values()] : [];
+  const l2Ports = hasPorts ? [...readPortIds(frontendFromService(service)).values()] : [];
   const addresses = (loadBalancer?.ingress ?? []).flatMap(({ ip }) =>
     ip === undefined ? [] : [ip],
   );
   const given = hasPorts ? l2Ports : addresses;
-  const ports = hasPorts ? (readPlace(service).held ?? []) : (spec.ports ?? []);
+  const ports = hasPorts
+    ? (readPlace(frontendFromService(service)).held ?? [])
+    : (spec.ports ?? []);
   return {
     name: metadata.name ?? '',
     uid: metadata.uid ?? '',

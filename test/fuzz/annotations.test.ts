@@ -51,6 +51,7 @@ import { resolveName } from '../../packages/causeway/src/node-proxy/egress-firew
 import { tracedNode } from '../../packages/causeway/src/node-proxy/testing/traced-node.ts';
 import { translateService } from '../../packages/causeway/src/node-proxy/translate-service.ts';
 import { attempt, attemptAsync, hostileJson, hostileText, nearly, nearlyText } from './hostile.ts';
+import { frontendFromService } from '../../packages/causeway/src/services/frontend-from-service.ts';
 
 /** Every annotation that a Service can carry, each with a valid value. */
 const annotations: Readonly<Record<string, string>> = {
@@ -153,10 +154,12 @@ describe('a hostile Service', () => {
         for (const { address } of readHolding(service)?.addresses ?? []) {
           expect(tryParseAddress(address)).toBe(address);
         }
-        readPlace(service);
-        readPortIds(service);
+        readPlace(frontendFromService(service));
+        readPortIds(frontendFromService(service));
         idledAtTime(service);
-        expect(['needs', 'refused']).toContain(readLoadBalancerSpec(service, [4, 6]).kind);
+        expect(['needs', 'refused']).toContain(
+          readLoadBalancerSpec(frontendFromService(service), [4, 6]).kind,
+        );
         const spec = readPoolServiceSpec(service, readHolding(service));
         if (spec.kind === 'spec') {
           for (const each of spec.spec.demand.addresses ?? []) {
@@ -166,7 +169,7 @@ describe('a hostile Service', () => {
         attempt(() => readLegacyState(service.metadata?.annotations?.[legacyStateAnnotation]));
         attempt(() =>
           translate({
-            service,
+            frontend: frontendFromService(service),
             slices: [slice],
             subnets: new Map([[4, 'subnet']]),
             settings: octaviaSettings.parse({ floatingNetwork: 'public' }),
@@ -174,7 +177,7 @@ describe('a hostile Service', () => {
         );
         attempt(() =>
           backendsOf({
-            service,
+            spec: frontendFromService(service),
             slices: [slice],
             nodes: new Map(),
             masquerade: 'needed',
@@ -256,11 +259,11 @@ describe('a very long text', () => {
   ] as const;
   const slices: readonly EndpointSlice[] = [];
   const refusedBy = (service: Service) => {
-    const needs = readLoadBalancerSpec(service, [4, 6]);
+    const needs = readLoadBalancerSpec(frontendFromService(service), [4, 6]);
     const spec = readPoolServiceSpec(service, readHolding(service));
     const translation = attempt(() =>
       translate({
-        service,
+        frontend: frontendFromService(service),
         slices,
         subnets: new Map([[4, 'subnet']]),
         settings: octaviaSettings.parse({ floatingNetwork: 'public' }),
@@ -284,8 +287,8 @@ describe('a very long text', () => {
         expect(refusal?.message.length).toBeLessThan(500);
       }
       attempt(() => readRecord(service));
-      readPlace(service);
-      readPortIds(service);
+      readPlace(frontendFromService(service));
+      readPortIds(frontendFromService(service));
       idledAtTime(service);
       parseTargets(text);
     }

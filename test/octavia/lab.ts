@@ -31,6 +31,7 @@ import { systemClock } from '../../packages/base/src/time/clock.ts';
 import { discardLog } from '../../packages/base/src/observability/log.ts';
 import { noMetrics, type Metrics } from '../../packages/base/src/observability/metrics.ts';
 import { accounts } from '../services/openstack/seed.ts';
+import { providerForServices } from '../../packages/causeway/src/services/service-provider.ts';
 
 export const never = new AbortController().signal;
 
@@ -122,7 +123,7 @@ export class OctaviaLab {
     );
     const controller = new ServiceController({
       ...common,
-      providers: { all: [provider], defaultName: 'octavia' },
+      providers: { all: [providerForServices(provider)], defaultName: 'octavia' },
       recordEvent: (service, type, reason, message) =>
         this.events.push(`${service.metadata?.name} ${type} ${reason}: ${message}`),
       workers: 16,

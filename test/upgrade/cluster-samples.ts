@@ -49,6 +49,7 @@ import { proxySettings } from '../../packages/causeway/src/node-proxy/settings.t
 import { systemClock } from '../../packages/base/src/time/clock.ts';
 import { memoryKubeClient } from '../../packages/fake-kubernetes/src/memory-client.testing.ts';
 import { plain, sampleTime, type SampleKind } from './sample-kind.ts';
+import { frontendFromService } from '../../packages/causeway/src/services/frontend-from-service.ts';
 
 const { signal } = new AbortController();
 const namespace = 'kube-system';
@@ -130,8 +131,8 @@ export const serviceAnnotations: SampleKind = {
       all.map((each) => ({
         name: each.metadata?.name,
         record: readRecord(each),
-        ports: readPortIds(each),
-        place: readPlace(each),
+        ports: readPortIds(frontendFromService(each)),
+        place: readPlace(frontendFromService(each)),
         holding: readHolding(each) ?? null,
         idledAt: idling.idledAtTime(each) ?? null,
         targets: idling.parseTargets(each.metadata?.annotations?.[idling.unidleTargets]),

@@ -39,6 +39,7 @@ import type { LeaseGuard } from '../../../packages/base/src/work/lease-guard.ts'
 import { clusterId, clusterUid, unsettled } from './invariants.ts';
 import { untilAborted } from '../../../packages/base/src/time/until-aborted.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
+import { providerForServices } from '../../../packages/causeway/src/services/service-provider.ts';
 
 export const driftEveryMs = 300_000;
 
@@ -186,7 +187,7 @@ export class GatewayWorld extends SimulatedWorld {
     });
     const controller = new ServiceController({
       ...common,
-      providers: { all: [provider], defaultName: 'gateway' },
+      providers: { all: [providerForServices(provider)], defaultName: 'gateway' },
       recordEvent: (service, type, reason, message) =>
         recorder.record(services, service, { type, reason, message }),
       workers: this.#workers,

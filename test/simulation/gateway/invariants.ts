@@ -14,6 +14,7 @@ import {
 import { keyOf } from '../../../packages/kubernetes/src/objects/object.ts';
 import { readRecord } from '../../../packages/causeway/src/services/record.ts';
 import type { GatewayWorld } from './gateway-world.ts';
+import { frontendFromService } from '../../../packages/causeway/src/services/frontend-from-service.ts';
 
 export const clusterId = 'simulated';
 export const clusterUid = '0fa4a0a2-7b0e-4f5c-9e1a-3a4b5c6d7e8f';
@@ -24,8 +25,8 @@ export const clusterUid = '0fa4a0a2-7b0e-4f5c-9e1a-3a4b5c6d7e8f';
  */
 function claimsOf(service: Service, ports: ReadonlyMap<string, string>): string[] {
   if (readRecord(service).kind !== 'record') return [];
-  const held = readPlace(service).held ?? [];
-  return [...readPortIds(service).values()].flatMap((id) =>
+  const held = readPlace(frontendFromService(service)).held ?? [];
+  return [...readPortIds(frontendFromService(service)).values()].flatMap((id) =>
     held.map(({ port, protocol }) => `${ports.get(id) ?? id}:${port}/${protocol}`),
   );
 }
@@ -118,7 +119,7 @@ const wants = (service: Service): boolean =>
 
 function unsettledService(world: GatewayWorld, service: Service): string[] {
   const key = keyOf(service);
-  const ids = [...readPortIds(service).values()];
+  const ids = [...readPortIds(frontendFromService(service)).values()];
   const ingress = service.status?.loadBalancer?.ingress ?? [];
   if (!wants(service)) {
     if (service.metadata?.deletionTimestamp !== undefined) return [`${key} is not deleted yet`];
@@ -145,7 +146,11 @@ function isTaken(world: GatewayWorld, service: Service): boolean {
   return world
     .services()
     .filter((other) => other !== service)
-    .some((other) => [...readPortIds(other).values()].some((id) => ports.get(id) === requested));
+    .some((other) =>
+      [...readPortIds(frontendFromService(other)).values()].some(
+        (id) => ports.get(id) === requested,
+      ),
+    );
 }
 
 function publicAddress(world: GatewayWorld, portId: string): string | undefined {
@@ -158,7 +163,9 @@ function publicAddress(world: GatewayWorld, portId: string): string | undefined 
 
 /** Ports and floating IPs of Causeway that no Service names. */
 function leftovers(world: GatewayWorld): string[] {
-  const named = new Set(world.services().flatMap((service) => [...readPortIds(service).values()]));
+  const named = new Set(
+    world.services().flatMap((service) => [...readPortIds(frontendFromService(service)).values()]),
+  );
   const ports = [...portsOf(world).keys()].filter((id) => !named.has(id));
   const floating = world.openstack.neutron.floatingIps
     .all()
@@ -180,7 +187,7 @@ function unsettledAgent(world: GatewayWorld, name: string): string[] {
       .services()
       .filter(wants)
       .flatMap((service) =>
-        [...readPortIds(service).values()].flatMap((id) =>
+        [...readPortIds(frontendFromService(service)).values()].flatMap((id) =>
           servedPorts(service).map(
             (port) => [`${endpointAddress(ports.get(id))}:${port}`, keyOf(service)] as const,
           ),
@@ -197,7 +204,11 @@ function unsettledAgent(world: GatewayWorld, name: string): string[] {
 
 /** Ports of the spec that it has: a rejected port is not served. */
 function servedPorts(service: Service): string[] {
-  const held = new Set(readPlace(service).held?.map(({ port, protocol }) => `${port}/${protocol}`));
+  const held = new Set(
+    readPlace(frontendFromService(service)).held?.map(
+      ({ port, protocol }) => `${port}/${protocol}`,
+    ),
+  );
   return (service.spec?.ports ?? [])
     .map(({ port, protocol = 'TCP' }) => `${port}/${protocol}`)
     .filter((port) => held.has(port));

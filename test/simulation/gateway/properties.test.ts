@@ -16,6 +16,7 @@ import type { SimulatedProcess } from '../../../packages/base/src/simulation/sim
 import { GatewayWorld } from './gateway-world.ts';
 import { announcedWithoutPort, doublyClaimed, portsOf } from './invariants.ts';
 import { life, type Act, type DesiredService } from './random-life.ts';
+import { frontendFromService } from '../../../packages/causeway/src/services/frontend-from-service.ts';
 
 const keys = ['default/a', 'default/b', 'default/c', 'red/a', 'red/b', 'blue/a'];
 
@@ -184,7 +185,8 @@ class Life {
 
   #excuseUsersOf(portId: string): void {
     for (const service of this.world.services()) {
-      if ([...readPortIds(service).values()].includes(portId)) this.#excused.add(keyOf(service));
+      if ([...readPortIds(frontendFromService(service)).values()].includes(portId))
+        this.#excused.add(keyOf(service));
     }
   }
 }

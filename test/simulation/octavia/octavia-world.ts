@@ -18,6 +18,7 @@ import type { SimulatedProcess } from '../../../packages/base/src/simulation/sim
 import { supervise } from '../../../packages/base/src/work/supervisor.ts';
 import { SimulatedWorld, type WorldOptions } from '../world.ts';
 import { unsettled } from './invariants.ts';
+import { providerForServices } from '../../../packages/causeway/src/services/service-provider.ts';
 
 const driftEveryMs = 60_000;
 
@@ -88,7 +89,7 @@ export class OctaviaWorld extends SimulatedWorld {
     );
     const controller = new ServiceController({
       ...common,
-      providers: { all: [provider], defaultName: 'octavia' },
+      providers: { all: [providerForServices(provider)], defaultName: 'octavia' },
       recordEvent: (service, type, reason, message) =>
         recorder.record(services, service, { type, reason, message }),
       workers: 4,

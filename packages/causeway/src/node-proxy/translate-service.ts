@@ -20,7 +20,11 @@ import { hasReadyEndpoint } from '../idling/ready-endpoints.ts';
 import type { Service, ServicePort } from '@causeway/kubernetes/objects/core-objects';
 import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import { keyOf } from '@causeway/kubernetes/objects/object';
-import { budgetExcess, type BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
+import {
+  budgetedService,
+  budgetExcess,
+  type BudgetExcess,
+} from '@causeway/kubernetes/objects/service-budget';
 import { checkService } from '@causeway/nftables/compile/check-service';
 import type {
   Affinity,
@@ -73,7 +77,7 @@ export interface Translation {
 
 /** The node's rules for a Service: a pure function of its input. */
 export function translateService(input: TranslationInput): Translation {
-  const excess = budgetExcess(input.service, input.slices);
+  const excess = budgetExcess(budgetedService(input.service), input.slices);
   if (excess !== undefined) return { targets: [], problems: [], excess };
   const translator = new Translator(input);
   const targets = translator.targets().filter(({ virtual }) => translator.canBeServed(virtual));

@@ -1,6 +1,6 @@
 import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import { quoted } from '@causeway/base/text/text-limit';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import type { FrontendSpec } from '../services/frontend-spec.ts';
 
 /** OCCM's annotations, which its users already have. */
 export const occmPrefix = 'loadbalancer.openstack.org/';
@@ -49,8 +49,8 @@ export class AnnotationReader {
   /** The options of the class, which apply where the Service has no annotation. */
   readonly #ofClass: Readonly<Record<string, string>>;
 
-  constructor(service: Service, classes: LoadBalancerClasses = {}) {
-    this.#annotations = service.metadata?.annotations ?? {};
+  constructor(frontend: FrontendSpec, classes: LoadBalancerClasses = {}) {
+    this.#annotations = frontend.annotations;
     this.#ofClass = {};
     const name = this.choice(Object.keys(classes), 'class');
     const chosen = name === undefined ? {} : (classes[name] ?? {});

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { formatRecord, recordAnnotation } from '../services/record.ts';
+import { handBack } from '../services/hand-back.ts';
 import { handBackToKuryr } from './hand-back.ts';
 import { serviceFinalizer } from './kuryr-load-balancer.ts';
 
@@ -15,7 +16,7 @@ const servedBy = (provider: string): Service => ({
 });
 
 test("a Service of Causeway is handed back with Kuryr's finalizer only", () => {
-  expect(handBackToKuryr(servedBy('octavia'))).toMatchObject({
+  expect(handBack(servedBy('octavia'), handBackToKuryr)).toMatchObject({
     kind: 'patch',
     patch: { metadata: { finalizers: [serviceFinalizer] } },
   });
@@ -24,6 +25,6 @@ test("a Service of Causeway is handed back with Kuryr's finalizer only", () => {
 test.each([servedBy('gateway'), { metadata: { name: 'web' } }])(
   'other Services do not change',
   (each) => {
-    expect(handBackToKuryr(each)).toEqual({ kind: 'none' });
+    expect(handBack(each, handBackToKuryr)).toEqual({ kind: 'none' });
   },
 );

@@ -5,6 +5,7 @@ import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects
 import { translate } from './klb-spec.ts';
 import type { KlbSpec } from './kuryr-load-balancer.ts';
 import { octaviaSettings } from './settings.ts';
+import { frontendFromService } from '../services/frontend-from-service.ts';
 
 const occm = (name: string) => `loadbalancer.openstack.org/${name}`;
 const bothSubnets = new Map([
@@ -28,7 +29,7 @@ function read({
   subnets = bothSubnets,
 }: Case) {
   return translate({
-    service: {
+    frontend: frontendFromService({
       metadata: { namespace: 'shop', name: 'web', annotations },
       spec: {
         type: 'LoadBalancer',
@@ -36,7 +37,7 @@ function read({
         ports: [{ port: 80, targetPort: 'http', nodePort: 30080 }],
         ...spec,
       },
-    },
+    }),
     slices,
     settings: octaviaSettings.parse({ floatingNetwork: 'public', ...settings }),
     subnets,

@@ -7,9 +7,10 @@ import {
 } from '@causeway/base/address/address';
 import { formatPrefix, parsePrefix } from '@causeway/base/address/prefix';
 import { quoted } from '@causeway/base/text/text-limit';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import { budgetExcess } from '@causeway/kubernetes/objects/service-budget';
+import { budgetedFrontend } from '../services/budgeted-frontend.ts';
+import type { FrontendSpec } from '../services/frontend-spec.ts';
 import {
   addressAnnotation,
   AnnotationReader,
@@ -23,7 +24,7 @@ import type { KlbHealthMonitor, KlbOptions, KlbPort, KlbSpec } from './kuryr-loa
 import type { OctaviaSettings } from './settings.ts';
 
 export interface TranslationInput {
-  readonly service: Service;
+  readonly frontend: FrontendSpec;
   readonly slices: readonly EndpointSlice[];
   readonly settings: OctaviaSettings;
   /** IDs of the subnets of the VIPs. */
@@ -36,11 +37,11 @@ export type Translation =
 
 /** Translates a Service and its endpoints into the spec of a KuryrLoadBalancer. */
 export function translate(input: TranslationInput): Translation {
-  const { service, slices, settings } = input;
-  const excess = budgetExcess(service, slices);
+  const { frontend, slices, settings } = input;
+  const excess = budgetExcess(budgetedFrontend(frontend), slices);
   if (excess !== undefined) return { kind: 'refused', ...excess };
-  const reader = new AnnotationReader(service, settings.classes);
-  const ports = portsOf(service);
+  const reader = new AnnotationReader(frontend, settings.classes);
+  const ports = portsOf(frontend);
   if (ports.length === 0) {
     return refused('NoPorts', 'The Service has no ports, so there is nothing to serve.');
   }
@@ -56,7 +57,7 @@ export function translate(input: TranslationInput): Translation {
   const clientTimeout = reader.number(0, kuryrClientTimeout, 'timeout-client-data');
   const memberTimeout = reader.number(0, kuryrMemberTimeout, 'timeout-member-data');
   const spec: KlbSpec = {
-    type: service.spec?.type ?? 'ClusterIP',
+    type: frontend.exposure === 'external' ? 'LoadBalancer' : 'ClusterIP',
     ...vip.spec,
     ports,
     endpointSlices: toKlbSlices(slices),
@@ -78,16 +79,16 @@ interface Vip {
 
 /** The internal address and, if there is one, the external address. */
 function readVip(
-  { service, settings, subnets }: TranslationInput,
+  { frontend, settings, subnets }: TranslationInput,
   reader: AnnotationReader,
 ): Vip | Extract<Translation, { kind: 'refused' }> {
-  const requested = readDesired(service, reader);
+  const requested = readDesired(frontend, reader);
   if ('reason' in requested) return { kind: 'refused', ...requested };
-  const isBalancer = service.spec?.type === 'LoadBalancer';
+  const isBalancer = frontend.exposure === 'external';
   const usesClusterIp = settings.vip === 'ClusterIP' || !isBalancer;
   const networkId = reader.text('network-id');
   const givenSubnet = reader.text('subnet-id');
-  const families = familiesOf(service);
+  const { families } = frontend;
   const [first = 4] = families;
   const subnet = givenSubnet ?? (networkId === undefined ? subnets.get(first) : undefined);
   if (subnet === undefined && networkId === undefined) {
@@ -101,9 +102,9 @@ function readVip(
     // Neutron has no floating IPs of IPv6: the VIP itself is routed.
     first === 6;
   const firstRequested = requested.find((address) => familyOf(address) === first) ?? requested[0];
-  const ip = usesClusterIp ? clusterIps(service)[0] : isInternal ? firstRequested : undefined;
+  const ip = usesClusterIp ? clusterIps(frontend)[0] : isInternal ? firstRequested : undefined;
   const others = usesClusterIp
-    ? clusterIps(service).slice(1)
+    ? clusterIps(frontend).slice(1)
     : requested.filter((address) => address !== firstRequested);
   return {
     kind: 'vip',
@@ -139,8 +140,8 @@ function floatingOptions(settings: OctaviaSettings, reader: AnnotationReader): K
 }
 
 /** Whether the floating IP outlives the Service; undefined without a readable annotation. */
-export function keepsFloatingIp(service: Service): boolean | undefined {
-  return readKeeping(new AnnotationReader(service));
+export function keepsFloatingIp(frontend: FrontendSpec): boolean | undefined {
+  return readKeeping(new AnnotationReader(frontend));
 }
 
 function readKeeping(reader: AnnotationReader): boolean | undefined {
@@ -165,11 +166,10 @@ function additionalVips(
  * Kubernetes.
  */
 function readDesired(
-  service: Service,
+  frontend: FrontendSpec,
   reader: AnnotationReader,
 ): readonly Address[] | { readonly reason: EventReason; readonly message: string } {
-  const text =
-    reader.text(addressAnnotation, 'load-balancer-address') ?? service.spec?.loadBalancerIP;
+  const text = reader.text(addressAnnotation, 'load-balancer-address') ?? frontend.requestedAddress;
   if (text === undefined || text === '') return [];
   const addresses: Address[] = [];
   for (const part of text.split(',').map((side) => side.trim())) {
@@ -185,7 +185,7 @@ function readDesired(
 const algorithms = ['ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP', 'SOURCE_IP_PORT'] as const;
 
 function readOptions(
-  { service, settings }: TranslationInput,
+  { frontend, settings }: TranslationInput,
   mode: KlbOptions['member_mode'],
   reader: AnnotationReader,
 ): KlbOptions {
@@ -195,7 +195,7 @@ function readOptions(
     ...defined('loadbalancer_id', reader.text('load-balancer-id')),
     ...defined('hostname', reader.text('hostname')),
     ...defined('algorithm', reader.choice(algorithms, 'lb-method') ?? settings.algorithm),
-    ...readSources(service, reader),
+    ...readSources(frontend, reader),
     ...defined('connection_limit', reader.number(-1, 'connection-limit')),
     ...(proxy === undefined || proxy === 'false'
       ? {}
@@ -206,15 +206,15 @@ function readOptions(
     ...defined('timeout_tcp_inspect', reader.number(0, 'timeout-tcp-inspect')),
     ...defined('flavor_id', reader.text('flavor-id') ?? settings.flavor),
     ...defined('availability_zone', reader.text('availability-zone') ?? settings.availabilityZone),
-    ...(service.spec?.sessionAffinity === 'ClientIP' ? { session_affinity: true } : {}),
-    ...readMonitor(service, settings, mode, reader),
+    ...(frontend.policy.affinity === 'client' ? { session_affinity: true } : {}),
+    ...readMonitor(frontend, settings, mode, reader),
   };
 }
 
 /** An unreadable range allows no source. Skipping it is safe; ignoring all ranges would not be. */
-function readSources(service: Service, reader: AnnotationReader): KlbOptions {
-  const ranges = service.spec?.loadBalancerSourceRanges ?? [];
-  if (service.spec?.type !== 'LoadBalancer' || ranges.length === 0) return {};
+function readSources(frontend: FrontendSpec, reader: AnnotationReader): KlbOptions {
+  const ranges = frontend.policy.sourceRanges;
+  if (frontend.exposure !== 'external' || ranges.length === 0) return {};
   const allowed = ranges.flatMap((range) => {
     try {
       return [formatPrefix(parsePrefix(range.trim()))];
@@ -232,17 +232,17 @@ function readSources(service: Service, reader: AnnotationReader): KlbOptions {
 const mostRetries = 10;
 
 function readMonitor(
-  service: Service,
+  frontend: FrontendSpec,
   settings: OctaviaSettings,
   mode: KlbOptions['member_mode'],
   reader: AnnotationReader,
 ): KlbOptions {
   const { healthMonitor: defaults } = settings;
-  const { externalTrafficPolicy, healthCheckNodePort } = service.spec ?? {};
+  const { trafficPolicy, healthCheckNodePort } = frontend.backends;
   // Nodes without endpoints drop their traffic. Only the health port shows which nodes have endpoints. Pods
   // have no such port.
   const isLocal =
-    mode === 'NodePort' && externalTrafficPolicy === 'Local' && healthCheckNodePort !== undefined;
+    mode === 'NodePort' && trafficPolicy === 'Local' && healthCheckNodePort !== undefined;
   const enabled = reader.flag('enable-health-monitor') ?? (defaults.enabled || isLocal);
   if (!enabled) return {};
   const monitor: KlbHealthMonitor = {
@@ -298,26 +298,18 @@ function hasReadyEndpoint(slices: readonly EndpointSlice[]): boolean {
   );
 }
 
-function portsOf(service: Service): KlbPort[] {
-  return (service.spec?.ports ?? []).map(
-    ({ name, port, protocol = 'TCP', targetPort, nodePort }) => ({
-      ...(name === undefined || name === '' ? {} : { name }),
-      port,
-      protocol,
-      targetPort: String(targetPort ?? port),
-      ...(nodePort === undefined || nodePort === 0 ? {} : { nodePort }),
-    }),
-  );
+function portsOf(frontend: FrontendSpec): KlbPort[] {
+  return frontend.ports.map(({ name, port, protocol, target, nodePort }) => ({
+    ...(name === '' ? {} : { name }),
+    port,
+    protocol,
+    targetPort: String(target),
+    ...defined('nodePort', nodePort),
+  }));
 }
 
-function familiesOf(service: Service): readonly Family[] {
-  const families = service.spec?.ipFamilies ?? ['IPv4'];
-  return families.map((family) => (family === 'IPv6' ? 6 : 4));
-}
-
-function clusterIps(service: Service): Address[] {
-  const { clusterIP = '', clusterIPs = [clusterIP] } = service.spec ?? {};
-  return clusterIPs.flatMap((text) => tryParseAddress(text) ?? []);
+function clusterIps(frontend: FrontendSpec): Address[] {
+  return frontend.backends.clusterAddresses.flatMap((text) => tryParseAddress(text) ?? []);
 }
 
 function refused(reason: EventReason, message: string): Extract<Translation, { kind: 'refused' }> {

@@ -1,8 +1,8 @@
 import { isErrorCode } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { keyOf, nameFromKey, type OwnerReference } from '@causeway/kubernetes/objects/object';
 import { endpoints } from '@causeway/kubernetes/objects/resources';
+import { ownerKey, type FrontendOwner } from '../services/frontend-spec.ts';
 import type { KlbView } from './klb-view.ts';
 import {
   klbFinalizer,
@@ -28,16 +28,21 @@ export class KlbWriter {
 
   /** The Service's part and the endpoints' part of the spec. Both come from one translation. */
   async writeSpec(
-    service: Service,
+    owner: FrontendOwner,
     spec: KlbSpec,
     signal: AbortSignal,
   ): Promise<KuryrLoadBalancer> {
-    const { namespace = '', name = '' } = service.metadata ?? {};
-    const key = `${namespace}/${name}`;
-    const owner = ownerReference(service);
+    const { namespace, name } = owner;
+    const key = ownerKey(owner);
+    const reference = ownerReference(owner);
     const present = this.#view.get(key);
     if (present === undefined) {
-      const metadata = { namespace, name, finalizers: [klbFinalizer], ownerReferences: [owner] };
+      const metadata = {
+        namespace,
+        name,
+        finalizers: [klbFinalizer],
+        ownerReferences: [reference],
+      };
       return this.#create({ metadata, spec }, signal);
     }
     const { finalizers = [], ownerReferences = [] } = present.metadata ?? {};
@@ -46,7 +51,10 @@ export class KlbWriter {
       ...(ownerReferences.some(({ uid }) => uid === owner.uid)
         ? {}
         : {
-            ownerReferences: [...ownerReferences.filter(({ kind }) => kind !== 'Service'), owner],
+            ownerReferences: [
+              ...ownerReferences.filter(({ kind }) => kind !== owner.kind),
+              reference,
+            ],
           }),
     };
     const change = mergePatch(present.spec ?? {}, spec);
@@ -134,7 +142,6 @@ export class KlbWriter {
   }
 }
 
-function ownerReference(service: Service): OwnerReference {
-  const { name = '', uid = '' } = service.metadata ?? {};
-  return { apiVersion: 'v1', kind: 'Service', name, uid };
+function ownerReference({ kind, name, uid }: FrontendOwner): OwnerReference {
+  return { apiVersion: 'v1', kind, name, uid };
 }

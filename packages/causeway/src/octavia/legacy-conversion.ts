@@ -1,7 +1,7 @@
 import type { KubeClient } from '@causeway/kubernetes/client/client';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
-import { keyOf, nameFromKey } from '@causeway/kubernetes/objects/object';
+import { nameFromKey } from '@causeway/kubernetes/objects/object';
 import { endpoints } from '@causeway/kubernetes/objects/resources';
+import { ownerKey, type FrontendSpec } from '../services/frontend-spec.ts';
 import type { ProviderContext } from '../services/provider.ts';
 import type { KlbWriter } from './klb-writer.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
@@ -21,14 +21,14 @@ export class LegacyConversion {
   }
 
   async convert(
-    service: Service,
+    frontend: FrontendSpec,
     klb: KuryrLoadBalancer,
     context: ProviderContext,
   ): Promise<KuryrLoadBalancer> {
-    const annotations = service.metadata?.annotations ?? {};
+    const { owner, annotations } = frontend;
     const { signal } = context;
-    if (!isLegacy(service)) return klb;
-    const name = nameFromKey(keyOf(service));
+    if (!isLegacy(frontend)) return klb;
+    const name = nameFromKey(ownerKey(owner));
     const held = await this.#client.find(endpoints, name, { signal });
     const onEndpoints = held?.metadata?.annotations?.[legacyStateAnnotation];
     const reading = readLegacyState(onEndpoints ?? annotations[legacyStateAnnotation]);
@@ -57,7 +57,6 @@ export class LegacyConversion {
 }
 
 /** Whether an older Kuryr left its state on the Service. */
-export function isLegacy({ metadata }: Service): boolean {
-  const annotations = metadata?.annotations ?? {};
+export function isLegacy({ annotations }: FrontendSpec): boolean {
   return legacySpecAnnotation in annotations || legacyStateAnnotation in annotations;
 }

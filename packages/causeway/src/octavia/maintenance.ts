@@ -65,7 +65,7 @@ export class OctaviaMaintenance {
 
   async #begin(host: ProviderHost, release: EnsureDeleted, signal: AbortSignal): Promise<void> {
     const { view, cluster, ownerless } = this.#options;
-    await cluster.whenSynced(host.services, signal);
+    await cluster.whenSynced(host.objects, signal);
     await view.synced;
     await this.#listUntilDone(signal);
     this.#problem = undefined;
@@ -77,7 +77,7 @@ export class OctaviaMaintenance {
       ),
       view.onChange(({ key }) => ownerless.consider(key)),
       view.onForeignChange(({ key }) => host.enqueue(key)),
-      host.services.onChange(({ key }) => ownerless.consider(key)),
+      host.objects.onChange(({ key }) => ownerless.consider(key)),
     ];
     try {
       await supervise(signal, {

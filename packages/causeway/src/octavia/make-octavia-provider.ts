@@ -147,7 +147,6 @@ function makeMaintenance(parts: OctaviaParts, maintained: MaintainedParts): Octa
   const { client, clock, log, metrics, driftEveryMs } = parts;
   const ownerless = new OwnerlessObjects({
     ...maintained,
-    client,
     clock,
     log,
     metrics,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { claimOf } from './match.ts';
+import { frontendFromService } from '../services/frontend-from-service.ts';
 
 const service = (
   name: string,
@@ -46,11 +47,11 @@ test.each<[string, Service, 'annotated' | 'all', string]>([
   ['the DNS under another name', service('kube-system/coredns', inside, {}, dns), 'all', 'no'],
   ['the DNS with the annotation', service('kube-system/kube-dns', inside, asked), 'all', 'yes'],
 ])('%s', (_, example, mode, claim) => {
-  expect(claimOf(example, mode, () => false)).toBe(claim);
+  expect(claimOf(frontendFromService(example), mode, () => false)).toBe(claim);
 });
 
 test('keeps the load balancer that Kuryr created for the cluster DNS', () => {
   const served = service('kube-system/kube-dns', inside);
-  expect(claimOf(served, 'all', () => true)).toBe('yes');
-  expect(claimOf(served, 'annotated', () => true)).toBe('no');
+  expect(claimOf(frontendFromService(served), 'all', () => true)).toBe('yes');
+  expect(claimOf(frontendFromService(served), 'annotated', () => true)).toBe('no');
 });

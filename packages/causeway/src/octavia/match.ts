@@ -1,4 +1,4 @@
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { ownerKey, type FrontendSpec } from '../services/frontend-spec.ts';
 import type { Claim } from '../services/provider.ts';
 import { octaviaAnnotation } from './annotations.ts';
 
@@ -8,10 +8,9 @@ export const octaviaClass = 'causeway.dev/octavia';
 const foundations = new Set(['kube-system/kube-dns', 'openshift-dns/dns-default']);
 
 /** The cluster DNS has this label, whatever the name of its Service. */
-function isFoundation({ metadata = {} }: Service): boolean {
-  const { namespace, name, labels = {} } = metadata;
-  const isDns = namespace === 'kube-system' && labels['k8s-app'] === 'kube-dns';
-  return isDns || foundations.has(`${namespace}/${name}`);
+function isFoundation({ owner, labels }: FrontendSpec): boolean {
+  const isDns = owner.namespace === 'kube-system' && labels['k8s-app'] === 'kube-dns';
+  return isDns || foundations.has(ownerKey(owner));
 }
 
 /**
@@ -19,21 +18,18 @@ function isFoundation({ metadata = {} }: Service): boolean {
  * request. `isServed`: the Service already has a load balancer, possibly of Kuryr, which must stay.
  */
 export function claimOf(
-  service: Service,
+  frontend: FrontendSpec,
   clusterIp: 'annotated' | 'all',
   isServed: () => boolean,
 ): Claim {
-  const { type = 'ClusterIP', clusterIP, loadBalancerClass } = service.spec ?? {};
-  const { namespace, name, annotations = {} } = service.metadata ?? {};
+  const { owner, annotations, exposure, className, backends } = frontend;
   const said = annotations[octaviaAnnotation];
-  if (said === 'false' || `${namespace}/${name}` === 'default/kubernetes') return 'no';
-  if (type === 'LoadBalancer') {
-    if (loadBalancerClass === undefined) return said === 'true' ? 'yes' : 'if-default';
-    return loadBalancerClass === octaviaClass ? 'yes' : 'no';
+  if (said === 'false' || ownerKey(owner) === 'default/kubernetes') return 'no';
+  if (exposure === 'external') {
+    if (className === undefined) return said === 'true' ? 'yes' : 'if-default';
+    return className === octaviaClass ? 'yes' : 'no';
   }
-  if (type !== 'ClusterIP' || clusterIP === undefined || clusterIP === '' || clusterIP === 'None') {
-    return 'no';
-  }
+  if (exposure === 'none' || backends.clusterAddresses.length === 0) return 'no';
   if (said === 'true') return 'yes';
-  return clusterIp === 'all' && (!isFoundation(service) || isServed()) ? 'yes' : 'no';
+  return clusterIp === 'all' && (!isFoundation(frontend) || isServed()) ? 'yes' : 'no';
 }

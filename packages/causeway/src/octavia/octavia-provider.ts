@@ -1,7 +1,6 @@
-import type { Family } from '@causeway/base/address/address';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { tryParseAddress, type Family } from '@causeway/base/address/address';
 import { KubeError } from '@causeway/kubernetes/client/error';
-import { keyOf } from '@causeway/kubernetes/objects/object';
+import { ownerKey, type FrontendSpec } from '../services/frontend-spec.ts';
 import type { Clock } from '@causeway/base/time/clock';
 import type {
   Claim,
@@ -74,31 +73,30 @@ export class OctaviaProvider implements LoadBalancerProvider {
     return this.#options.upkeep.readiness();
   }
 
-  claims(service: Service): Claim {
+  claims(frontend: FrontendSpec): Claim {
     const { settings, view } = this.#options;
     const isServed = () =>
-      service.metadata?.finalizers?.includes(serviceFinalizer) === true ||
-      view.get(keyOf(service))?.status?.loadbalancer !== undefined;
-    return claimOf(service, settings.clusterIP, isServed);
+      frontend.finalizers.includes(serviceFinalizer) ||
+      view.get(ownerKey(frontend.owner))?.status?.loadbalancer !== undefined;
+    return claimOf(frontend, settings.clusterIP, isServed);
   }
 
   statusWriter(): 'controller' {
     return 'controller';
   }
 
-  loadBalancerName(service: Service): string {
-    return keyOf(service);
+  loadBalancerName({ owner }: FrontendSpec): string {
+    return ownerKey(owner);
   }
 
   get(owner: Owner): readonly Ingress[] | undefined {
-    const key = `${owner.namespace}/${owner.name}`;
+    const key = ownerKey(owner);
     const klb = this.#options.view.get(key);
-    const service = this.#host?.services.get(key);
+    const frontend = this.#host?.objects.get(key);
     // An older Kuryr left no resource, but its load balancers have its name and address.
-    if (klb === undefined && service !== undefined && isLegacy(service)) {
-      const present = service.status?.loadBalancer?.ingress ?? [];
-      return present.flatMap(({ ip }) =>
-        ip === undefined ? [] : [{ ip, ipMode: 'VIP' as const }],
+    if (klb === undefined && frontend !== undefined && isLegacy(frontend)) {
+      return frontend.published.flatMap((text) =>
+        tryParseAddress(text) === undefined ? [] : [{ ip: text, ipMode: 'VIP' as const }],
       );
     }
     if (klb?.status === undefined || (ownerUid(klb) ?? owner.uid) !== owner.uid) return undefined;
@@ -120,10 +118,10 @@ export class OctaviaProvider implements LoadBalancerProvider {
     return owner === undefined ? [] : [owner];
   }
 
-  async ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
+  async ensure(frontend: FrontendSpec, context: ProviderContext): Promise<EnsureOutcome> {
     const { settings, subnets, view, cluster } = this.#options;
-    const key = keyOf(service);
-    const owner = ownerOf(service);
+    const { owner } = frontend;
+    const key = ownerKey(owner);
     const present = view.get(key);
     if (present?.metadata?.deletionTimestamp !== undefined) {
       return this.#startOver(owner, context);
@@ -133,18 +131,14 @@ export class OctaviaProvider implements LoadBalancerProvider {
       const message = `A newer version of Causeway wrote the status of the KuryrLoadBalancer (version ${version}). Run the newer version, or empty the status.`;
       return { kind: 'refused', reason: 'NewerState', message };
     }
-    const slices = cluster.slicesOf(key);
-    const translation = translate({ service, slices, settings, subnets });
+    const slices = cluster.slicesOf(frontend.backends.service);
+    const translation = translate({ frontend, slices, settings, subnets });
     if (translation.kind === 'refused') return this.#refuse(present, owner, translation, context);
     for (const { reason, message } of translation.notes)
       context.recordEvent('Warning', reason, message);
     try {
-      const written = await this.#options.writer.writeSpec(
-        service,
-        translation.spec,
-        context.signal,
-      );
-      const klb = await this.#options.legacy.convert(service, written, context);
+      const written = await this.#options.writer.writeSpec(owner, translation.spec, context.signal);
+      const klb = await this.#options.legacy.convert(frontend, written, context);
       if (slices.length === 0 && klb.status?.loadbalancer === undefined) {
         const message =
           'Waiting for endpoints: the controller creates nothing before the first endpoint';
@@ -190,8 +184,8 @@ export class OctaviaProvider implements LoadBalancerProvider {
   }
 
   /** Endpoints and nodes are also written to the spec. */
-  update(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
-    return this.ensure(service, context);
+  update(frontend: FrontendSpec, context: ProviderContext): Promise<EnsureOutcome> {
+    return this.ensure(frontend, context);
   }
 
   ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
@@ -200,14 +194,14 @@ export class OctaviaProvider implements LoadBalancerProvider {
   }
 
   #klbOf(owner: Owner): KuryrLoadBalancer | undefined {
-    const present = this.#options.view.get(`${owner.namespace}/${owner.name}`);
+    const present = this.#options.view.get(ownerKey(owner));
     const isTheirs = present !== undefined && (ownerUid(present) ?? owner.uid) === owner.uid;
     return isTheirs ? present : undefined;
   }
 
   async #delete(owner: Owner, fate: AddressFate, context: ProviderContext): Promise<DeleteOutcome> {
     const { writer, release } = this.#options;
-    const key = `${owner.namespace}/${owner.name}`;
+    const key = ownerKey(owner);
     this.#options.cluster.drop(key);
     const klb = this.#klbOf(owner);
     const outcome = await release.release(owner, klb, fate, context);
@@ -228,8 +222,8 @@ export class OctaviaProvider implements LoadBalancerProvider {
 
   /** Reads the current Service: a request right before the deletion is in no spec yet. */
   #keepsAddress(owner: Owner, klb: KuryrLoadBalancer | undefined): boolean {
-    const service = this.#host?.services.get(`${owner.namespace}/${owner.name}`);
-    const said = service?.metadata?.uid === owner.uid ? keepsFloatingIp(service) : undefined;
+    const frontend = this.#host?.objects.get(ownerKey(owner));
+    const said = frontend?.owner.uid === owner.uid ? keepsFloatingIp(frontend) : undefined;
     return said ?? klb?.spec?.options?.keep_floating_ip === true;
   }
 
@@ -351,11 +345,6 @@ export class OctaviaProvider implements LoadBalancerProvider {
       context.signal,
     );
   }
-}
-
-function ownerOf(service: Service): Owner {
-  const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
-  return { namespace, name, uid };
 }
 
 function pending(message: string): Readiness {

@@ -1,8 +1,4 @@
-import type { KubeClient } from '@causeway/kubernetes/client/client';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
-import { hasFinalizer, removeFinalizer } from '@causeway/kubernetes/objects/finalizers';
 import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
-import { services } from '@causeway/kubernetes/objects/resources';
 import type { Clock } from '@causeway/base/time/clock';
 import {
   done,
@@ -15,15 +11,15 @@ import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { WorkQueue } from '@causeway/base/work/work-queue';
 import type { ClusterView } from '../services/cluster-view.ts';
+import type { FrontendSpec } from '../services/frontend-spec.ts';
 import type { DeleteOutcome, Owner, ProviderContext, ProviderHost } from '../services/provider.ts';
-import { readRecord } from '../services/record.ts';
+import { recordOf } from '../services/record.ts';
 import { toKlbSlices } from './endpoint-slices.ts';
 import type { KlbView } from './klb-view.ts';
 import type { KlbWriter } from './klb-writer.ts';
 import { ownerUid, serviceFinalizer, type KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 
 export interface OwnerlessObjectsOptions {
-  readonly client: KubeClient;
   readonly view: KlbView;
   readonly cluster: ClusterView;
   readonly writer: KlbWriter;
@@ -72,12 +68,12 @@ export class OwnerlessObjects {
     ensureDeleted: EnsureDeleted,
     { signal, log }: ReconcileContext,
   ): Promise<Outcome> {
-    const service = host.services.get(key);
+    const frontend = host.objects.get(key);
     const klb = this.#options.view.get(key);
     const context = { signal, log, annotate: () => Promise.resolve(), recordEvent: () => {} };
-    if (service !== undefined) {
+    if (frontend !== undefined) {
       this.#givenUp.set(key, marksOf(this.#slices(key)));
-      if (isAbandoned(service)) return this.#letGo(service, ensureDeleted, context);
+      if (isAbandoned(frontend)) return this.#letGo(frontend.owner, host, ensureDeleted, context);
       return klb === undefined || isOwnedOrHeld(klb) ? done : this.#giveTime(klb, signal);
     }
     // The Service controller releases an object with an owner.
@@ -129,15 +125,14 @@ export class OwnerlessObjects {
 
   /** A Service of Kuryr that was deleted before its adoption: the controller removes Kuryr's finalizer. */
   async #letGo(
-    service: Service,
+    owner: Owner,
+    host: ProviderHost,
     ensureDeleted: EnsureDeleted,
     context: ProviderContext,
   ): Promise<Outcome> {
-    const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
-    const outcome = await ensureDeleted({ namespace, name, uid }, context);
+    const outcome = await ensureDeleted(owner, context);
     if (outcome.kind === 'pending') return toOutcome(outcome);
-    const { client } = this.#options;
-    await removeFinalizer(client, services, service, serviceFinalizer, { signal: context.signal });
+    await host.removeFinalizer(owner, serviceFinalizer, context.signal);
     return done;
   }
 }
@@ -147,11 +142,11 @@ function isOwnedOrHeld(klb: KuryrLoadBalancer): boolean {
   return isHeld || ownerUid(klb) !== undefined || klb.status?.loadbalancer !== undefined;
 }
 
-function isAbandoned(service: Service): boolean {
+function isAbandoned(frontend: FrontendSpec): boolean {
   return (
-    service.metadata?.deletionTimestamp !== undefined &&
-    hasFinalizer(service, serviceFinalizer) &&
-    readRecord(service).kind === 'none'
+    frontend.isDeleted &&
+    frontend.finalizers.includes(serviceFinalizer) &&
+    recordOf(frontend).kind === 'none'
   );
 }
 

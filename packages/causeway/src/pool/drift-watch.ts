@@ -1,9 +1,9 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
-import type { Store } from '@causeway/kubernetes/cache/store';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
+import type { ObjectView } from '../services/provider.ts';
 import type { PendingReleases } from './pending-releases.ts';
 import { compareWithLedger, findingKinds, type Finding } from './ledger-comparison.ts';
 import type { PoolLedger } from './pool-ledger.ts';
@@ -39,7 +39,7 @@ export class DriftWatch {
   }
 
   async run(
-    services: Store<Service>,
+    services: ObjectView<Service>,
     askAgain: (uid: string) => void,
     signal: AbortSignal,
   ): Promise<void> {
@@ -56,7 +56,7 @@ export class DriftWatch {
     }
   }
 
-  async #check(services: Store<Service>, signal: AbortSignal): Promise<Finding[] | undefined> {
+  async #check(services: ObjectView<Service>, signal: AbortSignal): Promise<Finding[] | undefined> {
     const { ledger, log } = this.#options;
     try {
       const reservations = await ledger.reservations(signal);

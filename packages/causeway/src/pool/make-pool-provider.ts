@@ -3,7 +3,7 @@ import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
-import type { LoadBalancerProvider } from '../services/provider.ts';
+import type { ServiceProvider } from '../services/service-provider.ts';
 import type { AnnouncerName } from './announcer.ts';
 import { Contact } from './contact.ts';
 import { ContactMemory } from './contact-memory.ts';
@@ -43,12 +43,12 @@ export interface PoolParts extends NodeParts {
 }
 
 /** The provider without a ledger: Services use the nodes' own addresses. */
-export function makeNodeProvider({ node, classes, ...parts }: NodeParts): LoadBalancerProvider {
+export function makeNodeProvider({ node, classes, ...parts }: NodeParts): ServiceProvider {
   return new NodeProvider({ nodes: new NodeView(parts), node, classes });
 }
 
 /** Assembles the pool provider. */
-export function makePoolProvider(parts: PoolParts): LoadBalancerProvider {
+export function makePoolProvider(parts: PoolParts): ServiceProvider {
   const { client, clock, log, metrics, site, cluster, withdrawalMs } = parts;
   const { announcer, node, classes } = parts;
   const ledger = new PoolLedger(parts.ipam, { site, cluster });

@@ -1,16 +1,17 @@
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { keyOf } from '@causeway/kubernetes/objects/object';
-import type { Store } from '@causeway/kubernetes/cache/store';
+import { ownerOf } from '../services/frontend-from-service.ts';
 import { OwnerIndex } from '../services/owner-index.ts';
 import type {
   Claim,
   DeleteOutcome,
   EnsureOutcome,
   Ingress,
-  LoadBalancerProvider,
+  ObjectView,
   Owner,
   ProviderHost,
 } from '../services/provider.ts';
+import type { ServiceProvider } from '../services/service-provider.ts';
 import { claimOf } from './match.ts';
 import { readHolding, statusWriterOf } from './holding.ts';
 import type { NodeView } from './node-view.ts';
@@ -28,11 +29,11 @@ export interface NodeProviderOptions {
 const stuckMs = 30_000;
 
 /** The pool provider without a ledger: every Service uses a node's own address, and nothing is reserved. */
-export class NodeProvider implements LoadBalancerProvider {
+export class NodeProvider implements ServiceProvider {
   readonly name = 'pool';
   readonly #options: NodeProviderOptions;
   readonly #served = new OwnerIndex();
-  #services: Store<Service> | undefined;
+  #services: ObjectView<Service> | undefined;
 
   constructor(options: NodeProviderOptions) {
     this.#options = options;
@@ -72,7 +73,7 @@ export class NodeProvider implements LoadBalancerProvider {
   }
 
   async ensure(service: Service): Promise<EnsureOutcome> {
-    this.#served.add(service);
+    this.#served.add(ownerOf(service));
     const reading = readPoolServiceSpec(service, undefined);
     if (reading.kind === 'refused') return reading;
     const { announcer, demand } = reading.spec;
@@ -99,9 +100,9 @@ export class NodeProvider implements LoadBalancerProvider {
     return { kind: 'gone' };
   }
 
-  async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
+  async run(host: ProviderHost<Service>, signal: AbortSignal): Promise<void> {
     const { nodes } = this.#options;
-    this.#services = host.services;
+    this.#services = host.objects;
     const stop = nodes.onChange(() => {
       for (const { namespace, name } of this.#served.all()) host.enqueue(`${namespace}/${name}`);
     });

@@ -1,20 +1,22 @@
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { keyOf } from '@causeway/kubernetes/objects/object';
-import { whenSynced, type Store } from '@causeway/kubernetes/cache/store';
+import { whenSynced } from '@causeway/kubernetes/cache/store';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import { supervise } from '@causeway/base/work/supervisor';
+import { ownerOf } from '../services/frontend-from-service.ts';
 import { OwnerIndex } from '../services/owner-index.ts';
 import type {
   Claim,
   DeleteOutcome,
   EnsureOutcome,
   Ingress,
-  LoadBalancerProvider,
+  ObjectView,
   Owner,
   ProviderContext,
   ProviderHost,
 } from '../services/provider.ts';
+import type { ServiceProvider } from '../services/service-provider.ts';
 import { announcerAnnotation, holdingAnnotation } from './annotations.ts';
 import { announcers, type Announcer, type AnnouncerName } from './announcer.ts';
 import { chooseAnnouncer } from './choose-announcer.ts';
@@ -70,7 +72,7 @@ const announcerCheckMs = 30_000;
 /**
  * Serves Services with addresses of a pool that many clusters share. Another program announces the addresses.
  */
-export class PoolProvider implements LoadBalancerProvider {
+export class PoolProvider implements ServiceProvider {
   readonly name = 'pool';
   readonly #options: PoolProviderOptions;
   readonly #owners = new OwnerIndex();
@@ -81,7 +83,7 @@ export class PoolProvider implements LoadBalancerProvider {
   readonly #synced = Promise.withResolvers<void>();
   /** The Services on a node's own address, by UID. */
   readonly #onNode = new Set<string>();
-  #services: Store<Service> | undefined;
+  #services: ObjectView<Service> | undefined;
 
   constructor(options: PoolProviderOptions) {
     this.#options = options;
@@ -126,7 +128,7 @@ export class PoolProvider implements LoadBalancerProvider {
   }
 
   async ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
-    const owner = this.#owners.add(service);
+    const owner = this.#owners.add(ownerOf(service));
     const holding = readHolding(service);
     if (holding !== undefined) this.#announcers.set(owner.uid, holding.announcer);
     const reading = readPoolServiceSpec(service, holding);
@@ -198,8 +200,8 @@ export class PoolProvider implements LoadBalancerProvider {
     return (named ?? this.#options.announcer) === 'node' && readHolding(service) === undefined;
   }
 
-  async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
-    this.#services = host.services;
+  async run(host: ProviderHost<Service>, signal: AbortSignal): Promise<void> {
+    this.#services = host.objects;
     const { nodes, contact, drift, departed } = this.#options;
     const stop = nodes.onChange(() => {
       for (const uid of this.#onNode) this.#enqueue(host, uid);
@@ -208,15 +210,15 @@ export class PoolProvider implements LoadBalancerProvider {
       await supervise(signal, {
         nodes: (inner) => nodes.run(inner),
         contact: async (inner) => {
-          await whenSynced([host.services, nodes], inner);
-          for (const service of host.services.values()) {
-            if (readHolding(service) !== undefined) this.#owners.add(service);
+          await whenSynced([host.objects, nodes], inner);
+          for (const service of host.objects.values()) {
+            if (readHolding(service) !== undefined) this.#owners.add(ownerOf(service));
           }
           await contact.load(inner);
           await departed.load(inner);
           this.#synced.resolve();
           const mayPromise = () =>
-            !departed.mayBeAnnounced && [...host.services.values()].every(canBeWithdrawn);
+            !departed.mayBeAnnounced && [...host.objects.values()].every(canBeWithdrawn);
           await contact.run(() => this.#askAgain(host), mayPromise, inner);
         },
         departures: async (inner) => {
@@ -225,7 +227,7 @@ export class PoolProvider implements LoadBalancerProvider {
         },
         drift: async (inner) => {
           await this.synced;
-          await drift.run(host.services, (uid) => this.#askFor(host, uid), inner);
+          await drift.run(host.objects, (uid) => this.#askFor(host, uid), inner);
         },
       });
     } finally {
@@ -234,17 +236,17 @@ export class PoolProvider implements LoadBalancerProvider {
   }
 
   /** Earlier answers of the ledger may be outdated. */
-  #askAgain(host: ProviderHost): void {
+  #askAgain(host: ProviderHost<Service>): void {
     this.#grants.dropAll();
     for (const { uid } of this.#owners.all()) this.#enqueue(host, uid);
   }
 
-  #askFor(host: ProviderHost, uid: string): void {
+  #askFor(host: ProviderHost<Service>, uid: string): void {
     this.#grants.drop(uid);
     this.#enqueue(host, uid);
   }
 
-  #enqueue(host: ProviderHost, uid: string): void {
+  #enqueue(host: ProviderHost<Service>, uid: string): void {
     const owner = this.#owners.get(uid);
     if (owner !== undefined) host.enqueue(`${owner.namespace}/${owner.name}`);
   }

@@ -65,7 +65,7 @@ beforeEach(() => {
 const catchUp = () =>
   watch.catchUp(
     {
-      services: present,
+      objects: present,
       recordEvent: ({ uid }, _type, reason, message) => events.push(`${uid} ${reason}: ${message}`),
     },
     signal,

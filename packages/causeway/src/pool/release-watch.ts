@@ -1,11 +1,10 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { Refusal } from '../ipam/refusal.ts';
-import type { Store } from '@causeway/kubernetes/cache/store';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
-import type { ProviderHost } from '../services/provider.ts';
+import type { ObjectView, ProviderHost } from '../services/provider.ts';
 import { announcers } from './announcer.ts';
 import type { Announced, PendingRelease, PendingReleases } from './pending-releases.ts';
 import type { PoolLedger } from './pool-ledger.ts';
@@ -29,9 +28,9 @@ const departing: MetricDefinition<never> = {
 
 export const releaseMetricDefinitions = [departing];
 
-type Services = Pick<Store<Service>, 'get'>;
+type Services = Pick<ObjectView<Service>, 'get'>;
 interface Host {
-  readonly services: Services;
+  readonly objects: Services;
   readonly recordEvent: ProviderHost['recordEvent'];
 }
 
@@ -94,7 +93,7 @@ export class ReleaseWatch {
     const announced = new Map<string, number>();
     for (const departure of await departures.list(signal)) {
       try {
-        if (await this.#release(departure, host.services, signal)) continue;
+        if (await this.#release(departure, host.objects, signal)) continue;
         const since = this.#announced.get(departure.uid) ?? clock.monotonic();
         announced.set(departure.uid, since);
         if (clock.monotonic() - since >= stuckMs) this.#recordStuck(departure, host);
@@ -114,10 +113,10 @@ export class ReleaseWatch {
   }
 
   /** An operator may know that the announcer is dead. The controller can't know that. */
-  #recordStuck({ uid, announced }: PendingRelease, { services, recordEvent }: Host): void {
+  #recordStuck({ uid, announced }: PendingRelease, { objects, recordEvent }: Host): void {
     if (announced === undefined || this.#recorded.has(uid)) return;
     const { namespace, name, by } = announced;
-    if (services.get(`${namespace}/${name}`)?.metadata?.uid === uid) return;
+    if (objects.get(`${namespace}/${name}`)?.metadata?.uid === uid) return;
     this.#recorded.add(uid);
     const { title } = announcers[by];
     const message =

@@ -5,6 +5,7 @@ import { quoted } from '@causeway/base/text/text-limit';
 import { parsePoolLabels } from '../ipam/pool-labels.ts';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { sharingKeyAnnotation } from '../services/annotations.ts';
+import { frontendFromService } from '../services/frontend-from-service.ts';
 import { readLoadBalancerSpec } from '../services/load-balancer-spec.ts';
 import { announcerAnnotation, poolLabelsAnnotation, poolNameAnnotation } from './annotations.ts';
 import { announcerNames, announcers, isAnnouncerName, type AnnouncerName } from './announcer.ts';
@@ -31,7 +32,7 @@ export function readPoolServiceSpec(
   service: Service,
   holding: Holding | undefined,
 ): PoolServiceSpecReading {
-  const reading = readLoadBalancerSpec(service, [4, 6]);
+  const reading = readLoadBalancerSpec(frontendFromService(service), [4, 6]);
   if (reading.kind === 'refused') return reading;
   const { families, requested, ports } = reading.needs;
   const annotations = service.metadata?.annotations ?? {};

@@ -1,6 +1,6 @@
 import type { Address } from '@causeway/base/address/address';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
-import type { Node, Service } from '@causeway/kubernetes/objects/core-objects';
+import type { Node } from '@causeway/kubernetes/objects/core-objects';
 import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import { withSlimMetadata } from '@causeway/kubernetes/cache/projection';
 import { Reflector } from '@causeway/kubernetes/cache/reflector';
@@ -97,8 +97,8 @@ export class ClusterView {
     return eligibleAddresses(this.#nodes.values());
   }
 
-  async whenSynced(services: Store<Service>, signal: AbortSignal): Promise<void> {
-    await whenSynced([services, this.#slices, this.#nodes], signal);
+  async whenSynced(owners: { readonly synced: Promise<void> }, signal: AbortSignal): Promise<void> {
+    await whenSynced([owners, this.#slices, this.#nodes], signal);
     await this.#policies?.whenSynced(signal);
   }
 

@@ -1,7 +1,17 @@
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import type { Lease } from '@causeway/kubernetes/objects/workload-objects';
+import { frontendFromService } from './frontend-from-service.ts';
+import type { FrontendSpec } from './frontend-spec.ts';
 import { cleanupFinalizer } from './plan.ts';
 import { recordAnnotation } from './record.ts';
+
+/** The decision of a provider for an owner that another controller served before. */
+export type HandBackDecision =
+  /** The provider does not serve the owner. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'keep'; readonly because: string }
+  /** `annotations` are the marks of the provider, which are removed. */
+  | { readonly kind: 'hand-back'; readonly annotations: readonly string[] };
 
 /** The change that returns a Service, with its address, to the controller that served it before. */
 export type HandBack =
@@ -9,6 +19,15 @@ export type HandBack =
   | { readonly kind: 'none' }
   | { readonly kind: 'keep'; readonly because: string }
   | { readonly kind: 'patch'; readonly patch: object };
+
+export function handBack(
+  service: Service,
+  decide: (frontend: FrontendSpec) => HandBackDecision,
+): HandBack {
+  const decision = decide(frontendFromService(service));
+  if (decision.kind !== 'hand-back') return decision;
+  return withoutOurMarks(service, decision.annotations);
+}
 
 /**
  * Removes Causeway's record, its finalizer and these annotations from a Service. A finalizer that no

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parsePort } from '@causeway/base/address/port';
-import type { Service, ServiceSpec } from '@causeway/kubernetes/objects/core-objects';
+import type { ServiceSpec } from '@causeway/kubernetes/objects/core-objects';
 import {
   legacyPortAnnotation,
   portAnnotations,
@@ -11,12 +11,14 @@ import {
 import { addressAnnotation, sharingKeyAnnotation } from './annotations.ts';
 import type { L4Port } from './l4-port.ts';
 import { readLoadBalancerSpec } from './load-balancer-spec.ts';
+import type { FrontendSpec } from './frontend-spec.ts';
+import { frontendFromService } from './frontend-from-service.ts';
 
-function makeService(spec: ServiceSpec, annotations: Record<string, string> = {}): Service {
-  return {
+function makeService(spec: ServiceSpec, annotations: Record<string, string> = {}): FrontendSpec {
+  return frontendFromService({
     metadata: { namespace: 'shop', name: 'web', annotations },
     spec: { type: 'LoadBalancer', ports: [{ port: 80 }], ...spec },
-  };
+  });
 }
 
 describe('readLoadBalancerSpec', () => {
@@ -68,7 +70,7 @@ describe('readLoadBalancerSpec', () => {
     });
   });
 
-  test.each<[string, Service, string]>([
+  test.each<[string, FrontendSpec, string]>([
     [
       'a family in which no gateway has an address',
       makeService({ ipFamilies: ['IPv6'] }),

@@ -7,12 +7,13 @@ import {
 } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { quoted } from '@causeway/base/text/text-limit';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { budgetExcess } from '@causeway/kubernetes/objects/service-budget';
+import { budgetedFrontend } from './budgeted-frontend.ts';
 import { addressAnnotation, sharingKeyAnnotation } from './annotations.ts';
+import type { FrontendSpec } from './frontend-spec.ts';
 import type { L4Port } from './l4-port.ts';
 
-/** The parsed load balancer requirements of a Service. */
+/** The parsed load balancer requirements of a frontend. */
 export interface LoadBalancerSpec {
   readonly families: readonly Family[];
   readonly ports: readonly L4Port[];
@@ -25,27 +26,27 @@ export type LoadBalancerSpecReading =
   | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string };
 
 /**
- * Reads the load balancer spec of a Service. `served` lists the families in which the port manager has
+ * Reads the load balancer spec of a frontend. `served` lists the families in which the port manager has
  * addresses.
  */
 export function readLoadBalancerSpec(
-  service: Service,
+  frontend: FrontendSpec,
   served: readonly Family[],
 ): LoadBalancerSpecReading {
-  const excess = budgetExcess(service);
+  const excess = budgetExcess(budgetedFrontend(frontend));
   if (excess !== undefined) return { kind: 'refused', ...excess };
-  const families = familiesOf(service).filter((family) => served.includes(family));
+  const families = frontend.families.filter((family) => served.includes(family));
   if (families.length === 0) {
-    const asked = familiesOf(service).map((family) => `IPv${family}`);
+    const asked = frontend.families.map((family) => `IPv${family}`);
     return refused(
       'NoSuchFamily',
       `The Service requests ${asked.join(' and ')}, and the gateways have addresses of ${served.map((family) => `IPv${family}`).join(' and ')} only.`,
     );
   }
-  const ports = portsAskedFor(service);
+  const ports = portsAskedFor(frontend);
   if (ports.length === 0)
     return refused('NoPorts', 'The Service has no ports, so there is nothing to serve.');
-  const requested = readRequested(service);
+  const requested = readRequested(frontend);
   if ('reason' in requested) return { kind: 'refused', ...requested };
   for (const [family, address] of requested) {
     if (!families.includes(family)) {
@@ -55,30 +56,21 @@ export function readLoadBalancerSpec(
       );
     }
   }
-  const sharingGroup = sharingGroupOf(service);
+  const sharingGroup = sharingGroupOf(frontend);
   return { kind: 'needs', needs: { families, ports, sharingGroup, requested } };
 }
 
-export function portsAskedFor(service: Service): readonly L4Port[] {
-  return (service.spec?.ports ?? []).map(
-    ({ protocol = 'TCP', port }): L4Port => ({ protocol, port: parsePort(port) }),
-  );
+export function portsAskedFor(frontend: FrontendSpec): readonly L4Port[] {
+  return frontend.ports.map(({ protocol, port }): L4Port => ({ protocol, port: parsePort(port) }));
 }
 
 /**
  * Services of one namespace share addresses. Services of different namespaces share an address only if they
  * name the same key.
  */
-export function sharingGroupOf(service: Service): string {
-  const key = service.metadata?.annotations?.[sharingKeyAnnotation];
-  return key === undefined || key === ''
-    ? `namespace:${service.metadata?.namespace}`
-    : `key:${key}`;
-}
-
-function familiesOf(service: Service): readonly Family[] {
-  const families = service.spec?.ipFamilies ?? ['IPv4'];
-  return families.map((family) => (family === 'IPv6' ? 6 : 4));
+export function sharingGroupOf(frontend: FrontendSpec): string {
+  const key = frontend.annotations[sharingKeyAnnotation];
+  return key === undefined || key === '' ? `namespace:${frontend.owner.namespace}` : `key:${key}`;
 }
 
 /**
@@ -86,10 +78,10 @@ function familiesOf(service: Service): readonly Family[] {
  * error.
  */
 function readRequested(
-  service: Service,
+  frontend: FrontendSpec,
 ): Map<Family, Address> | { readonly reason: EventReason; readonly message: string } {
-  const annotation = service.metadata?.annotations?.[addressAnnotation];
-  const field = service.spec?.loadBalancerIP;
+  const annotation = frontend.annotations[addressAnnotation];
+  const field = frontend.requestedAddress;
   const text = annotation ?? field ?? '';
   const requested = new Map<Family, Address>();
   for (const part of text.split(',').map((item) => item.trim())) {

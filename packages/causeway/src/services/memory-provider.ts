@@ -1,5 +1,4 @@
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
-import { keyOf } from '@causeway/kubernetes/objects/object';
+import { ownerKey, type FrontendSpec } from './frontend-spec.ts';
 import type {
   Claim,
   DeleteOutcome,
@@ -40,19 +39,18 @@ export class MemoryProvider implements LoadBalancerProvider {
     this.#call = options.call ?? ((_label, effect) => Promise.resolve().then(effect));
   }
 
-  claims(service: Service): Claim {
-    if (service.spec?.type !== 'LoadBalancer') return 'no';
-    const { loadBalancerClass } = service.spec;
-    if (loadBalancerClass === undefined) return 'if-default';
-    return loadBalancerClass === `causeway.dev/${this.name}` ? 'yes' : 'no';
+  claims({ exposure, className }: FrontendSpec): Claim {
+    if (exposure !== 'external') return 'no';
+    if (className === undefined) return 'if-default';
+    return className === `causeway.dev/${this.name}` ? 'yes' : 'no';
   }
 
   statusWriter(): 'controller' {
     return 'controller';
   }
 
-  loadBalancerName(service: Service): string {
-    return keyOf(service);
+  loadBalancerName({ owner }: FrontendSpec): string {
+    return ownerKey(owner);
   }
 
   get(owner: Owner): readonly Ingress[] | undefined {
@@ -64,12 +62,11 @@ export class MemoryProvider implements LoadBalancerProvider {
   }
 
   ownersNamed(key: string): readonly Owner[] {
-    return [...this.owners()].filter(({ namespace, name }) => `${namespace}/${name}` === key);
+    return [...this.owners()].filter((owner) => ownerKey(owner) === key);
   }
 
-  ensure(service: Service): Promise<EnsureOutcome> {
-    const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
-    const ports = service.spec?.ports ?? [];
+  ensure({ owner, ports }: FrontendSpec): Promise<EnsureOutcome> {
+    const { namespace, name, uid } = owner;
     if (ports.some(({ port }) => port === 13)) {
       return Promise.resolve({
         kind: 'refused',
@@ -87,8 +84,8 @@ export class MemoryProvider implements LoadBalancerProvider {
     });
   }
 
-  update(service: Service): Promise<EnsureOutcome> {
-    return this.ensure(service);
+  update(frontend: FrontendSpec): Promise<EnsureOutcome> {
+    return this.ensure(frontend);
   }
 
   ensureDeleted(owner: Owner): Promise<DeleteOutcome> {

@@ -1,4 +1,3 @@
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { SmallSets } from '@causeway/base/work/small-sets';
 import type { Owner } from './provider.ts';
 
@@ -7,8 +6,7 @@ export class OwnerIndex {
   readonly #byUid = new Map<string, Owner>();
   readonly #byName = new SmallSets<string, Owner>();
 
-  add(service: Service): Owner {
-    const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
+  add({ namespace, name, uid }: Owner): Owner {
     const known = this.#byUid.get(uid);
     if (known !== undefined) return known;
     const owner = { namespace, name, uid };

@@ -3,9 +3,10 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { MemoryProvider } from './memory-provider.ts';
 import { planService, wantedFinalizers, type Providers } from './plan.ts';
 import { formatRecord, readRecord, recordAnnotation } from './record.ts';
+import { providerForServices } from './service-provider.ts';
 
-const gateway = new MemoryProvider({ name: 'gateway' });
-const octavia = new MemoryProvider({ name: 'octavia' });
+const gateway = providerForServices(new MemoryProvider({ name: 'gateway' }));
+const octavia = providerForServices(new MemoryProvider({ name: 'octavia' }));
 const providers: Providers = { all: [gateway, octavia], defaultName: 'gateway' };
 const noDefault: Providers = { ...providers, defaultName: undefined };
 

@@ -1,7 +1,8 @@
 import type { EventReason } from '@causeway/kubernetes/events/event-definition';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
-import { ingressAddress, type LoadBalancerProvider } from './provider.ts';
+import { ingressAddress } from './provider.ts';
 import { readRecord, type ServiceRecord } from './record.ts';
+import type { ServiceProvider } from './service-provider.ts';
 
 /** The finalizer of the Kubernetes service controller. Its tests and tools recognize it. */
 export const cleanupFinalizer = 'service.kubernetes.io/load-balancer-cleanup';
@@ -19,18 +20,18 @@ export type Plan =
   | { readonly kind: 'hold'; readonly reason: EventReason; readonly message: string }
   | {
       readonly kind: 'serve';
-      readonly provider: LoadBalancerProvider;
+      readonly provider: ServiceProvider;
       readonly record: ServiceRecord | undefined;
     }
   | {
       readonly kind: 'release';
-      readonly provider: LoadBalancerProvider;
+      readonly provider: ServiceProvider;
       readonly record: ServiceRecord;
       readonly because: 'deleted' | 'no longer wanted';
     };
 
 export interface Providers {
-  readonly all: readonly LoadBalancerProvider[];
+  readonly all: readonly ServiceProvider[];
   /** The provider for Services without a class; undefined ignores these Services. */
   readonly defaultName: string | undefined;
 }
@@ -72,7 +73,7 @@ export function planService(service: Service, providers: Providers): Plan {
 
 function planRecorded(
   record: ServiceRecord,
-  claimant: LoadBalancerProvider | undefined,
+  claimant: ServiceProvider | undefined,
   isDeleted: boolean,
   providers: Providers,
 ): Plan {
@@ -96,10 +97,7 @@ function planRecorded(
  * The provider that serves the Service: the provider that claims it, else the default provider if it accepts
  * the Service.
  */
-export function claimantOf(
-  service: Service,
-  providers: Providers,
-): LoadBalancerProvider | undefined {
+export function claimantOf(service: Service, providers: Providers): ServiceProvider | undefined {
   const claims = providers.all.map((provider) => ({ provider, claim: provider.claims(service) }));
   const certain = claims.find(({ claim }) => claim === 'yes');
   if (certain !== undefined) return certain.provider;
@@ -122,7 +120,7 @@ export function foreignAddresses(service: Service, ours: readonly string[]): str
 }
 
 /** The finalizers that keep a Service until its provider has released it. */
-export function wantedFinalizers(service: Service, provider: LoadBalancerProvider): string[] {
+export function wantedFinalizers(service: Service, provider: ServiceProvider): string[] {
   const isLoadBalancer = service.spec?.type === 'LoadBalancer';
   return [
     ...(isLoadBalancer ? [cleanupFinalizer] : []),

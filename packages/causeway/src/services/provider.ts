@@ -1,7 +1,7 @@
 import type { EventReason } from '@causeway/kubernetes/events/event-definition';
-import type { Service, ServiceSpec } from '@causeway/kubernetes/objects/core-objects';
-import type { Store } from '@causeway/kubernetes/cache/store';
+import type { ServiceSpec } from '@causeway/kubernetes/objects/core-objects';
 import type { Log } from '@causeway/base/observability/log';
+import type { FrontendSpec } from './frontend-spec.ts';
 
 /** The owner of a load balancer. The UID distinguishes a Service from a later one with the same name. */
 export interface Owner {
@@ -24,7 +24,7 @@ export function ingressAddress(entry: Ingress): string {
 }
 
 /**
- * Whether a provider claims a Service: by class or annotation (`yes`), only as the default provider
+ * Whether a provider claims an owner: by class or annotation (`yes`), only as the default provider
  * (`if-default`), or not at all (`no`).
  */
 export type Claim = 'yes' | 'if-default' | 'no';
@@ -90,33 +90,48 @@ export interface ProviderContext {
   recordEvent(type: 'Normal' | 'Warning', reason: EventReason, message: string): void;
 }
 
+/** Read-only view of the objects that can own a load balancer, by `namespace/name`. */
+export interface ObjectView<Subject> {
+  /** Resolves when the view shows the state of the API server. */
+  readonly synced: Promise<void>;
+  get(key: string): Subject | undefined;
+  values(): Iterable<Subject>;
+  /** Calls the handler for each object and each later change. Returns a function that removes the handler. */
+  onChange(handler: (change: { readonly key: string }) => void): () => void;
+}
+
 /** The controller's interface for a running provider. */
-export interface ProviderHost {
-  /** All Services, with and without a provider. */
-  readonly services: Store<Service>;
-  /** The name of the provider that serves this Service, by its class or by default. */
-  claimedBy(service: Service): string | undefined;
-  /** Queues a Service (`namespace/name`) for reconciliation. */
+export interface ProviderHost<Subject = FrontendSpec> {
+  /** All objects that can own a load balancer, with and without a provider. */
+  readonly objects: ObjectView<Subject>;
+  /** The name of the provider that serves this owner, by its class or by default. */
+  providerOf(owner: Owner): string | undefined;
+  /** Queues an owner (`namespace/name`) for reconciliation. */
   enqueue(key: string): void;
-  /** Records an Event on a Service that may be deleted. */
+  /** Records an Event on an owner that may be deleted. */
   recordEvent(owner: Owner, type: 'Normal' | 'Warning', reason: EventReason, message: string): void;
+  /** Removes a finalizer from an owner. Does nothing for an owner that no longer exists. */
+  removeFinalizer(owner: Owner, finalizer: string, signal: AbortSignal): Promise<void>;
 }
 
 /**
  * Load balancers on one kind of infrastructure, modeled on the cloud-provider contract of Kubernetes. Each
  * call can be repeated, can come late, and can follow a crash in the middle of the same call; it then
- * completes the work. Calls for different Services run concurrently, calls for one Service never do.
+ * completes the work. Calls for different owners run concurrently, calls for one owner never do.
+ *
+ * `Subject` is the description of a load balancer: a FrontendSpec, whatever object owns the load balancer. The
+ * pool provider takes the Service itself, because its announcers act on Services.
  */
-export interface LoadBalancerProvider {
+export interface LoadBalancerProvider<Subject = FrontendSpec> {
   /** One word, such as `gateway`. Recorded on the Services that the provider serves. */
   readonly name: string;
   /** An additional finalizer, beside the finalizer of the Kubernetes service controller. */
-  readonly finalizer?: string;
-  claims(service: Service): Claim;
+  readonly finalizer?: string | undefined;
+  claims(subject: Subject): Claim;
   /** The writer of `status.loadBalancer`: this controller, or the component that announces the address. */
-  statusWriter(service: Service): 'controller' | 'announcer';
+  statusWriter(subject: Subject): 'controller' | 'announcer';
   /** The name of the load balancer outside of the cluster. */
-  loadBalancerName(service: Service): string;
+  loadBalancerName(subject: Subject): string;
   /** The addresses of this owner, from the provider's own store and without an outside call. */
   get(owner: Owner): readonly Ingress[] | undefined;
   /**
@@ -126,16 +141,16 @@ export interface LoadBalancerProvider {
   owners(): Iterable<Owner>;
   /** The owners with this `namespace/name`: more than one after a Service was recreated. */
   ownersNamed(key: string): readonly Owner[];
-  /** Makes the load balancer match the Service. Creates it if necessary. */
-  ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome>;
-  /** Called for an unchanged Service when its nodes or endpoints may have changed. */
-  update(service: Service, context: ProviderContext): Promise<EnsureOutcome>;
+  /** Makes the load balancer match its description. Creates it if necessary. */
+  ensure(subject: Subject, context: ProviderContext): Promise<EnsureOutcome>;
+  /** Called for an unchanged description when its nodes or endpoints may have changed. */
+  update(subject: Subject, context: ProviderContext): Promise<EnsureOutcome>;
   /**
    * Removes everything that the provider holds for the owner. Objects that are already gone are not an error.
    */
   ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome>;
   /** Runs watches, pollers and pushes to agents until the signal fires. */
-  run(host: ProviderHost, signal: AbortSignal): Promise<void>;
+  run(host: ProviderHost<Subject>, signal: AbortSignal): Promise<void>;
   /** Resolves when the provider has read enough to decide. The controller writes nothing before. */
   readonly synced: Promise<void>;
   /** Undefined if ready, else the reason. */

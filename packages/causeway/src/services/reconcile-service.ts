@@ -14,13 +14,12 @@ import {
   type Outcome,
   type ReconcileContext,
 } from '@causeway/base/work/controller';
+import { ownerOf } from './frontend-from-service.ts';
 import { planService, type Plan, type Providers } from './plan.ts';
 import {
   ingressAddress,
   type EnsureOutcome,
   type Ingress,
-  type LoadBalancerProvider,
-  type Owner,
   type ProviderContext,
 } from './provider.ts';
 import { formatRecord, recordAnnotation, type ServiceRecord } from './record.ts';
@@ -31,6 +30,7 @@ import {
   saysServed,
   type ConditionText,
 } from './service-status.ts';
+import type { ServiceProvider } from './service-provider.ts';
 import { OutdatedService, ServiceWriter } from './service-writer.ts';
 
 /** Records an Event on a Service. */
@@ -210,7 +210,7 @@ export class ServiceReconciler {
 
   async #ensure(
     writer: ServiceWriter,
-    provider: LoadBalancerProvider,
+    provider: ServiceProvider,
     context: ProviderContext,
   ): Promise<EnsureOutcome> {
     const key = keyOf(writer.current);
@@ -266,7 +266,7 @@ export class ServiceReconciler {
 
 async function writeOutcome(
   writer: ServiceWriter,
-  provider: LoadBalancerProvider,
+  provider: ServiceProvider,
   record: ServiceRecord,
   outcome: EnsureOutcome,
   context: ProviderContext,
@@ -305,7 +305,7 @@ async function writeOutcome(
  */
 async function publish(
   writer: ServiceWriter,
-  provider: LoadBalancerProvider,
+  provider: ServiceProvider,
   record: ServiceRecord,
   ingress: readonly Ingress[] | undefined,
   condition: ConditionText,
@@ -357,11 +357,6 @@ async function reportFailure(
       'could not write the failure to the status',
     );
   }
-}
-
-function ownerOf(service: Service): Owner {
-  const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
-  return { namespace, name, uid };
 }
 
 /** A digest of the user's input: the spec and the annotations, without Causeway's own record. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { textLimits } from '@causeway/base/text/text-limit';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import type { FrontendSpec } from './frontend-spec.ts';
 import type { Ingress } from './provider.ts';
 
 /** The annotation that records which parts of a Service belong to Causeway. */
@@ -41,8 +42,16 @@ export type RecordReading =
    */
   | { readonly kind: 'unreadable'; readonly problem: string };
 
-export function readRecord(service: Service): RecordReading {
-  const text = service.metadata?.annotations?.[recordAnnotation];
+export function readRecord({ metadata }: Service): RecordReading {
+  return parseRecord(metadata?.annotations?.[recordAnnotation], metadata?.uid);
+}
+
+/** The record of the owner of a frontend. */
+export function recordOf({ owner, annotations }: FrontendSpec): RecordReading {
+  return parseRecord(annotations[recordAnnotation], owner.uid);
+}
+
+function parseRecord(text: string | undefined, ownUid: string | undefined): RecordReading {
   if (text === undefined) return { kind: 'none' };
   if (text.length > textLimits.record)
     return { kind: 'unreadable', problem: 'the text is too long' };
@@ -63,7 +72,7 @@ export function readRecord(service: Service): RecordReading {
     };
   }
   const { uid, provider, ingress } = parsed.data;
-  if (uid !== service.metadata?.uid) return { kind: 'none' };
+  if (uid !== ownUid) return { kind: 'none' };
   return { kind: 'record', record: { uid, provider, ingress } };
 }
 

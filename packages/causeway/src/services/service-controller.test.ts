@@ -15,6 +15,8 @@ import { MemoryProvider } from './memory-provider.ts';
 import { cleanupFinalizer } from './plan.ts';
 import type { EnsureOutcome } from './provider.ts';
 import { recordAnnotation } from './record.ts';
+import type { FrontendSpec } from './frontend-spec.ts';
+import { providerForServices } from './service-provider.ts';
 import { ServiceController } from './service-controller.ts';
 import { readyCondition } from './service-status.ts';
 
@@ -54,7 +56,7 @@ function startController(...providers: MemoryProvider[]): void {
   stop = new AbortController();
   const controller = new ServiceController({
     client,
-    providers: { all: providers, defaultName: 'gateway' },
+    providers: { all: providers.map(providerForServices), defaultName: 'gateway' },
     recordEvent: (_service, type, reason, message) => events.push(`${type} ${reason}: ${message}`),
     workers: 4,
     clock: clockWithoutRetries,
@@ -229,7 +231,7 @@ test('does not treat a concurrent change of the Service as a failure', async () 
   class ChangedDuringEnsure extends MemoryProvider {
     isChanged = false;
 
-    override async ensure(service: Service): Promise<EnsureOutcome> {
+    override async ensure(frontend: FrontendSpec): Promise<EnsureOutcome> {
       if (!this.isChanged) {
         this.isChanged = true;
         const labels = { changed: 'concurrently' };
@@ -239,7 +241,7 @@ test('does not treat a concurrent change of the Service as a failure', async () 
           { metadata: { labels } },
         );
       }
-      return super.ensure(service);
+      return super.ensure(frontend);
     }
   }
   startController(new ChangedDuringEnsure({ name: 'gateway' }));

@@ -4,6 +4,7 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { OwnWrites } from '@causeway/kubernetes/cache/own-writes';
 import { withSlimMetadata } from '@causeway/kubernetes/cache/projection';
 import { Reflector } from '@causeway/kubernetes/cache/reflector';
+import { removeFinalizer } from '@causeway/kubernetes/objects/finalizers';
 import { services } from '@causeway/kubernetes/objects/resources';
 import { Store, whenSynced, type Change } from '@causeway/kubernetes/cache/store';
 import type { BackoffPolicy } from '@causeway/base/time/backoff';
@@ -15,7 +16,8 @@ import { systemRandom, type Random } from '@causeway/base/simulation/random';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
 import { WorkQueue } from '@causeway/base/work/work-queue';
 import { claimantOf, type Providers } from './plan.ts';
-import type { ProviderHost } from './provider.ts';
+import { ownerKey } from './frontend-spec.ts';
+import type { Owner, ProviderHost } from './provider.ts';
 import { ServiceReconciler, type RecordEvent } from './reconcile-service.ts';
 
 export interface ServiceControllerOptions {
@@ -89,13 +91,7 @@ export class ServiceController {
       if (this.#failing.has(change.key) && isAboutConditions(change)) return;
       enqueue(change.key);
     });
-    const claimedBy = (service: Service) => claimantOf(service, this.#options.providers)?.name;
-    const host: ProviderHost = {
-      services: this.#store,
-      enqueue,
-      claimedBy,
-      recordEvent: (metadata, ...what) => this.#options.recordEvent({ metadata }, ...what),
-    };
+    const host = this.#host(enqueue);
     const providerLoops = this.#options.providers.all.map((provider): [string, Loop] => [
       `provider ${provider.name}`,
       (inner) => provider.run(host, inner),
@@ -113,6 +109,28 @@ export class ServiceController {
     } finally {
       stopListening();
     }
+  }
+
+  #host(enqueue: (key: string) => void): ProviderHost<Service> {
+    const { client, providers, recordEvent } = this.#options;
+    const find = (owner: Owner) => {
+      const service = this.#store.get(ownerKey(owner));
+      return service?.metadata?.uid === owner.uid ? service : undefined;
+    };
+    return {
+      objects: this.#store,
+      enqueue,
+      providerOf: (owner) => {
+        const service = find(owner);
+        return service === undefined ? undefined : claimantOf(service, providers)?.name;
+      },
+      recordEvent: (metadata, ...what) => recordEvent({ metadata }, ...what),
+      removeFinalizer: async (owner, finalizer, signal) => {
+        const service = find(owner);
+        if (service === undefined) return;
+        await removeFinalizer(client, services, service, finalizer, { signal });
+      },
+    };
   }
 
   async #reconcile(key: string, context: ReconcileContext): Promise<Outcome> {

@@ -8,7 +8,8 @@ import { withSlimMetadata } from '@causeway/kubernetes/cache/projection';
 import { services } from '@causeway/kubernetes/objects/resources';
 import type { Clock } from '@causeway/base/time/clock';
 import { cleanupFinalizer, wantedFinalizers } from './plan.ts';
-import type { Annotations, LoadBalancerProvider, SpecChange } from './provider.ts';
+import type { Annotations, SpecChange } from './provider.ts';
+import type { ServiceProvider } from './service-provider.ts';
 import { formatRecord, recordAnnotation, type ServiceRecord } from './record.ts';
 import { statusChange, type ConditionText, type PresentIngress } from './service-status.ts';
 
@@ -54,7 +55,7 @@ export class ServiceWriter {
     return this.#current;
   }
 
-  async writeRecord(provider: LoadBalancerProvider, record: ServiceRecord): Promise<void> {
+  async writeRecord(provider: ServiceProvider, record: ServiceRecord): Promise<void> {
     const present = this.#current.metadata?.finalizers ?? [];
     const missing = wantedFinalizers(this.#current, provider).filter(
       (name) => !present.includes(name),
@@ -65,7 +66,7 @@ export class ServiceWriter {
     );
   }
 
-  async removeRecord(provider: LoadBalancerProvider): Promise<void> {
+  async removeRecord(provider: ServiceProvider): Promise<void> {
     const ours = new Set([cleanupFinalizer, provider.finalizer]);
     const present = this.#current.metadata?.finalizers ?? [];
     const remaining = present.filter((name) => !ours.has(name));

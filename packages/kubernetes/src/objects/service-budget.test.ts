@@ -3,7 +3,7 @@ import { textLimits } from '@causeway/base/text/text-limit';
 import type { Service } from './core-objects.ts';
 import { largeService } from './large-service.testing.ts';
 import type { EndpointSlice } from './network-objects.ts';
-import { budgetExcess, serviceBudget } from './service-budget.ts';
+import { budgetedService, budgetExcess, serviceBudget } from './service-budget.ts';
 
 const { ports, sourceRanges, portsTimesRanges, externalIps } = serviceBudget;
 
@@ -30,7 +30,7 @@ test.each<[string, Service, readonly EndpointSlice[]]>([
     [],
   ],
 ])('a Service as large as the budget allows fits: %s', (_, service, slices) => {
-  expect(budgetExcess(service, slices)).toBeUndefined();
+  expect(budgetExcess(budgetedService(service), slices)).toBeUndefined();
 });
 
 test.each<[string, Service, readonly EndpointSlice[], string]>([
@@ -65,7 +65,7 @@ test.each<[string, Service, readonly EndpointSlice[], string]>([
   ],
   ['an address', { spec: { loadBalancerIP: '1'.repeat(90_000) } }, [], 'has 90000 characters'],
 ])('a larger one is rejected, with a remedy: %s', (_, service, slices, expected) => {
-  const excess = budgetExcess(service, slices);
+  const excess = budgetExcess(budgetedService(service), slices);
   expect(excess?.reason).toBe('OverBudget');
   expect(excess?.message).toContain(expected);
   expect(excess?.message).toMatch(/\b(?:Split|Join|Shorten|Write)\b/);

@@ -48,44 +48,63 @@ const records = new Set([
   'idling.alpha.openshift.io/unidle-targets',
 ]);
 
+/** The parts of a Service that count. */
+export interface Budgeted {
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly requestedAddress: string | undefined;
+  readonly sourceRanges: readonly string[];
+  readonly ports: readonly { readonly nodePort?: number | undefined }[];
+  readonly externalIps: readonly string[];
+  readonly clusterAddresses: readonly string[];
+  /** Addresses in the status. */
+  readonly published: readonly string[];
+}
+
+export function budgetedService({ metadata, spec, status }: Service): Budgeted {
+  return {
+    annotations: metadata?.annotations ?? {},
+    requestedAddress: spec?.loadBalancerIP,
+    sourceRanges: spec?.loadBalancerSourceRanges ?? [],
+    ports: spec?.ports ?? [],
+    externalIps: spec?.externalIPs ?? [],
+    clusterAddresses: spec?.clusterIPs ?? [spec?.clusterIP ?? ''],
+    published: (status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => ip),
+  };
+}
+
 /**
  * The reason why the Service and its endpoints exceed the budget; undefined if they fit. Only counts and
  * parses nothing, so the cost is low for a Service of any size.
  */
 export function budgetExcess(
-  service: Service,
+  service: Budgeted,
   slices: readonly EndpointSlice[] = [],
 ): BudgetExcess | undefined {
   const problem = textProblem(service) ?? sizeProblem(service, slices);
   return problem === undefined ? undefined : { reason: 'OverBudget', message: problem };
 }
 
-function textProblem({ metadata, spec }: Service): string | undefined {
-  for (const [name, value] of Object.entries(metadata?.annotations ?? {})) {
+function textProblem({ annotations, requestedAddress = '', sourceRanges }: Budgeted) {
+  for (const [name, value] of Object.entries(annotations)) {
     if (!readPrefixes.some((prefix) => name.startsWith(prefix))) continue;
     const most = records.has(name) ? textLimits.record : textLimits.value;
     if (value.length <= most) continue;
     return `The annotation ${name} has ${value.length} characters; Causeway reads up to ${most}. Shorten or remove it.`;
   }
-  const address = spec?.loadBalancerIP ?? '';
-  if (address.length > textLimits.value) {
-    return `spec.loadBalancerIP has ${address.length} characters; Causeway reads up to ${textLimits.value}. Shorten or remove it.`;
+  if (requestedAddress.length > textLimits.value) {
+    return `spec.loadBalancerIP has ${requestedAddress.length} characters; Causeway reads up to ${textLimits.value}. Shorten or remove it.`;
   }
-  const range = spec?.loadBalancerSourceRanges?.find((text) => text.length > textLimits.range);
+  const range = sourceRanges.find((text) => text.length > textLimits.range);
   if (range === undefined) return undefined;
   return `The source range ${quoted(range)} is longer than ${textLimits.range} characters. Write it without spaces.`;
 }
 
-function sizeProblem({ spec, status }: Service, slices: readonly EndpointSlice[]) {
-  const ports = spec?.ports?.length ?? 0;
-  const ranges = spec?.loadBalancerSourceRanges?.length ?? 0;
-  const externalIps = spec?.externalIPs?.length ?? 0;
-  const hasNodePort = spec?.ports?.some(({ nodePort = 0 }) => nodePort > 0) === true;
-  const written = [
-    ...(spec?.clusterIPs ?? [spec?.clusterIP ?? '']),
-    ...(spec?.externalIPs ?? []),
-    ...(status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => ip),
-  ];
+function sizeProblem(service: Budgeted, slices: readonly EndpointSlice[]) {
+  const ports = service.ports.length;
+  const ranges = service.sourceRanges.length;
+  const externalIps = service.externalIps.length;
+  const hasNodePort = service.ports.some(({ nodePort = 0 }) => nodePort > 0);
+  const written = [...service.clusterAddresses, ...service.externalIps, ...service.published];
   const addresses = written.length + (hasNodePort ? 1 : 0);
   const paths = (['IPv4', 'IPv6'] as const).map((family) => {
     const own = written.filter((text) => text.includes(':') === (family === 'IPv6')).length;

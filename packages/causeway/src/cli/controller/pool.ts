@@ -3,7 +3,7 @@ import { IpamClient } from '../../ipam/api/client.ts';
 import { readIfNamed } from '../../ipam/open-ledger.ts';
 import { makeNodeProvider, makePoolProvider } from '../../pool/make-pool-provider.ts';
 import type { PoolSettings } from '../../pool/settings.ts';
-import type { LoadBalancerProvider } from '../../services/provider.ts';
+import type { ServiceProvider } from '../../services/service-provider.ts';
 import type { ControllerSettings } from './settings.ts';
 import type { Clock } from '@causeway/base/time/clock';
 import type { ProviderSurroundings } from './providers.ts';
@@ -12,7 +12,7 @@ import type { ProviderSurroundings } from './providers.ts';
 export async function poolProvider(
   { pool, leaderElection, driftSeconds }: ControllerSettings,
   surroundings: ProviderSurroundings,
-): Promise<LoadBalancerProvider> {
+): Promise<ServiceProvider> {
   if (needsNoLedger(pool))
     return makeNodeProvider({ ...surroundings, node: pool.node, classes: pool.classes });
   return makePoolProvider({

@@ -1,5 +1,5 @@
 import type { KubeClient } from '@causeway/kubernetes/client/client';
-import type { LoadBalancerProvider } from '../../services/provider.ts';
+import { providerForServices, type ServiceProvider } from '../../services/service-provider.ts';
 import type { ControllerSettings } from './settings.ts';
 import type { LeaseGuard } from '@causeway/base/work/lease-guard';
 import type { Clock } from '@causeway/base/time/clock';
@@ -26,13 +26,15 @@ export async function makeProviders(
   surroundings: ProviderSurroundings,
   ownershipOf: OwnershipOf,
   signal: AbortSignal,
-): Promise<LoadBalancerProvider[]> {
-  const providers: LoadBalancerProvider[] = [];
+): Promise<ServiceProvider[]> {
+  const providers: ServiceProvider[] = [];
   if (settings.gateway.enabled) {
-    providers.push(await gatewayProvider(settings, surroundings, ownershipOf, signal));
+    const gateway = await gatewayProvider(settings, surroundings, ownershipOf, signal);
+    providers.push(providerForServices(gateway));
   }
   if (settings.octavia.enabled) {
-    providers.push(await octaviaProvider(settings, surroundings, ownershipOf, signal));
+    const octavia = await octaviaProvider(settings, surroundings, ownershipOf, signal);
+    providers.push(providerForServices(octavia));
   }
   if (settings.pool.enabled) providers.push(await poolProvider(settings, surroundings));
   return providers;

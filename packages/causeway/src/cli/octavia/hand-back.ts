@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import type { FrontendSpec } from '../../services/frontend-spec.ts';
 import { keyOf, nameFromKey } from '@causeway/kubernetes/objects/object';
 import { leases, services } from '@causeway/kubernetes/objects/resources';
-import { holderOf, type HandBack } from '../../services/hand-back.ts';
+import { handBack, holderOf, type HandBackDecision } from '../../services/hand-back.ts';
 import { systemClock } from '@causeway/base/time/clock';
 import { withCluster } from '../cluster/cluster-connection.ts';
 import { addQueryOptions, readConfig } from '../config/options.ts';
@@ -11,7 +11,10 @@ import { controllerCommandSettings } from '../controller/load-settings.ts';
 import { clusterFlags } from '../controller/query-options.ts';
 
 /** `hand-back`: returns Services to their previous controller. */
-export function handBackCommand(receiver: string, decide: (service: Service) => HandBack): Command {
+export function handBackCommand(
+  receiver: string,
+  decide: (frontend: FrontendSpec) => HandBackDecision,
+): Command {
   const command = new Command('hand-back')
     .description(
       `return the Services to ${receiver} with their addresses, after the controller was stopped`,
@@ -32,7 +35,7 @@ export function handBackCommand(receiver: string, decide: (service: Service) => 
         });
       }
       for await (const service of client.list(services, { signal })) {
-        const step = decide(service);
+        const step = handBack(service, decide);
         if (step.kind === 'none') continue;
         const name = keyOf(service);
         if (step.kind === 'keep') {

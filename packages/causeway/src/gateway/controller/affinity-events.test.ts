@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { frontendFromService } from '../../services/frontend-from-service.ts';
 import { AffinityEvents } from './affinity-events.ts';
 
-const service = (sessionAffinity: 'ClientIP' | 'None'): Service => ({
-  metadata: { uid: 'u1', name: 'web' },
-  spec: { type: 'LoadBalancer', sessionAffinity },
-});
+const service = (sessionAffinity: 'ClientIP' | 'None') =>
+  frontendFromService({
+    metadata: { uid: 'u1', name: 'web' },
+    spec: { type: 'LoadBalancer', sessionAffinity },
+  });
 
 test('warns once about gateways without affinity, and again after the Service requests affinity again', () => {
   const notes = new AffinityEvents(['gw1', 'gw2']);

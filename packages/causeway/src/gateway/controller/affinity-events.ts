@@ -1,4 +1,4 @@
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import type { FrontendSpec } from '../../services/frontend-spec.ts';
 
 /** Warns once for each Service with session affinity if some gateways don't support it. */
 export class AffinityEvents {
@@ -10,9 +10,8 @@ export class AffinityEvents {
     this.#gateways = gateways;
   }
 
-  about({ metadata, spec }: Service): string | undefined {
-    const uid = metadata?.uid ?? '';
-    if (this.#gateways.length === 0 || spec?.sessionAffinity !== 'ClientIP') {
+  about({ owner: { uid }, policy }: FrontendSpec): string | undefined {
+    if (this.#gateways.length === 0 || policy.affinity !== 'client') {
       this.#warned.delete(uid);
       return undefined;
     }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Family } from '@causeway/base/address/address';
 import { parsePort, parseProtocol } from '@causeway/base/address/port';
 import { textLimits } from '@causeway/base/text/text-limit';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { gatewayLayerAnnotation } from '../../services/backend-layer.ts';
+import type { FrontendSpec } from '../../services/frontend-spec.ts';
 import type { Annotations } from '../../services/provider.ts';
 import type { BackendLayer } from './backends.ts';
 import { fromLegacyPorts } from './legacy.ts';
@@ -34,8 +34,7 @@ const portsSchema = z.object({
  * The ports of the Service, by its annotations. An unreadable annotation counts as none: the Service is
  * placed again, as in a conflict.
  */
-export function readPortIds(service: Service): PortIds {
-  const annotations = service.metadata?.annotations ?? {};
+export function readPortIds({ annotations }: FrontendSpec): PortIds {
   const own = annotations[portsAnnotation];
   if (own !== undefined) return parsePortIds(own);
   const legacy = annotations[legacyPortAnnotation];
@@ -68,8 +67,8 @@ export interface WrittenPlace {
 }
 
 /** Both are unknown for Services of ch-k8s-lbaas. */
-export function readPlace(service: Service): WrittenPlace {
-  const text = service.metadata?.annotations?.[portsAnnotation];
+export function readPlace({ annotations }: FrontendSpec): WrittenPlace {
+  const text = annotations[portsAnnotation];
   const { held, sharingGroup } = (text === undefined ? undefined : parsePorts(text)) ?? {};
   return { held: held === undefined ? undefined : parseHeld(held), sharingGroup };
 }
@@ -125,7 +124,7 @@ export function layerAnnotations(ids: PortIds, layer: BackendLayer): Annotations
 }
 
 /** Whether the Service already has this annotation. */
-export function saysLayer(service: Service, layer: BackendLayer): boolean {
-  const said = service.metadata?.annotations?.[gatewayLayerAnnotation];
+export function saysLayer({ annotations }: FrontendSpec, layer: BackendLayer): boolean {
+  const said = annotations[gatewayLayerAnnotation];
   return said === (layer === 'Pod' ? layer : undefined);
 }

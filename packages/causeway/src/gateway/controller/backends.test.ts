@@ -4,6 +4,7 @@ import type { Node, Service, ServiceSpec } from '@causeway/kubernetes/objects/co
 import type { Endpoint, EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import { backendsOf, type BackendInput, type BackendLayer } from './backends.ts';
 import { eligibleAddresses, isEligibleNode } from '../../services/nodes.ts';
+import { frontendFromService } from '../../services/frontend-from-service.ts';
 
 function makeNode(name: string, host: number, extra: Partial<Node> = {}): Node {
   return {
@@ -59,7 +60,8 @@ function input(
   };
   const addresses = new Map([[4, parseAddress('192.0.2.1')]] as const);
   const routable = new Set([4] as const);
-  return { service, addresses, slices, nodes, layer, masquerade: 'needed', routable };
+  const wanted = frontendFromService(service);
+  return { spec: wanted, addresses, slices, nodes, layer, masquerade: 'needed', routable };
 }
 
 /** Each endpoint as a line such as `192.0.2.1:80 -> …`. */

@@ -10,7 +10,8 @@ import {
   type Endpoint,
   type Masquerade,
 } from '../protocol/endpoint.ts';
-import type { Service, ServicePort } from '@causeway/kubernetes/objects/core-objects';
+import { budgetedFrontend } from '../../services/budgeted-frontend.ts';
+import { ownerKey, type FrontendPort, type FrontendSpec } from '../../services/frontend-spec.ts';
 import type {
   Endpoint as SliceEndpoint,
   EndpointSlice,
@@ -22,7 +23,7 @@ import { isEligibleNode, nodeAddress, type NodeLookup } from '../../services/nod
 export type BackendLayer = 'NodePort' | 'ClusterIP' | 'Pod';
 
 export interface BackendInput {
-  readonly service: Service;
+  readonly spec: FrontendSpec;
   /** The address of each family on which the gateways serve. */
   readonly addresses: ReadonlyMap<Family, Address>;
   readonly slices: readonly EndpointSlice[];
@@ -54,7 +55,7 @@ const idledAnnotation = 'idling.alpha.openshift.io/idled-at';
 
 /** The endpoints that the gateways serve for a Service: one for each family and port. */
 export function backendsOf(input: BackendInput): Backends {
-  const excess = budgetExcess(input.service, input.slices);
+  const excess = budgetExcess(budgetedFrontend(input.spec), input.slices);
   // Closed rather than kept: the former endpoints may admit sources that the spec no longer allows.
   if (excess !== undefined) return { excess, endpoints: [], problems: [], isIncomplete: false };
   if (input.policyExcess !== undefined) {
@@ -62,15 +63,15 @@ export function backendsOf(input: BackendInput): Backends {
   }
   const endpoints: Endpoint[] = [];
   const problems: string[] = [];
-  const ranges = sourceRanges(input.service);
+  const ranges = sourceRanges(input.spec);
   for (const [family, address] of input.addresses) {
     const familyRanges = canonicalRanges(
       ranges.filter((range) => familyOf(range.address) === family),
     );
-    for (const port of input.service.spec?.ports ?? []) {
+    for (const port of input.spec.ports) {
       const target = targetOf(input, family, port);
       if (typeof target === 'string') {
-        problems.push(`${port.protocol ?? 'TCP'}/${port.port}: ${target}`);
+        problems.push(`${port.protocol}/${port.port}: ${target}`);
         continue;
       }
       // Ranges of the other family only: no client of this family may connect.
@@ -78,10 +79,10 @@ export function backendsOf(input: BackendInput): Backends {
       endpoints.push(
         makeEndpoint({
           address,
-          protocol: port.protocol ?? 'TCP',
+          protocol: port.protocol,
           port: parsePort(port.port),
-          service: `${input.service.metadata?.namespace}/${input.service.metadata?.name}`,
-          affinity: input.service.spec?.sessionAffinity === 'ClientIP' ? 'client' : 'none',
+          service: ownerKey(input.spec.owner),
+          affinity: input.spec.policy.affinity,
           masquerade: input.masquerade,
           sourceRanges: familyRanges,
           ...target,
@@ -98,7 +99,7 @@ function isUsable(input: BackendInput, { address, isPod }: ReadyEndpoint): boole
 
 function hasUnknownPods(input: BackendInput): boolean {
   return [...input.addresses.keys()].some((family) =>
-    (input.service.spec?.ports ?? []).some((port) =>
+    input.spec.ports.some((port) =>
       readyEndpoints(input, family, port).some((endpoint) => !isUsable(input, endpoint)),
     ),
   );
@@ -109,18 +110,18 @@ type Target =
   | { readonly destinations: readonly Destination[] }
   | { readonly routedTo: 'nodes' | readonly Address[] };
 
-function targetOf(input: BackendInput, family: Family, port: ServicePort): Target | string {
+function targetOf(input: BackendInput, family: Family, port: FrontendPort): Target | string {
   const ready = readyEndpoints(input, family, port);
   // Nodes wake an idle Service, on every backend layer. They hold connections as soon as no endpoint is
   // ready, so terminating pods get no new connections.
-  if (isIdle(input.service) && reallyReady(input, family, port).length === 0) {
+  if (isIdle(input.spec) && reallyReady(input, family, port).length === 0) {
     return nodesTarget(input, family, port);
   }
   switch (input.layer) {
     case 'NodePort':
       return nodesTarget(input, family, port, ready);
     case 'ClusterIP':
-      return clusterTarget(input.service, family, port);
+      return clusterTarget(input.spec, family, port);
     case 'Pod':
       return {
         destinations: ready
@@ -134,12 +135,12 @@ function targetOf(input: BackendInput, family: Family, port: ServicePort): Targe
 function nodesTarget(
   input: BackendInput,
   family: Family,
-  port: ServicePort,
+  port: FrontendPort,
   ready?: readonly ReadyEndpoint[],
 ): Target | string {
-  const isLocal = input.service.spec?.externalTrafficPolicy === 'Local';
+  const isLocal = input.spec.backends.trafficPolicy === 'Local';
   const local = isLocal && ready !== undefined ? nodesWith(input, family, ready) : undefined;
-  if (port.nodePort === undefined || port.nodePort === 0) return routedTarget(input, family, local);
+  if (port.nodePort === undefined) return routedTarget(input, family, local);
   const nodePort = parsePort(port.nodePort);
   if (local === undefined) return { nodePort };
   return { destinations: local.map((address) => at(address, nodePort)) };
@@ -178,9 +179,12 @@ function nodesWith(
   return addresses;
 }
 
-function clusterTarget(service: Service, family: Family, port: ServicePort): Target | string {
-  const addresses = service.spec?.clusterIPs ?? [service.spec?.clusterIP ?? ''];
-  for (const text of addresses) {
+function clusterTarget(
+  { backends }: FrontendSpec,
+  family: Family,
+  port: FrontendPort,
+): Target | string {
+  for (const text of backends.clusterAddresses) {
     const address = tryParseAddress(text);
     if (address !== undefined && familyOf(address) === family) {
       return { destinations: [at(address, parsePort(port.port))] };
@@ -197,7 +201,7 @@ interface ReadyEndpoint {
 }
 
 /** Ready endpoints; if there are none, terminating ones that still serve, like kube-proxy. */
-function readyEndpoints(input: BackendInput, family: Family, port: ServicePort): ReadyEndpoint[] {
+function readyEndpoints(input: BackendInput, family: Family, port: FrontendPort): ReadyEndpoint[] {
   const ready = reallyReady(input, family, port);
   if (ready.length > 0) return ready;
   return endpointsWhere(
@@ -208,8 +212,8 @@ function readyEndpoints(input: BackendInput, family: Family, port: ServicePort):
   );
 }
 
-function reallyReady(input: BackendInput, family: Family, port: ServicePort): ReadyEndpoint[] {
-  const publishAll = input.service.spec?.publishNotReadyAddresses === true;
+function reallyReady(input: BackendInput, family: Family, port: FrontendPort): ReadyEndpoint[] {
+  const publishAll = input.spec.backends.includesNotReady;
   return endpointsWhere(
     input,
     family,
@@ -221,7 +225,7 @@ function reallyReady(input: BackendInput, family: Family, port: ServicePort): Re
 function endpointsWhere(
   input: BackendInput,
   family: Family,
-  port: ServicePort,
+  port: FrontendPort,
   isWanted: (endpoint: SliceEndpoint) => boolean,
 ): ReadyEndpoint[] {
   const found = new Map<string, ReadyEndpoint>();
@@ -245,10 +249,9 @@ function endpointsWhere(
 }
 
 /** Kubernetes matches the ports of Services and endpoints by name. */
-function slicePort(slice: EndpointSlice, port: ServicePort): Port | undefined {
+function slicePort(slice: EndpointSlice, port: FrontendPort): Port | undefined {
   const match = (slice.ports ?? []).find(
-    ({ name, protocol }) =>
-      (name ?? '') === (port.name ?? '') && (protocol ?? 'TCP') === (port.protocol ?? 'TCP'),
+    ({ name, protocol }) => (name ?? '') === port.name && (protocol ?? 'TCP') === port.protocol,
   );
   // The API server accepts any number in a slice that is written by hand.
   return match?.port === undefined || match.port < 1 || match.port > 65_535
@@ -256,13 +259,13 @@ function slicePort(slice: EndpointSlice, port: ServicePort): Port | undefined {
     : parsePort(match.port);
 }
 
-export function isIdle(service: Service): boolean {
-  return service.metadata?.annotations?.[idledAnnotation] !== undefined;
+export function isIdle({ annotations }: FrontendSpec): boolean {
+  return annotations[idledAnnotation] !== undefined;
 }
 
 /** The API server has validated them. It accepts host bits, which have no effect, and leading zeros. */
-function sourceRanges(service: Service): Prefix[] {
-  return (service.spec?.loadBalancerSourceRanges ?? []).map((text) => {
+function sourceRanges({ policy }: FrontendSpec): Prefix[] {
+  return policy.sourceRanges.map((text) => {
     const { address, length } = parseInterface(withoutLeadingZeros(text.trim()));
     return prefixOf(address, length);
   });

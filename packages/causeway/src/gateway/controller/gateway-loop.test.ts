@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { discardLog } from '@causeway/base/observability/log';
 import { settled } from '@causeway/base/time/simulated-clock';
-import { Store } from '@causeway/kubernetes/cache/store';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { frontendFromService } from '../../services/frontend-from-service.ts';
+import type { FrontendSpec } from '../../services/frontend-spec.ts';
 import { OwnerIndex } from '../../services/owner-index.ts';
 import { GatewayLoop } from './gateway-loop.ts';
 import { ReasonQueue } from './reason-queue.ts';
@@ -22,7 +22,7 @@ function start() {
   const reasons = new ReasonQueue();
   const waits = new ServiceWaits();
   const owners = new OwnerIndex();
-  const store = new Store<Service>({ log: discardLog });
+  const objects: FrontendSpec[] = [];
   const note = (what: string) => () => {
     done.push(what);
   };
@@ -52,18 +52,18 @@ function start() {
     log: discardLog,
   });
   const host = {
-    services: store,
-    claimedBy: () => undefined,
-    enqueue: (key: string) => done.push(key),
-    recordEvent: () => {},
+    objects: { values: () => objects },
+    enqueue: (key: string) => {
+      done.push(key);
+    },
   };
   ended = loop.run(host, stop.signal);
-  return { reasons, waits, owners, store, done };
+  return { reasons, waits, owners, objects, done };
 }
 
 test('does the work of many reasons once, then reconciles each Service once', async () => {
   const { reasons, waits, owners, done } = start();
-  owners.add({ metadata: { namespace: 'default', name: 'a', uid: 'u1' } });
+  owners.add({ namespace: 'default', name: 'a', uid: 'u1' });
   waits.forGateways('default/a', { kind: 'network' });
   waits.forAddress('default/b');
   reasons.add({ kind: 'gateway-answered' });
@@ -77,12 +77,14 @@ test('does the work of many reasons once, then reconciles each Service once', as
 });
 
 test('after a change of nodes, reconciles the Services with local traffic only', async () => {
-  const { reasons, store, done } = start();
-  const service = (name: string, externalTrafficPolicy: 'Local' | 'Cluster') => ({
-    metadata: { namespace: 'default', name },
-    spec: { externalTrafficPolicy },
-  });
-  for (const each of [service('a', 'Local'), service('b', 'Cluster')]) store.put(each);
+  const { reasons, objects, done } = start();
+  for (const [name, externalTrafficPolicy] of [
+    ['a', 'Local'],
+    ['b', 'Cluster'],
+  ] as const) {
+    const metadata = { namespace: 'default', name };
+    objects.push(frontendFromService({ metadata, spec: { externalTrafficPolicy } }));
+  }
   reasons.add({ kind: 'nodes-changed' });
   await settled();
   expect(done).toEqual(['apply', 'nodes', 'default/a']);

@@ -1,8 +1,9 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Log } from '@causeway/base/observability/log';
 import type { ClusterView } from '../../services/cluster-view.ts';
+import { ownerKey, type FrontendSpec } from '../../services/frontend-spec.ts';
 import type { OwnerIndex } from '../../services/owner-index.ts';
-import type { ProviderHost } from '../../services/provider.ts';
+import type { ObjectView, ProviderHost } from '../../services/provider.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 import { decideWork, type Action, type Work } from './decide-work.ts';
 import type { Fencing } from './fencing.ts';
@@ -28,6 +29,11 @@ export interface GatewayLoopOptions {
   readonly log: Log;
 }
 
+/** The part of the host that the loop uses. */
+export interface GatewayLoopHost extends Pick<ProviderHost, 'enqueue'> {
+  readonly objects: Pick<ObjectView<FrontendSpec>, 'values'>;
+}
+
 /** A part of the work. Returns Services to reconcile, if any. */
 type Step = () => Iterable<string> | undefined | void;
 
@@ -43,7 +49,7 @@ export class GatewayLoop {
     this.#options = options;
   }
 
-  async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
+  async run(host: GatewayLoopHost, signal: AbortSignal): Promise<void> {
     const { reasons } = this.#options;
     while (true) {
       await reasons.next(signal);
@@ -53,7 +59,7 @@ export class GatewayLoop {
   }
 
   /** Starts the work. Returns the Services to reconcile. A failed step does not affect the others. */
-  #start(work: Work, host: ProviderHost): ReadonlySet<string> {
+  #start(work: Work, host: GatewayLoopHost): ReadonlySet<string> {
     const services = new Set(work.services);
     for (const step of this.#steps(work, host)) {
       try {
@@ -66,7 +72,7 @@ export class GatewayLoop {
     return services;
   }
 
-  #steps(work: Work, host: ProviderHost): readonly Step[] {
+  #steps(work: Work, host: GatewayLoopHost): readonly Step[] {
     const { fleet, fencing, cleaner, configMap, policies, view, waits } = this.#options;
     const on = (action: Action, step: Step) => (work.actions.has(action) ? [step] : []);
     return [
@@ -85,15 +91,13 @@ export class GatewayLoop {
   }
 
   #namesOf(owners: Iterable<string>): readonly string[] {
-    return [...owners]
-      .flatMap((uid) => this.#options.owners.get(uid) ?? [])
-      .map(({ namespace, name }) => `${namespace}/${name}`);
+    return [...owners].flatMap((uid) => this.#options.owners.get(uid) ?? []).map(ownerKey);
   }
 }
 
 /** The Services whose backends depend on the nodes' own pods. */
-function* servicesOnLocalNodes({ services }: ProviderHost): Iterable<string> {
-  for (const key of services.keys()) {
-    if (services.get(key)?.spec?.externalTrafficPolicy === 'Local') yield key;
+function* servicesOnLocalNodes({ objects }: GatewayLoopHost): Iterable<string> {
+  for (const { owner, backends } of objects.values()) {
+    if (backends.trafficPolicy === 'Local') yield ownerKey(owner);
   }
 }

@@ -1,8 +1,7 @@
 import type { Family } from '@causeway/base/address/address';
 import type { EndpointId, Masquerade } from '../protocol/endpoint.ts';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
-import { keyOf } from '@causeway/kubernetes/objects/object';
-import { readRecord } from '../../services/record.ts';
+import { ownerKey, type FrontendSpec } from '../../services/frontend-spec.ts';
+import { recordOf } from '../../services/record.ts';
 import type {
   Claim,
   DeleteOutcome,
@@ -104,20 +103,19 @@ export class GatewayProvider implements LoadBalancerProvider {
     return this.#options.view.readiness();
   }
 
-  claims(service: Service): Claim {
-    if (service.spec?.type !== 'LoadBalancer') return 'no';
-    if (service.metadata?.annotations?.[legacyManagedAnnotation] === 'false') return 'no';
-    const { loadBalancerClass } = service.spec;
-    if (loadBalancerClass === undefined) return 'if-default';
-    return loadBalancerClass === gatewayClass ? 'yes' : 'no';
+  claims({ exposure, annotations, className }: FrontendSpec): Claim {
+    if (exposure !== 'external') return 'no';
+    if (annotations[legacyManagedAnnotation] === 'false') return 'no';
+    if (className === undefined) return 'if-default';
+    return className === gatewayClass ? 'yes' : 'no';
   }
 
   statusWriter(): 'controller' {
     return 'controller';
   }
 
-  loadBalancerName(service: Service): string {
-    return keyOf(service);
+  loadBalancerName({ owner }: FrontendSpec): string {
+    return ownerKey(owner);
   }
 
   get(owner: Owner): readonly Ingress[] | undefined {
@@ -133,40 +131,40 @@ export class GatewayProvider implements LoadBalancerProvider {
     return this.#owners.named(key);
   }
 
-  async ensure(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
+  async ensure(spec: FrontendSpec, context: ProviderContext): Promise<EnsureOutcome> {
     const { keeper, reasons, settings } = this.#options;
-    this.#recordNotes(service, context);
-    const reading = readLoadBalancerSpec(service, settings.families);
-    if (reading.kind === 'refused') return this.#asBefore(service, reading);
+    this.#recordNotes(spec, context);
+    const reading = readLoadBalancerSpec(spec, settings.families);
+    if (reading.kind === 'refused') return this.#asBefore(spec, reading);
     const { needs } = reading;
     let placed: Placed | EnsureOutcome;
     try {
-      placed = await this.#place(service, needs, context);
+      placed = await this.#place(spec, needs, context);
     } catch (error) {
-      this.#followHeld(service);
+      this.#followHeld(spec);
       throw error;
     }
-    if (placed.kind !== 'placed') return this.#asBefore(service, placed);
-    const { uid } = this.#owners.add(service);
+    if (placed.kind !== 'placed') return this.#asBefore(spec, placed);
+    const { uid } = this.#owners.add(spec.owner);
     const ports = inFamilies(keeper.portsOf(uid), needs.families);
-    if (!sameIds(placed.ids, idsOf(ports))) return this.#asBefore(service, lostDuringPlacement);
-    const outcome = this.#serve(service, ports, context);
+    if (!sameIds(placed.ids, idsOf(ports))) return this.#asBefore(spec, lostDuringPlacement);
+    const outcome = this.#serve(spec, ports, context);
     // The placement is written and in the gateways' state. Only now other Services may use what the Service
     // gave up.
     const isFreed = keeper.settle(uid, needs.families);
-    if (isFreed || hasNewSharingGroup(service, needs)) reasons.add({ kind: 'address-freed' });
+    if (isFreed || hasNewSharingGroup(spec, needs)) reasons.add({ kind: 'address-freed' });
     return outcome;
   }
 
   /** Reserves the ports of the Service and writes the placement, or returns the obstacle. */
   async #place(
-    service: Service,
+    spec: FrontendSpec,
     needs: LoadBalancerSpec,
     context: ProviderContext,
   ): Promise<Placed | EnsureOutcome> {
     const { settings, keeper } = this.#options;
-    const owner = this.#owners.add(service);
-    const before = this.#idsBefore(service);
+    const owner = this.#owners.add(spec.owner);
+    const before = this.#idsBefore(spec);
     for (const family of needs.families) {
       const refusal = await this.#reserve(owner, needs, family, context);
       if (refusal !== undefined) return refusal;
@@ -181,12 +179,12 @@ export class GatewayProvider implements LoadBalancerProvider {
     };
     await context.annotate(annotations, { ingress: ingressOf(ports) });
     // Without the annotation, the mark stays unchanged: a floating IP to keep is not released unnoticed.
-    const kept = service.metadata?.annotations?.[keepFloatingIpAnnotation];
+    const kept = spec.annotations[keepFloatingIpAnnotation];
     if (kept === 'true' || kept === 'false') {
       await keeper.keepPublic(owner.uid, kept === 'true', context.signal);
     }
     if (hasMoved(before, idsOf(ports))) {
-      const why = whyMoved(service, needs);
+      const why = whyMoved(spec, needs);
       context.recordEvent(
         'Warning',
         'Remapped',
@@ -196,15 +194,14 @@ export class GatewayProvider implements LoadBalancerProvider {
     return { kind: 'placed', ids: idsOf(ports) };
   }
 
-  update(service: Service, context: ProviderContext): Promise<EnsureOutcome> {
-    const ports = this.#options.keeper.portsOf(service.metadata?.uid ?? '');
+  update(spec: FrontendSpec, context: ProviderContext): Promise<EnsureOutcome> {
+    const ports = this.#options.keeper.portsOf(spec.owner.uid);
     // A lost and recreated port has another ID, which must be written.
     const isWritten =
-      sameIds(idsOf(ports), readPortIds(service)) &&
-      saysLayer(service, this.#options.settings.layer);
-    if (ports.size === 0 || !isWritten) return this.ensure(service, context);
-    this.#recordNotes(service, context);
-    return Promise.resolve(this.#serve(service, ports, context));
+      sameIds(idsOf(ports), readPortIds(spec)) && saysLayer(spec, this.#options.settings.layer);
+    if (ports.size === 0 || !isWritten) return this.ensure(spec, context);
+    this.#recordNotes(spec, context);
+    return Promise.resolve(this.#serve(spec, ports, context));
   }
 
   async ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
@@ -243,11 +240,11 @@ export class GatewayProvider implements LoadBalancerProvider {
   async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
     const { view, fleet, reasons, keeper, runtime } = this.#options;
     await runtime.run(host, signal, async (inner) => {
-      await view.whenSynced(host.services, inner);
+      await view.whenSynced(host.objects, inner);
       await fleet.start(inner);
       await this.#options.fencing.check(inner);
       const losers = await keeper.restore(this.#claims(host), inner);
-      for (const service of host.services.values()) this.#resume(service, host);
+      for (const spec of host.objects.values()) this.#resume(spec, host);
       fleet.setNodes(view.nodeAddresses());
       this.#options.policies?.start();
       reasons.add({ kind: 'address-freed' });
@@ -260,21 +257,21 @@ export class GatewayProvider implements LoadBalancerProvider {
   /**
    * An unreadable Service must not prevent the others from being served. Its own reconcile reports the error.
    */
-  #resume(service: Service, host: ProviderHost): void {
+  #resume(spec: FrontendSpec, host: ProviderHost): void {
     try {
-      this.#followHeld(service);
+      this.#followHeld(spec);
     } catch {
-      host.enqueue(keyOf(service));
+      host.enqueue(ownerKey(spec.owner));
     }
   }
 
   /** The former ports. A Service that lost its ports at a restart has them only in its annotation. */
-  #idsBefore(service: Service): PortIds {
-    const held = this.#options.keeper.heldBy(service.metadata?.uid ?? '');
+  #idsBefore(spec: FrontendSpec): PortIds {
+    const held = this.#options.keeper.heldBy(spec.owner.uid);
     if (held.size > 0) return new Map([...held].map(([family, { port }]) => [family, port.id]));
-    const reading = readRecord(service);
+    const reading = recordOf(spec);
     const wasServed = reading.kind === 'record' && reading.record.ingress.length > 0;
-    return wasServed ? readPortIds(service) : new Map();
+    return wasServed ? readPortIds(spec) : new Map();
   }
 
   async #reserve(
@@ -299,9 +296,9 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   /** Updates the gateways' state, and returns how far they are. */
-  #serve(service: Service, ports: ServicePorts, context: ProviderContext): EnsureOutcome {
+  #serve(spec: FrontendSpec, ports: ServicePorts, context: ProviderContext): EnsureOutcome {
     const { fleet, waits, reasons, fencing } = this.#options;
-    const { generation, endpoints, problems, excess } = this.#push(service, ports);
+    const { generation, endpoints, problems, excess } = this.#push(spec, ports);
     if (excess !== undefined) return { kind: 'refused', ...excess };
     for (const problem of problems) context.recordEvent('Warning', 'PortNotServed', problem);
     const serving = fleet.servingSince(generation, endpoints);
@@ -310,7 +307,7 @@ export class GatewayProvider implements LoadBalancerProvider {
       case 'served': {
         const shut = fencing.notLetThrough([...ports.values()].map(({ address }) => address));
         if (shut.length === 0) return lostAddress(ports) ?? { kind: 'ready', ingress };
-        waits.forGateways(keyOf(service), { kind: 'network' });
+        waits.forGateways(ownerKey(spec.owner), { kind: 'network' });
         reasons.add({ kind: 'address-blocked' });
         const why = fencing.whyNot(shut);
         const waiting = `Waiting until the network allows ${shut.join(', ')} to use the address`;
@@ -318,7 +315,7 @@ export class GatewayProvider implements LoadBalancerProvider {
         return { kind: 'pending', message, retryAfterMs: waitMs, ingress };
       }
       case 'waiting':
-        waits.forGateways(keyOf(service), { kind: 'serving', generation, endpoints });
+        waits.forGateways(ownerKey(spec.owner), { kind: 'serving', generation, endpoints });
         return { kind: 'pending', message: serving.message, retryAfterMs: waitMs, ingress };
       case 'wrong':
         return { kind: 'refused', reason: 'GatewayRefused', message: serving.messages.join('; ') };
@@ -327,17 +324,17 @@ export class GatewayProvider implements LoadBalancerProvider {
 
   /** `isOn` selects the endpoints to serve; by default all. */
   #push(
-    service: Service,
+    spec: FrontendSpec,
     ports: ServicePorts,
     isOn: (endpoint: EndpointId) => boolean = () => true,
   ) {
     const { view, settings, fleet, policies } = this.#options;
-    const key = keyOf(service);
-    const namespace = service.metadata?.namespace ?? '';
+    const key = ownerKey(spec.owner);
+    const { namespace } = spec.owner;
     const { problems, isIncomplete, excess, ...backends } = backendsOf({
-      service,
+      spec,
       addresses: new Map([...ports].map(([family, { address }]) => [family, address])),
-      slices: view.slicesOf(key),
+      slices: view.slicesOf(spec.backends.service),
       nodes: view.nodes,
       layer: settings.layer,
       masquerade: settings.masquerade,
@@ -353,17 +350,17 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   /** The spec can't be satisfied now: the Service stays served as it is. */
-  #asBefore(service: Service, outcome: EnsureOutcome): EnsureOutcome {
-    this.#followHeld(service);
+  #asBefore(spec: FrontendSpec, outcome: EnsureOutcome): EnsureOutcome {
+    this.#followHeld(spec);
     return outcome;
   }
 
   /** The gateways serve the placement that is written on the Service, with the current backends. */
-  #followHeld(service: Service): void {
-    const all = this.#options.keeper.heldBy(service.metadata?.uid ?? '');
-    if (all.size === 0) return this.#stopServing(keyOf(service));
+  #followHeld(spec: FrontendSpec): void {
+    const all = this.#options.keeper.heldBy(spec.owner.uid);
+    if (all.size === 0) return this.#stopServing(ownerKey(spec.owner));
     const ports = new Map([...all].map(([family, { port }]) => [family, port]));
-    this.#push(service, ports, ({ address, port, protocol }) =>
+    this.#push(spec, ports, ({ address, port, protocol }) =>
       [...all.values()].some(
         ({ port: l2Port, held }) =>
           l2Port.address === address &&
@@ -378,18 +375,19 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   /** Records Events about changes of the port since the last reconcile, and about unsupported affinity. */
-  #recordNotes(service: Service, context: ProviderContext): void {
+  #recordNotes(spec: FrontendSpec, context: ProviderContext): void {
     const { keeper, affinityNotes } = this.#options;
-    const note = keeper.takeNote(service.metadata?.uid ?? '');
+    const note = keeper.takeNote(spec.owner.uid);
     if (note !== undefined) context.recordEvent('Warning', note.reason, note.message);
-    const affinity = affinityNotes.about(service);
+    const affinity = affinityNotes.about(spec);
     if (affinity !== undefined) context.recordEvent('Warning', 'AffinityNotKept', affinity);
   }
 
   #claims(host: ProviderHost) {
-    return [...host.services.values()].flatMap((service) => {
-      const claims = priorAllocations(service, host.claimedBy(service) === this.name);
-      if (claims.length > 0) this.#owners.add(service);
+    return [...host.objects.values()].flatMap((spec) => {
+      const isOurs = host.providerOf(spec.owner) === this.name;
+      const claims = priorAllocations(spec, isOurs);
+      if (claims.length > 0) this.#owners.add(spec.owner);
       return claims;
     });
   }

@@ -3,6 +3,7 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { recordAnnotation } from '../../services/record.ts';
 import { gatewayLayerAnnotation } from '../../services/backend-layer.ts';
 import { legacyManagedAnnotation, legacyPortAnnotation, portsAnnotation } from './annotations.ts';
+import { handBack } from '../../services/hand-back.ts';
 import { handBackToLbaas } from './hand-back.ts';
 
 const record = (provider: string) =>
@@ -24,7 +25,7 @@ const marks = { [legacyManagedAnnotation]: 'true', [legacyPortAnnotation]: 'port
 const ours = { [recordAnnotation]: record('gateway'), [portsAnnotation]: '{}' };
 
 test("removes Causeway's marks and leaves the rest", () => {
-  expect(handBackToLbaas(service({ ...marks, ...ours, mine: 'x' }))).toEqual({
+  expect(handBack(service({ ...marks, ...ours, mine: 'x' }), handBackToLbaas)).toEqual({
     kind: 'patch',
     patch: {
       metadata: {
@@ -59,6 +60,6 @@ test.each<[string, Service, object]>([
     {},
   ],
 ])('%s', (_name, given, expected) => {
-  expect(handBackToLbaas(given)).toMatchObject(expected);
-  expect(handBackToLbaas(given).kind).not.toBe('patch');
+  expect(handBack(given, handBackToLbaas)).toMatchObject(expected);
+  expect(handBack(given, handBackToLbaas).kind).not.toBe('patch');
 });

@@ -1,23 +1,23 @@
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { gatewayLayerAnnotation } from '../../services/backend-layer.ts';
-import { withoutOurMarks, type HandBack } from '../../services/hand-back.ts';
-import { readRecord } from '../../services/record.ts';
+import type { FrontendSpec } from '../../services/frontend-spec.ts';
+import type { HandBackDecision } from '../../services/hand-back.ts';
+import { recordOf } from '../../services/record.ts';
 import { legacyManagedAnnotation, legacyPortAnnotation, portsAnnotation } from './annotations.ts';
 
 /**
  * Returns a Service to ch-k8s-lbaas. The marks of ch-k8s-lbaas stay, because it finds its port by them. Only
  * for Services with these marks.
  */
-export function handBackToLbaas(service: Service): HandBack {
-  const reading = readRecord(service);
+export function handBackToLbaas(spec: FrontendSpec): HandBackDecision {
+  const reading = recordOf(spec);
   if (reading.kind !== 'record' || reading.record.provider !== 'gateway') return { kind: 'none' };
-  if (service.spec?.loadBalancerClass !== undefined) {
+  const { className, annotations } = spec;
+  if (className !== undefined) {
     return {
       kind: 'keep',
-      because: `its class ${service.spec.loadBalancerClass} can't be changed, and ch-k8s-lbaas does not support classes`,
+      because: `its class ${className} can't be changed, and ch-k8s-lbaas does not support classes`,
     };
   }
-  const { annotations = {} } = service.metadata ?? {};
   const isMarked =
     annotations[legacyManagedAnnotation] === 'true' &&
     annotations[legacyPortAnnotation] !== undefined;
@@ -27,5 +27,5 @@ export function handBackToLbaas(service: Service): HandBack {
       because: 'it lacks the marks of ch-k8s-lbaas; run Causeway with gateway.keepWayBack first',
     };
   }
-  return withoutOurMarks(service, [portsAnnotation, gatewayLayerAnnotation]);
+  return { kind: 'hand-back', annotations: [portsAnnotation, gatewayLayerAnnotation] };
 }

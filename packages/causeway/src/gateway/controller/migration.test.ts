@@ -25,12 +25,14 @@ import { accounts } from '@causeway/fake-openstack/seed';
 import { ServiceController } from '../../services/service-controller.ts';
 import { legacyManagedAnnotation, legacyPortAnnotation } from './annotations.ts';
 import type { AgentClient } from './agent-client-contract.ts';
+import { handBack } from '../../services/hand-back.ts';
 import { handBackToLbaas } from './hand-back.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
 import { configMapPortBook } from './port-book.ts';
 import { OpenStackPortManager } from './openstack-port-manager.ts';
 import { V1Agent } from './v1-agent.ts';
+import { providerForServices } from '../../services/service-provider.ts';
 
 // The steps of docs/migrating/ch-k8s-lbaas.md, one test each, on one cluster and cloud.
 
@@ -163,7 +165,7 @@ function startController(keepWayBack: boolean, agent: AgentClient): void {
   });
   const controller = new ServiceController({
     ...common,
-    providers: { all: [provider], defaultName: 'gateway' },
+    providers: { all: [providerForServices(provider)], defaultName: 'gateway' },
     recordEvent: () => {},
     workers: 4,
   });
@@ -239,7 +241,7 @@ test('step 1: creates a new Service in a form that ch-k8s-lbaas recognizes', asy
 test('rollback: hands the Services back in the form of ch-k8s-lbaas', async () => {
   await stop?.();
   for (const name of ['web', 'mail', 'fresh']) {
-    const step = handBackToLbaas(await read(name));
+    const step = handBack(await read(name), handBackToLbaas);
     if (step.kind !== 'patch') throw new Error(`${name} can't be handed back`);
     const { metadata } = await client.patchMerge(services, named(name), step.patch);
     expect(metadata?.finalizers ?? []).toEqual([]);

@@ -3,7 +3,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Log } from '@causeway/base/observability/log';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { ProviderHost } from '../../services/provider.ts';
-import { readRecord } from '../../services/record.ts';
+import { recordOf } from '../../services/record.ts';
 import type { Fencing } from './fencing.ts';
 import type { GatewayOrphans } from './gateway-orphans.ts';
 import type { PortKeeper } from './port-keeper.ts';
@@ -71,16 +71,18 @@ export function pauseAfterResync(tookMs: number, soonestMs: number, latestMs: nu
 
 /** Whether the Service is on hold because its record is unreadable. */
 function isHeld(host: ProviderHost, uid: string): boolean {
-  const service = [...host.services.values()].find(({ metadata }) => metadata?.uid === uid);
-  return service !== undefined && readRecord(service).kind === 'unreadable';
+  for (const spec of host.objects.values()) {
+    if (spec.owner.uid === uid) return recordOf(spec).kind === 'unreadable';
+  }
+  return false;
 }
 
 /** All addresses in the status of any Service. */
 function advertised(host: ProviderHost): Set<Address> {
   const addresses = new Set<Address>();
-  for (const { status } of host.services.values()) {
-    for (const { ip } of status?.loadBalancer?.ingress ?? []) {
-      const address = ip === undefined ? undefined : tryParseAddress(ip);
+  for (const { published } of host.objects.values()) {
+    for (const text of published) {
+      const address = tryParseAddress(text);
       if (address !== undefined) addresses.add(address);
     }
   }

@@ -4,9 +4,9 @@ import {
   type Address,
   type Family,
 } from '@causeway/base/address/address';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import type { FrontendSpec } from '../../services/frontend-spec.ts';
 import { ingressAddress } from '../../services/provider.ts';
-import { readRecord } from '../../services/record.ts';
+import { recordOf } from '../../services/record.ts';
 import {
   keepFloatingIpAnnotation,
   legacyManagedAnnotation,
@@ -21,24 +21,24 @@ import { sharingGroupOf, portsAskedFor } from '../../services/load-balancer-spec
  * Service its address. Services that are being deleted still have them. `isOurs` says whether the provider
  * claims the Service, which counts for Services of ch-k8s-lbaas.
  */
-export function priorAllocations(service: Service, isOurs: boolean): PriorAllocation[] {
-  const reading = readRecord(service);
-  if (!isTrusted(service, isOurs)) return [];
-  const { metadata } = service;
-  const { held, sharingGroup = sharingGroupOf(service) } = readPlace(service);
-  return [...readPortIds(service)].map(([family, portId]) => ({
-    owner: metadata?.uid ?? '',
-    namespace: metadata?.namespace ?? '',
+export function priorAllocations(spec: FrontendSpec, isOurs: boolean): PriorAllocation[] {
+  const reading = recordOf(spec);
+  if (!isTrusted(spec, isOurs)) return [];
+  const { owner, annotations, createdAt } = spec;
+  const { held, sharingGroup = sharingGroupOf(spec) } = readPlace(spec);
+  return [...readPortIds(spec)].map(([family, portId]) => ({
+    owner: owner.uid,
+    namespace: owner.namespace,
     portId,
     family,
     sharingGroup,
-    ownSharingGroup: sharingGroupOf(service),
-    held: held ?? portsAskedFor(service),
+    ownSharingGroup: sharingGroupOf(spec),
+    held: held ?? portsAskedFor(spec),
     isWritten: held !== undefined,
-    createdAt: metadata?.creationTimestamp ?? '',
-    advertised: advertisedBy(service, family),
-    publicAddress: recordedFor(service, family),
-    keepsPublic: metadata?.annotations?.[keepFloatingIpAnnotation] === 'true',
+    createdAt,
+    advertised: advertisedBy(spec, family),
+    publicAddress: recordedFor(spec, family),
+    keepsPublic: annotations[keepFloatingIpAnnotation] === 'true',
     // A Service with an unreadable record is on hold: it keeps its placement, and gets nothing new.
     isTakenOver: reading.kind === 'record',
   }));
@@ -48,23 +48,23 @@ export function priorAllocations(service: Service, isOurs: boolean): PriorAlloca
  * Whether the annotations belong to this Service. The record is bound to the UID, so a copied manifest claims
  * nothing. Services of ch-k8s-lbaas have no record yet.
  */
-function isTrusted(service: Service, isOurs: boolean): boolean {
-  const reading = readRecord(service);
+function isTrusted(spec: FrontendSpec, isOurs: boolean): boolean {
+  const reading = recordOf(spec);
   if (reading.kind === 'record') return reading.record.provider === 'gateway';
   if (reading.kind === 'unreadable') return true;
-  return isOurs && service.metadata?.annotations?.[legacyManagedAnnotation] === 'true';
+  return isOurs && spec.annotations[legacyManagedAnnotation] === 'true';
 }
 
 /** The addresses of this family in the Service's status. */
-function advertisedBy(service: Service, wanted: Family): Address[] {
-  return (service.status?.loadBalancer?.ingress ?? [])
-    .flatMap(({ ip = '' }) => tryParseAddress(ip) ?? [])
+function advertisedBy({ published }: FrontendSpec, wanted: Family): Address[] {
+  return published
+    .flatMap((text) => tryParseAddress(text) ?? [])
     .filter((address) => familyOf(address) === wanted);
 }
 
 /** The address of this family in Causeway's record. */
-function recordedFor(service: Service, family: Family): Address | undefined {
-  const reading = readRecord(service);
+function recordedFor(spec: FrontendSpec, family: Family): Address | undefined {
+  const reading = recordOf(spec);
   if (reading.kind !== 'record') return undefined;
   return reading.record.ingress
     .flatMap((entry) => tryParseAddress(ingressAddress(entry)) ?? [])

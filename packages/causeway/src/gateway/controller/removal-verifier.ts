@@ -1,5 +1,6 @@
 import type { KubeClient } from '@causeway/kubernetes/client/client';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { frontendFromService } from '../../services/frontend-from-service.ts';
+import type { FrontendSpec } from '../../services/frontend-spec.ts';
 import { namespaces, services } from '@causeway/kubernetes/objects/resources';
 import type { Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
@@ -51,9 +52,11 @@ export class ClusterRemovalVerifier implements RemovalVerifier {
 }
 
 async function readFacts(client: KubeClient, signal: AbortSignal) {
-  const all: Service[] = [];
-  for await (const service of client.list(services, { signal })) all.push(service);
+  const owners: FrontendSpec[] = [];
+  for await (const service of client.list(services, { signal })) {
+    owners.push(frontendFromService(service));
+  }
   // Read after the list, to detect an API server that was replaced in between.
   const system = await client.find(namespaces, { name: 'kube-system' }, { signal });
-  return { services: all, cluster: system?.metadata?.uid };
+  return { owners, cluster: system?.metadata?.uid };
 }

@@ -25,6 +25,7 @@ import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
 import type { PortManager } from './port-manager.ts';
 import { StaticPortManager } from './static-port-manager.ts';
+import { providerForServices } from '../../services/service-provider.ts';
 
 export const named = (name: string) => ({ namespace: 'default', name });
 
@@ -109,7 +110,7 @@ export class ProviderLab {
     });
     const controller = new ServiceController({
       ...common,
-      providers: { all: [provider], defaultName: this.defaultProvider },
+      providers: { all: [providerForServices(provider)], defaultName: this.defaultProvider },
       recordEvent: (_service, type, reason, message) =>
         this.events.push(`${type} ${reason}: ${message}`),
       workers: 4,

@@ -5,6 +5,7 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { portAnnotations } from './annotations.ts';
 import { verifyRemovals, type RemovalFacts } from './verify-removals.ts';
 import type { L2Port } from './port-slot.ts';
+import { frontendFromService } from '../../services/frontend-from-service.ts';
 
 const address = parseAddress('10.0.0.5');
 const floating = parseAddress('203.0.113.5');
@@ -40,9 +41,13 @@ const onPort = (id: string, held: readonly number[]) => ({
     ),
   },
 });
+interface Facts extends Partial<Omit<RemovalFacts, 'owners'>> {
+  readonly services?: readonly Service[];
+}
+
 const leaving = { metadata: { deletionTimestamp: '2030-01-01T00:00:00Z' } };
 
-test.each<[string, Partial<RemovalFacts>, RegExp | undefined]>([
+test.each<[string, Facts, RegExp | undefined]>([
   ['no Service but the API server’s own', {}, undefined],
   ['a Service without an address yet', { services: [apiServer, web([80])] }, undefined],
   [
@@ -98,14 +103,14 @@ test.each<[string, Partial<RemovalFacts>, RegExp | undefined]>([
     /belongs to another cluster \(two\)/,
   ],
   ['a cluster that was unknown at the start', { expectedCluster: undefined }, undefined],
-])('%s', (_name, facts, doubt) => {
+])('%s', (_name, { services = [apiServer], ...facts }, doubt) => {
   const verdict = verifyRemovals([frontend], {
     cluster: 'one',
     expectedCluster: 'one',
-    services: [apiServer],
     ports: [],
     isHeld: () => false,
     ...facts,
+    owners: services.map(frontendFromService),
   });
   const key = '10.0.0.5:80/TCP';
   if (doubt === undefined) expect([...verdict.verified]).toEqual([key]);

@@ -1,7 +1,6 @@
 import { tryParseAddress, type Address } from '@causeway/base/address/address';
 import { endpointKey, type EndpointKey } from '../protocol/endpoint.ts';
-import type { Service } from '@causeway/kubernetes/objects/core-objects';
-import { keyOf } from '@causeway/kubernetes/objects/object';
+import { ownerKey, type FrontendSpec } from '../../services/frontend-spec.ts';
 import { readPlace, readPortIds } from './annotations.ts';
 import type { L2Port } from './port-slot.ts';
 import type { L4Port } from '../../services/l4-port.ts';
@@ -15,7 +14,7 @@ export interface RemovalFacts {
   /** The UID of the cluster at the controller's start, if known. */
   readonly expectedCluster: string | undefined;
   /** All Services, read from the API server itself and not from a cache. */
-  readonly services: readonly Service[];
+  readonly owners: readonly FrontendSpec[];
   /** All addresses of the record of addresses, used or not. */
   readonly ports: readonly L2Port[];
   /** Whether the record of addresses holds the address, protocol and port for a Service. */
@@ -43,11 +42,11 @@ export function verifyRemovals(
   return { cluster: facts.cluster, verified, doubts };
 }
 
-function whyUnreliable({ cluster, expectedCluster, services }: RemovalFacts): string | undefined {
+function whyUnreliable({ cluster, expectedCluster, owners }: RemovalFacts): string | undefined {
   if (expectedCluster !== undefined && cluster !== expectedCluster) {
     return `the API server belongs to another cluster (${cluster ?? 'without a UID'}) than at the start of the controller`;
   }
-  if (services.length === 0) {
+  if (owners.length === 0) {
     return 'the API server lists no Service at all, not even its own, so its data may be lost';
   }
   return undefined;
@@ -55,7 +54,7 @@ function whyUnreliable({ cluster, expectedCluster, services }: RemovalFacts): st
 
 class Owners {
   readonly #facts: RemovalFacts;
-  readonly #byAddress = new Map<Address, Service[]>();
+  readonly #byAddress = new Map<Address, FrontendSpec[]>();
   /** Services that name a port with an unknown address. */
   readonly #unclear = new Map<string, string>();
 
@@ -63,27 +62,28 @@ class Owners {
     this.#facts = facts;
     const byId = new Map(facts.ports.map((port) => [port.id, port]));
     const byPublic = new Map(facts.ports.map((port) => [port.publicAddress, port]));
-    for (const service of facts.services) {
-      if (!canOwn(service)) continue;
-      for (const address of ingressAddresses(service)) {
-        this.#add(address, service);
+    for (const owner of facts.owners) {
+      if (!canOwn(owner)) continue;
+      for (const address of publishedAddresses(owner)) {
+        this.#add(address, owner);
         const behind = byPublic.get(address);
-        if (behind !== undefined) this.#add(behind.address, service);
+        if (behind !== undefined) this.#add(behind.address, owner);
       }
-      for (const id of readPortIds(service).values()) {
+      for (const id of readPortIds(owner).values()) {
         const port = byId.get(id);
-        if (port === undefined) this.#unclear.set(keyOf(service), id);
-        else this.#add(port.address, service);
+        if (port === undefined) this.#unclear.set(ownerKey(owner.owner), id);
+        else this.#add(port.address, owner);
       }
     }
   }
 
   /** Why the frontend may belong to a Service; undefined if it belongs to none. */
   whyOwned(frontend: WithheldFrontend): string | undefined {
-    const owner = (this.#byAddress.get(frontend.address) ?? []).find((service) =>
-      hasPort(service, frontend),
+    const owner = (this.#byAddress.get(frontend.address) ?? []).find((each) =>
+      hasPort(each, frontend),
     );
-    if (owner !== undefined) return `the Service ${keyOf(owner)} has this address and port`;
+    if (owner !== undefined)
+      return `the Service ${ownerKey(owner.owner)} has this address and port`;
     const unclear = this.#unclear.get(frontend.service ?? '');
     if (unclear !== undefined) {
       return `the Service ${frontend.service} has the port ${unclear} with an unknown address`;
@@ -94,24 +94,24 @@ class Owners {
     return undefined;
   }
 
-  #add(address: Address, service: Service): void {
+  #add(address: Address, owner: FrontendSpec): void {
     const there = this.#byAddress.get(address);
-    if (there === undefined) this.#byAddress.set(address, [service]);
-    else there.push(service);
+    if (there === undefined) this.#byAddress.set(address, [owner]);
+    else there.push(owner);
   }
 }
 
 /** A Service that is being deleted, or of another type, owns nothing. */
-function canOwn({ metadata, spec }: Service): boolean {
-  return spec?.type === 'LoadBalancer' && metadata?.deletionTimestamp === undefined;
+function canOwn({ exposure, isDeleted }: FrontendSpec): boolean {
+  return exposure === 'external' && !isDeleted;
 }
 
-function ingressAddresses({ status }: Service): Address[] {
-  return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip = '' }) => tryParseAddress(ip) ?? []);
+function publishedAddresses({ published }: FrontendSpec): Address[] {
+  return published.flatMap((text) => tryParseAddress(text) ?? []);
 }
 
 /** By its spec, and by its annotation. */
-function hasPort(service: Service, { protocol, port }: L4Port): boolean {
-  const all = [...portsAskedFor(service), ...(readPlace(service).held ?? [])];
+function hasPort(owner: FrontendSpec, { protocol, port }: L4Port): boolean {
+  const all = [...portsAskedFor(owner), ...(readPlace(owner).held ?? [])];
   return all.some((each) => each.protocol === protocol && each.port === port);
 }
