@@ -7,6 +7,7 @@ import type { AgentFleet } from './agent-fleet.ts';
 import type { Fencing } from './fencing.ts';
 import type { GatewayConfigMap } from './gateway-config-map.ts';
 import type { GatewayLoop } from './gateway-loop.ts';
+import type { GatewayRestore } from './gateway-restore.ts';
 import type { PortCleaner } from './port-cleaner.ts';
 import type { PortComparison } from './port-comparison.ts';
 import type { ReasonSink } from './reason-queue.ts';
@@ -15,6 +16,7 @@ import type { ServedPolicies } from './served-policies.ts';
 export interface GatewayRuntimeOptions {
   readonly reasons: ReasonSink;
   readonly loop: GatewayLoop;
+  readonly restore: GatewayRestore;
   readonly view: ClusterView;
   readonly configMap?: GatewayConfigMap | undefined;
   readonly fleet: Pick<AgentFleet, 'run'>;
@@ -25,32 +27,35 @@ export interface GatewayRuntimeOptions {
   readonly log: Log;
 }
 
-/** Runs all loops of the gateway provider. */
+/** Restores the state before the restart, and runs all loops of the gateway provider. */
 export class GatewayRuntime {
   readonly #options: GatewayRuntimeOptions;
+  readonly #synced = Promise.withResolvers<void>();
 
   constructor(options: GatewayRuntimeOptions) {
     this.#options = options;
   }
 
-  /** Runs until the signal fires. `prepare` restores the state before a restart; nothing is changed before. */
-  async run(
-    host: ProviderHost,
-    signal: AbortSignal,
-    prepare: (signal: AbortSignal) => Promise<void>,
-  ): Promise<void> {
-    const { loop, view, configMap } = this.#options;
+  /** Resolves when the state before the restart is restored. */
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  /** Runs until the signal fires. */
+  async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    const { loop, view, configMap, restore } = this.#options;
     await supervise(signal, {
       ...(configMap === undefined ? {} : { configMap: (inner) => configMap.run(inner) }),
       'cluster view': (inner) => view.run(inner),
-      // Also runs during the preparation, so that `causeway status` shows the gateways early.
+      // Also runs during the restoration, so that `causeway status` shows the gateways early.
       reasons: (inner) => loop.run(host, inner),
       gateways: async (inner) => {
         if (configMap !== undefined) await whenSynced([configMap], inner);
-        await prepare(inner);
+        await restore.run(host, inner);
+        this.#synced.resolve();
         const stop = this.#follow();
         try {
-          await this.#runPrepared(host, inner);
+          await this.#runRestored(host, inner);
         } finally {
           stop();
         }
@@ -58,7 +63,7 @@ export class GatewayRuntime {
     });
   }
 
-  async #runPrepared(host: ProviderHost, signal: AbortSignal): Promise<void> {
+  async #runRestored(host: ProviderHost, signal: AbortSignal): Promise<void> {
     const { fleet, fencing, cleaner, comparison, log } = this.#options;
     const loops = {
       agents: (inner: AbortSignal) => fleet.run(inner),

@@ -19,7 +19,9 @@ import type { GatewayConfigMap } from './gateway-config-map.ts';
 import { GatewayProvider } from './gateway-provider.ts';
 import { GatewayOrphans } from './gateway-orphans.ts';
 import { GatewayLoop } from './gateway-loop.ts';
+import { GatewayRestore } from './gateway-restore.ts';
 import { GatewayRuntime } from './gateway-runtime.ts';
+import { GatewayServing } from './gateway-serving.ts';
 import { PodPolicies } from './pod-policies.ts';
 import { PortCleaner } from './port-cleaner.ts';
 import { PortComparison } from './port-comparison.ts';
@@ -92,16 +94,23 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     driftEveryMs: parts.driftEveryMs,
     resyncEveryMs: parts.resyncEveryMs ?? parts.driftEveryMs,
   });
-  const shared = { reasons, fleet, fencing, cleaner, configMap, policies, view, log };
-  const loop = new GatewayLoop({ ...shared, waits, owners });
-  const runtime = new GatewayRuntime({ ...shared, loop, comparison });
   const { layer, masquerade, keepWayBack } = parts;
   const settings = { layer, masquerade, keepWayBack, families: manager.families };
-  const affinityNotes = new AffinityEvents(parts.withoutAffinity ?? []);
-  return new GatewayProvider({
-    ...{ settings, keeper, fleet, view, fencing, policies, affinityNotes },
-    ...{ owners, waits, reasons, runtime },
+  const state = { reasons, waits, owners, keeper, fleet, fencing, policies, view };
+  const serving = new GatewayServing({ ...state, settings });
+  const restore = new GatewayRestore({ ...state, serving });
+  const loop = new GatewayLoop({ ...state, cleaner, configMap, log });
+  const runtime = new GatewayRuntime({
+    ...state,
+    restore,
+    loop,
+    cleaner,
+    comparison,
+    configMap,
+    log,
   });
+  const affinityNotes = new AffinityEvents(parts.withoutAffinity ?? []);
+  return new GatewayProvider({ ...state, settings, serving, runtime, affinityNotes });
 }
 
 function makeFencing(
