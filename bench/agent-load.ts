@@ -1,4 +1,4 @@
-import { makeEndpoint, type Endpoint } from '../packages/causeway/src/gateway/protocol/endpoint.ts';
+import { makeFrontend, type Frontend } from '../packages/causeway/src/gateway/protocol/frontend.ts';
 import type { DeltaContent } from '../packages/causeway/src/gateway/protocol/write-update.ts';
 import {
   addressFromInteger,
@@ -10,20 +10,20 @@ import { parsePort } from '../packages/base/src/address/port.ts';
 export const serviceCount = 10_000;
 
 export const nothing: DeltaContent = {
-  endpoints: [],
+  frontends: [],
   policies: [],
   assignments: [],
   nodes: [],
-  removedEndpoints: [],
+  removedFrontends: [],
   removedPolicies: [],
   removedAssignments: [],
   removedNodes: [],
 };
 
 /** A Service on its own address with two backends; the first one varies. */
-export function service(index: number, variant: number): Endpoint {
+export function service(index: number, variant: number): Frontend {
   const base = addressToInteger(parseAddress('10.100.0.0'));
-  return makeEndpoint({
+  return makeFrontend({
     address: addressFromInteger(base + BigInt(index), 4),
     protocol: 'TCP',
     port: parsePort(80),
@@ -39,6 +39,6 @@ export function service(index: number, variant: number): Endpoint {
   });
 }
 
-export function allServices(variant = 0): Endpoint[] {
+export function allServices(variant = 0): Frontend[] {
   return Array.from({ length: serviceCount }, (_, index) => service(index, variant));
 }

@@ -63,7 +63,7 @@ class CompiledAgent {
   /** Sends everything in one update. */
   async fill(): Promise<void> {
     this.#generation += 1;
-    const state = { ...nothing, endpoints: allServices() };
+    const state = { ...nothing, frontends: allServices() };
     await this.#client.push(writeState(state, { generation: this.#generation }), signal);
   }
 
@@ -72,7 +72,7 @@ class CompiledAgent {
     for (let index = 0; index < requests; index += 1) {
       const base = this.#generation;
       this.#generation += 1;
-      const content = { ...nothing, endpoints: [service(index, this.#generation)] };
+      const content = { ...nothing, frontends: [service(index, this.#generation)] };
       const lines = writeDelta(content, { generation: this.#generation, base });
       await this.#client.push(lines, signal);
     }

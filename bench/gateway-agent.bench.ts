@@ -1,4 +1,4 @@
-import type { Endpoint } from '../packages/causeway/src/gateway/protocol/endpoint.ts';
+import type { Frontend } from '../packages/causeway/src/gateway/protocol/frontend.ts';
 import { writeDelta, writeState } from '../packages/causeway/src/gateway/protocol/write-update.ts';
 import { Topology } from '../test/kernel/gateway/topology.ts';
 import { allServices, nothing, service, serviceCount } from './agent-load.ts';
@@ -18,7 +18,7 @@ class LoadedGateway {
 
   async fill(): Promise<number> {
     this.#generation += 1;
-    const state = { ...nothing, endpoints: allServices() };
+    const state = { ...nothing, frontends: allServices() };
     const started = performance.now();
     await this.#push(writeState(state, { generation: this.#generation }));
     return performance.now() - started;
@@ -54,10 +54,10 @@ class LoadedGateway {
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(response)?.[1]);
   }
 
-  async #request(endpoints: readonly Endpoint[]): Promise<number> {
+  async #request(frontends: readonly Frontend[]): Promise<number> {
     const base = this.#generation;
     this.#generation += 1;
-    const lines = writeDelta({ ...nothing, endpoints }, { generation: this.#generation, base });
+    const lines = writeDelta({ ...nothing, frontends }, { generation: this.#generation, base });
     const started = performance.now();
     await this.#push(lines);
     return performance.now() - started;

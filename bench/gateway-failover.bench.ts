@@ -5,7 +5,7 @@ import {
   parseAddress,
 } from '../packages/base/src/address/address.ts';
 import { faults, strikeMaster, type Fault } from '../test/kernel/gateway/faults.ts';
-import { endpoint, nothing } from '../test/kernel/gateway/services.ts';
+import { frontend, nothing } from '../test/kernel/gateway/services.ts';
 import { Topology } from '../test/kernel/gateway/topology.ts';
 import type { Bar, BenchmarkSuite, Measurement } from './benchmark.ts';
 
@@ -74,11 +74,11 @@ export const suite: BenchmarkSuite<Figure> = {
     const topology = await Topology.start();
     try {
       await topology.startAgents({ log: { level: 'warn' }, addresses: { advertMs } });
-      const endpoints = [
-        ...addresses.map((address) => endpoint(address, 'UDP', ['p1', 'p2'])),
-        endpoint(streamAddress, 'TCP', ['p1', 'p2'], {}, 1),
+      const frontends = [
+        ...addresses.map((address) => frontend(address, 'UDP', ['p1', 'p2'])),
+        frontend(streamAddress, 'TCP', ['p1', 'p2'], {}, 1),
       ];
-      await topology.push(writeState({ ...nothing, endpoints }, { generation: 1 }));
+      await topology.push(writeState({ ...nothing, frontends }, { generation: 1 }));
       const measured: [Figure, Measurement][] = [];
       for (const [index, fault] of faults.entries()) {
         const name = faultNames[index];

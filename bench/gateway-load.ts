@@ -128,7 +128,7 @@ export class Surroundings {
 /** A gateway that acknowledges everything at once. Its own work is not the controller's time. */
 export class QuickAgent implements AgentClient {
   generation = 0;
-  endpoints = 0;
+  frontends = 0;
 
   status(): Promise<AgentStatus> {
     const { generation } = this;
@@ -150,13 +150,13 @@ export class QuickAgent implements AgentClient {
 
   push(lines: Iterable<string>) {
     let header: { kind: string; generation: number } | undefined;
-    let endpoints = 0;
+    let frontends = 0;
     for (const line of lines) {
       if (header === undefined) header = JSON.parse(line) as { kind: string; generation: number };
-      else if (line.startsWith('{"endpoint"')) endpoints += 1;
+      else if (line.startsWith('{"frontend"')) frontends += 1;
     }
     if (header === undefined) throw new Error('an empty push');
-    this.endpoints = header.kind === 'state' ? endpoints : this.endpoints + endpoints;
+    this.frontends = header.kind === 'state' ? frontends : this.frontends + frontends;
     this.generation = header.generation;
     return Promise.resolve({ generation: this.generation, committed: true, older: [], errors: [] });
   }

@@ -36,7 +36,7 @@ async function restartWithMost(): Promise<{ writes: number; confirmed: Measureme
       await surroundings.requests();
       const started = performance.now();
       const controller = await startController(surroundings);
-      await until(() => controller.agents.every(({ endpoints }) => endpoints === most));
+      await until(() => controller.agents.every(({ frontends }) => frontends === most));
       const elapsed = performance.now() - started;
       await until(() => controller.reconciles() >= most);
       await delay(500);

@@ -11,7 +11,7 @@ const rounds = 3;
 async function confirmed(surroundings: Surroundings, count: number): Promise<number> {
   const started = performance.now();
   const controller = await startController(surroundings);
-  await until(() => controller.agents.every(({ endpoints }) => endpoints === count));
+  await until(() => controller.agents.every(({ frontends }) => frontends === count));
   const elapsed = performance.now() - started;
   await until(() => controller.reconciles() >= count);
   await controller.stop();

@@ -159,19 +159,19 @@ export const gatewayAlerts: AlertGroup = {
     {
       name: 'CausewayGatewayRefusesEndpoints',
       severity: 'warning',
-      expression: 'causeway_gateway_refused_endpoints > 0',
+      expression: 'causeway_gateway_refused_frontends > 0',
       for: '15m',
-      summary: 'Gateway {{ $labels.gateway }} rejects {{ $value }} endpoints.',
+      summary: 'Gateway {{ $labels.gateway }} rejects {{ $value }} frontends.',
       meaning:
         'The Services concerned are served in their previous state, or not at all; all others are not affected.',
       check: [
         '`kubectl get events -A --field-selector reason=GatewayRefused`',
-        '`causeway agent status` names endpoint and reason.',
+        '`causeway agent status` names frontend and reason.',
       ],
       remedy: [
         'Fix the Service as its Event says. Agents and controllers of very different versions may disagree: update the agents.',
       ],
-      example: { 'causeway_gateway_refused_endpoints{gateway="gw1"}': '2x30' },
+      example: { 'causeway_gateway_refused_frontends{gateway="gw1"}': '2x30' },
       firesAt: '20m',
     },
   ],

@@ -65,7 +65,7 @@ export function sampleGateway(key: string, changes: Partial<GatewayRow> = {}): G
     vrrp: 'MASTER',
     vrrpSince: '2026-01-01T00:00:00Z',
     generation: 42,
-    endpoints: 210,
+    frontends: 210,
     isDrained: false,
     isFrozen: false,
     alarms: [],

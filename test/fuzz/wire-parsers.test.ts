@@ -42,7 +42,7 @@ import { z } from 'zod';
 const header = { causeway: 'agent/v2', revision: 2, kind: 'state', generation: 7 };
 const records = [
   {
-    endpoint: {
+    frontend: {
       address: '192.0.2.1',
       protocol: 'TCP',
       port: 80,
@@ -53,7 +53,7 @@ const records = [
       masquerade: 'always',
     },
   },
-  { endpoint: { address: '2001:db8::1', protocol: 'UDP', port: 53, routedTo: ['2001:db8::2'] } },
+  { frontend: { address: '2001:db8::1', protocol: 'UDP', port: 53, routedTo: ['2001:db8::2'] } },
   {
     policy: {
       namespace: 'shop',
@@ -86,7 +86,7 @@ function push(lines: readonly unknown[]): Update | undefined {
 }
 
 describe('the agent', () => {
-  test('accepts only the valid endpoints of any update, and says what is wrong with the rest', () => {
+  test('accepts only the valid frontends of any update, and says what is wrong with the rest', () => {
     const lines = fc.oneof(
       fc.array(hostileJson, { maxLength: 8 }),
       nearly(wholePush).map((value) => (Array.isArray(value) ? (value as unknown[]) : [value])),
@@ -97,7 +97,7 @@ describe('the agent', () => {
     fc.assert(
       fc.property(lines, (some) => {
         const taken = push(some.filter((line) => line !== undefined));
-        for (const { address, port, destinations } of taken?.endpoints.values() ?? []) {
+        for (const { address, port, destinations } of taken?.frontends.values() ?? []) {
           expect(tryParseAddress(address)).toBe(address);
           expect(port).toBeGreaterThan(0);
           expect(port).toBeLessThan(65_536);
@@ -151,13 +151,13 @@ describe('the agent', () => {
       'network-policies': [{ name: 'web', 'allowed-ingresses': [] }],
       'policy-assignments': [{ address: '10.0.0.1', 'network-policies': ['web'] }],
     };
-    expect(readV1Config(valid, 1, 'always').endpoints.size).toBe(1);
+    expect(readV1Config(valid, 1, 'always').frontends.size).toBe(1);
     fc.assert(
       fc.property(fc.oneof(hostileJson, nearly(valid)), (claim) => {
         attempt(() => {
           try {
-            const { endpoints } = readV1Config(claim, 1, 'always');
-            for (const { address } of endpoints.values()) {
+            const { frontends } = readV1Config(claim, 1, 'always');
+            for (const { address } of frontends.values()) {
               expect(tryParseAddress(address)).toBe(address);
             }
           } catch (thrown) {
@@ -263,9 +263,9 @@ describe('the controller', () => {
     version: '0.1.0',
     revisions: { oldest: 1, newest: 2 },
     generation: 5,
-    endpoints: 1,
+    frontends: 1,
     older: [{ address: '192.0.2.1', protocol: 'TCP', port: 80, generation: 4, reason: 'x' }],
-    errors: [{ endpoint: null, errors: [{ record: 1, message: 'x' }] }],
+    errors: [{ frontend: null, errors: [{ record: 1, message: 'x' }] }],
     notFailoverSafe: [],
     sound: true,
     vrrp: { state: 'MASTER', since: null },

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { AnnouncedAddresses } from '../../packages/causeway/src/gateway/agent/announce/keepalived/announced-addresses.ts';
 import { Overrides } from '../../packages/causeway/src/gateway/agent/overrides.ts';
 import {
-  endpointKey,
-  makeEndpoint,
-} from '../../packages/causeway/src/gateway/protocol/endpoint.ts';
+  frontendKey,
+  makeFrontend,
+} from '../../packages/causeway/src/gateway/protocol/frontend.ts';
 import { policyKey } from '../../packages/causeway/src/gateway/protocol/policy.ts';
 import { renameLegacyFiles } from '../../packages/causeway/src/gateway/agent/store/legacy.ts';
 import { inverseOf, type Change } from '../../packages/causeway/src/gateway/agent/store/state.ts';
@@ -13,7 +13,7 @@ import { readKnownAnswers } from '../../packages/causeway/src/gateway/agent/prob
 import { StateStore } from '../../packages/causeway/src/gateway/agent/store/state-store.ts';
 import { UpdateReader } from '../../packages/causeway/src/gateway/protocol/update.ts';
 import {
-  parseEndpoint,
+  parseFrontend,
   parsePolicy,
 } from '../../packages/causeway/src/gateway/protocol/records.ts';
 import {
@@ -23,7 +23,7 @@ import {
 import { parseAddress } from '../../packages/base/src/address/address.ts';
 import { plain, sampleTime, type SampleKind } from './sample-kind.ts';
 
-const pods = parseEndpoint({
+const pods = parseFrontend({
   address: '192.0.2.1',
   protocol: 'TCP',
   port: 80,
@@ -33,13 +33,13 @@ const pods = parseEndpoint({
   sourceRanges: ['198.51.100.0/24'],
   masquerade: 'always',
 });
-const nodePort = parseEndpoint({
+const nodePort = parseFrontend({
   address: '2001:db8::1',
   protocol: 'UDP',
   port: 53,
   nodePort: 30053,
 });
-const routed = parseEndpoint({
+const routed = parseFrontend({
   address: '192.0.2.2',
   protocol: 'TCP',
   port: 443,
@@ -69,18 +69,18 @@ const assignment = {
 const first: Change = {
   generation: 1_700_000_000_001,
   digest: 'v2 state abc',
-  endpoints: new Map([pods, nodePort, routed].map((each) => [endpointKey(each), each])),
+  frontends: new Map([pods, nodePort, routed].map((each) => [frontendKey(each), each])),
   policies: new Map([[policyKey(policy), policy]]),
   assignments: new Map([[pod, assignment]]),
   nodes: new Map([[node.address, node]]),
-  kept: new Map([[endpointKey(routed), { generation: 5, reason: 'is not an address' }]]),
+  kept: new Map([[frontendKey(routed), { generation: 5, reason: 'is not an address' }]]),
 };
 const second: Change = {
   generation: 1_700_000_000_002,
   digest: 'v1 1700000000 abc',
-  endpoints: new Map([
-    [endpointKey(nodePort), undefined],
-    [endpointKey(pods), makeEndpoint({ ...pods, destinations: [] })],
+  frontends: new Map([
+    [frontendKey(nodePort), undefined],
+    [frontendKey(pods), makeFrontend({ ...pods, destinations: [] })],
   ]),
   policies: new Map(),
   assignments: new Map([[pod, undefined]]),
@@ -134,16 +134,16 @@ export const agentPush: SampleKind = {
   name: 'agent-push',
 
   async write(directory) {
-    const whole = { endpoints: [pods, nodePort], policies: [policy], assignments: [assignment] };
+    const whole = { frontends: [pods, nodePort], policies: [policy], assignments: [assignment] };
     for (const revision of [1, 2, 3]) {
       const state = writeState({ ...whole, nodes: [node] }, { generation: 7, revision });
       await fs.writeFile(path.join(directory, `state-${revision}.jsonl`), [...state].join(''));
       const change = {
-        endpoints: [routed],
+        frontends: [routed],
         policies: [],
         assignments: [],
         nodes: [],
-        removedEndpoints: [nodePort],
+        removedFrontends: [nodePort],
         removedPolicies: [policy],
         removedNodes: [node.address],
         removedAssignments: [pod],

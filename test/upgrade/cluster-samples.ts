@@ -159,7 +159,7 @@ export const clusterObjects: SampleKind = {
       current: true,
       master: true,
       fenced: false,
-      refusedEndpoints: 0,
+      refusedFrontends: 0,
       problems: ['x'],
     };
     await writeGatewayConfigMap(

@@ -129,8 +129,8 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
     await lab.untilNothingIsLeft();
     for (const name of ['g1', 'g2'] as const) {
       await waitFor(`${name} to serve nothing`, async () => {
-        const { endpoints } = await lab.topology.client(name).status(new AbortController().signal);
-        return endpoints === 0;
+        const { frontends } = await lab.topology.client(name).status(new AbortController().signal);
+        return frontends === 0;
       });
     }
   });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runAgent } from '../../../packages/causeway/src/gateway/agent/agent.ts';
 import { HttpAgentClient } from '../../../packages/causeway/src/gateway/protocol/agent-client.ts';
 import { MemoryKernel } from '../../../packages/causeway/src/gateway/agent/memory-kernel.ts';
-import { makeEndpoint } from '../../../packages/causeway/src/gateway/protocol/endpoint.ts';
+import { makeFrontend } from '../../../packages/causeway/src/gateway/protocol/frontend.ts';
 import { agentSettings } from '../../../packages/causeway/src/gateway/agent/settings.ts';
 import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
 import { parseAddress } from '../../../packages/base/src/address/address.ts';
@@ -183,16 +183,16 @@ describe('an agent with certificates and secrets', () => {
 
   test('accepts an update', async () => {
     const client = await connect(old, 'controller');
-    const endpoints = [
-      makeEndpoint({
+    const frontends = [
+      makeFrontend({
         address: parseAddress('192.0.2.1'),
         protocol: 'TCP',
         port: parsePort(80),
         destinations: [],
       }),
     ];
-    const content = { endpoints, policies: [], assignments: [], nodes: [] };
+    const content = { frontends, policies: [], assignments: [], nodes: [] };
     await client.push(writeState(content, { generation: 7 }), signal);
-    await expect(client.status(signal)).resolves.toMatchObject({ generation: 7, endpoints: 1 });
+    await expect(client.status(signal)).resolves.toMatchObject({ generation: 7, frontends: 1 });
   });
 });

@@ -4,7 +4,7 @@ import { isAvailable } from '../../services/missing.ts';
 import { runOrThrow } from '../../services/run-program.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { requireNetworkTools } from './network.ts';
-import { endpoint, nothing } from './services.ts';
+import { frontend, nothing } from './services.ts';
 import { Topology } from './topology.ts';
 
 const isRunnable = await isAvailable(requireNetworkTools);
@@ -17,8 +17,8 @@ describe.skipIf(!isRunnable).each(['netlink', 'nft'])(
     beforeAll(async () => {
       topology = await Topology.start();
       await topology.startAgent('g1', { nftables: { driver } });
-      const endpoints = [endpoint('10.77.1.1', 'TCP', ['p1'])];
-      const lines = writeState({ ...nothing, endpoints }, { generation: 1 });
+      const frontends = [frontend('10.77.1.1', 'TCP', ['p1'])];
+      const lines = writeState({ ...nothing, frontends }, { generation: 1 });
       await topology.client('g1').push([...lines], signal);
       await waitFor('the address', async () => (await addresses()).includes('10.77.1.1/'));
     });

@@ -3,7 +3,7 @@ import { writeState } from '../../../packages/causeway/src/gateway/protocol/writ
 import { isAvailable } from '../../services/missing.ts';
 import { faults, strikeMaster } from './faults.ts';
 import { requireNetworkTools } from './network.ts';
-import { endpoint, nothing } from './services.ts';
+import { frontend, nothing } from './services.ts';
 import { Topology } from './topology.ts';
 
 const isRunnable = await isAvailable(requireNetworkTools);
@@ -16,11 +16,11 @@ describe.skipIf(!isRunnable)('failover and failback', () => {
     topology = await Topology.start();
     await topology.startAgents({ addresses: { advertMs: 100 } });
     // A port for each: a server's packet that arrives first must show which address it belongs to.
-    const endpoints = addresses.flatMap((address, index) => [
-      endpoint(address, 'UDP', ['p1', 'p2'], {}, index),
-      endpoint(address, 'TCP', ['p1', 'p2'], {}, index),
+    const frontends = addresses.flatMap((address, index) => [
+      frontend(address, 'UDP', ['p1', 'p2'], {}, index),
+      frontend(address, 'TCP', ['p1', 'p2'], {}, index),
     ]);
-    await topology.push(writeState({ ...nothing, endpoints }, { generation: 1 }));
+    await topology.push(writeState({ ...nothing, frontends }, { generation: 1 }));
   });
   afterAll(() => topology.stop());
 

@@ -7,7 +7,7 @@ import { isAvailable } from '../../services/missing.ts';
 import type { ServiceProcess } from '../../services/service-process.ts';
 import { HopelessError, waitFor } from '../../services/wait-for.ts';
 import { requireNetworkTools } from './network.ts';
-import { endpoint, nothing } from './services.ts';
+import { frontend, nothing } from './services.ts';
 import { externalAddressesOf, gateways, Topology, type GatewayName } from './topology.ts';
 
 const isRunnable = await isAvailable(requireNetworkTools);
@@ -44,8 +44,8 @@ describe.skipIf(!isRunnable)('forged VRRP adverts', () => {
       await topology.network.sysctl('n1', `net.ipv4.conf.${link}.rp_filter`, 0);
     }
     await topology.startAgents();
-    const endpoints = virtual.map((address) => endpoint(address, 'TCP', ['p1', 'p2']));
-    await topology.push(writeState({ ...nothing, endpoints }, { generation: 1 }));
+    const frontends = virtual.map((address) => frontend(address, 'TCP', ['p1', 'p2']));
+    await topology.push(writeState({ ...nothing, frontends }, { generation: 1 }));
     active = await waitFor('one active gateway', () => topology.master());
   });
   afterAll(() => topology.stop());

@@ -3,7 +3,7 @@ import { writeState } from '../../../packages/causeway/src/gateway/protocol/writ
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { requireNetworkTools } from './network.ts';
-import { endpoint, nothing } from './services.ts';
+import { frontend, nothing } from './services.ts';
 import { gateways, Topology } from './topology.ts';
 
 const isRunnable = await isAvailable(requireNetworkTools);
@@ -32,7 +32,7 @@ describe.skipIf(!isRunnable)('an unhealthy gateway', () => {
     }
     const ill = await waitFor('a master', () => topology.master());
     const other = ill === 'g1' ? 'g2' : 'g1';
-    const state = { ...nothing, endpoints: [endpoint('10.77.1.1', 'TCP', ['p1'])] };
+    const state = { ...nothing, frontends: [frontend('10.77.1.1', 'TCP', ['p1'])] };
     await topology.push(writeState(state, { generation: 1 }));
     const status = () => topology.client(ill).status(signal);
 

@@ -7,7 +7,7 @@ import { digestOf, signRequest } from '../../../packages/causeway/src/gateway/pr
 import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { requireNetworkTools } from './network.ts';
-import { endpoint, nothing } from './services.ts';
+import { frontend, nothing } from './services.ts';
 import { secret, Topology } from './topology.ts';
 
 const isRunnable = await isAvailable(requireNetworkTools);
@@ -42,8 +42,8 @@ describe.skipIf(!isRunnable)('hostile requests', () => {
   beforeAll(async () => {
     topology = await Topology.start();
     await topology.startAgent('g1');
-    const endpoints = [endpoint('10.77.1.1', 'TCP', ['p1', 'p2'])];
-    const lines = writeState({ ...nothing, endpoints }, { generation: 1_000 });
+    const frontends = [frontend('10.77.1.1', 'TCP', ['p1', 'p2'])];
+    const lines = writeState({ ...nothing, frontends }, { generation: 1_000 });
     await topology.client('g1').push([...lines], signal);
     before = await topology.describe('g1');
     dispatcher = new Agent({ connect: { socketPath: topology.runtimeFile('g1', 'api.sock') } });
@@ -112,7 +112,7 @@ describe.skipIf(!isRunnable)('hostile requests', () => {
 
   test('of /v2 change nothing unless they are valid', async () => {
     const record = fc.oneof(
-      fc.record({ endpoint: fc.record({ address: hostile, protocol: hostile, port: hostile }) }),
+      fc.record({ frontend: fc.record({ address: hostile, protocol: hostile, port: hostile }) }),
       fc.record({ policy: fc.record({ namespace: hostile, name: hostile, ingress: hostile }) }),
       fc.record({ assignment: fc.record({ address: hostile, policies: hostile }) }),
       fc.record({ node: hostile }),
@@ -140,7 +140,7 @@ describe.skipIf(!isRunnable)('hostile requests', () => {
     await expectUntouched();
   });
 
-  test('an invalid endpoint in a valid update keeps its previous state, and no text of it is kept', async () => {
+  test('an invalid frontend in a valid update keeps its previous state, and no text of it is kept', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(hostile, { minLength: 1 }),
@@ -151,7 +151,7 @@ describe.skipIf(!isRunnable)('hostile requests', () => {
           const lines = [
             { causeway: 'agent/v2', revision: 2, kind: 'state', generation: generation + 1 },
             {
-              endpoint: {
+              frontend: {
                 address: '10.77.1.1',
                 protocol: 'TCP',
                 port: 80,

@@ -3,7 +3,7 @@ import { writeState } from '../../../packages/causeway/src/gateway/protocol/writ
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { requireNetworkTools } from './network.ts';
-import { endpoint, nothing } from './services.ts';
+import { frontend, nothing } from './services.ts';
 import { gateways, Topology, type GatewayName } from './topology.ts';
 
 const isRunnable = await isAvailable(requireNetworkTools);
@@ -36,8 +36,8 @@ describe.skipIf(!isRunnable)('a link of the active gateway that goes down and up
     topology = await Topology.start();
     await addFarClient(topology);
     await topology.startAgents();
-    const endpoints = virtual.map((address) => endpoint(address, 'TCP', ['p1', 'p2']));
-    await topology.push(writeState({ ...nothing, endpoints }, { generation: 1 }));
+    const frontends = virtual.map((address) => frontend(address, 'TCP', ['p1', 'p2']));
+    await topology.push(writeState({ ...nothing, frontends }, { generation: 1 }));
   });
   afterAll(() => topology.stop());
 

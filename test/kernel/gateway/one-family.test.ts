@@ -3,7 +3,7 @@ import { writeState } from '../../../packages/causeway/src/gateway/protocol/writ
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { requireNetworkTools } from './network.ts';
-import { endpoint, nothing } from './services.ts';
+import { frontend, nothing } from './services.ts';
 import { Topology } from './topology.ts';
 
 const isRunnable = await isAvailable(requireNetworkTools);
@@ -27,13 +27,13 @@ describe.skipIf(!isRunnable)('a gateway with one family in one network', () => {
     const client = topology.client('g1');
     const isMaster = async () => (await client.status(signal)).vrrp.state === 'MASTER';
     await waitFor('the master', isMaster);
-    const good = endpoint('10.77.1.1', 'TCP', ['p1'], { masquerade: 'always' });
+    const good = frontend('10.77.1.1', 'TCP', ['p1'], { masquerade: 'always' });
     const bad = ['2001:db8:77:1::1', '::1', 'ff02::1', '0.0.0.0', '10.77.0.11'].map((address) =>
-      endpoint(address, 'TCP', ['p1']),
+      frontend(address, 'TCP', ['p1']),
     );
-    const lines = writeState({ ...nothing, endpoints: [good, ...bad] }, { generation: 1 });
+    const lines = writeState({ ...nothing, frontends: [good, ...bad] }, { generation: 1 });
     const { errors } = await client.push([...lines], signal);
-    expect(new Set(errors.map((each) => each.endpoint?.address))).toEqual(
+    expect(new Set(errors.map((each) => each.frontend?.address))).toEqual(
       new Set(bad.map(({ address }) => address)),
     );
     const served = () =>
@@ -47,8 +47,8 @@ describe.skipIf(!isRunnable)('a gateway with one family in one network', () => {
     await topology.startAgent('g1', onlyExternal4);
     await waitFor('the master again', isMaster);
     expect(await client.status(signal)).toMatchObject({ sound: true, generation: 1 });
-    const more = [good, endpoint('10.77.1.2', 'TCP', ['p2'], { masquerade: 'always' })];
-    await client.push([...writeState({ ...nothing, endpoints: more }, { generation: 2 })], signal);
+    const more = [good, frontend('10.77.1.2', 'TCP', ['p2'], { masquerade: 'always' })];
+    await client.push([...writeState({ ...nothing, frontends: more }, { generation: 2 })], signal);
     await served();
   });
 });

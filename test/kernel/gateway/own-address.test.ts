@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Endpoint } from '../../../packages/causeway/src/gateway/protocol/endpoint.ts';
+import type { Frontend } from '../../../packages/causeway/src/gateway/protocol/frontend.ts';
 import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
 import { parsePort } from '../../../packages/base/src/address/port.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { requireNetworkTools } from './network.ts';
-import { endpoint, nothing } from './services.ts';
+import { frontend, nothing } from './services.ts';
 import { Topology } from './topology.ts';
 
 const isRunnable = await isAvailable(requireNetworkTools);
@@ -21,8 +21,8 @@ describe.skipIf(!isRunnable)('the stored state of a gateway', () => {
   });
   afterAll(() => topology.stop());
 
-  async function push(generation: number, ...endpoints: Endpoint[]) {
-    const lines = writeState({ ...nothing, endpoints }, { generation });
+  async function push(generation: number, ...frontends: Frontend[]) {
+    const lines = writeState({ ...nothing, frontends }, { generation });
     return topology.client('g1').push([...lines], signal);
   }
 
@@ -32,7 +32,7 @@ describe.skipIf(!isRunnable)('the stored state of a gateway', () => {
   test('does not cut it off from its own address when that was stored as a virtual one', async () => {
     // If another component moves the addresses, the agent does not know which are the gateway's own.
     await topology.startAgent('g1', { addresses: { mover: 'foreign' } });
-    const before = [endpoint(own, 'TCP', ['p1']), endpoint('10.77.1.1', 'TCP', ['p1'])];
+    const before = [frontend(own, 'TCP', ['p1']), frontend('10.77.1.1', 'TCP', ['p1'])];
     await push(1, ...before);
     expect(await ask(apiPort)).toBe('ECONNREFUSED');
     await topology.killAgent('g1');
@@ -45,16 +45,16 @@ describe.skipIf(!isRunnable)('the stored state of a gateway', () => {
     });
     // An update that still has it gets an error, and one without it is accepted.
     const { errors } = await push(2, ...before);
-    expect(errors).toMatchObject([{ endpoint: { address: own, port: 80 } }]);
+    expect(errors).toMatchObject([{ frontend: { address: own, port: 80 } }]);
     expect(await push(3, ...before.slice(1))).toMatchObject({ older: [], errors: [] });
     expect(await ask(apiPort)).toContain('HTTP/1.1 400');
   });
 
   test('withholds only the removals of a mass removal, until an operator allows them', async () => {
     const many = Array.from({ length: 30 }, (_, index) =>
-      endpoint('10.77.1.1', 'TCP', ['p1'], { port: parsePort(1_000 + index) }),
+      frontend('10.77.1.1', 'TCP', ['p1'], { port: parsePort(1_000 + index) }),
     );
-    const added = endpoint('10.77.1.2', 'TCP', ['p1'], { port: parsePort(80) });
+    const added = frontend('10.77.1.2', 'TCP', ['p1'], { port: parsePort(80) });
     await push(4, ...many);
     expect((await push(5, added)).withheld).toHaveLength(30);
     const shown = await rules();

@@ -4,7 +4,7 @@ import { writeState } from '../../../packages/causeway/src/gateway/protocol/writ
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { requireNetworkTools } from './network.ts';
-import { endpoint, nothing } from './services.ts';
+import { frontend, nothing } from './services.ts';
 import { gateways, servers, Topology, type GatewayName } from './topology.ts';
 
 const isRunnable = await isAvailable(requireNetworkTools);
@@ -16,12 +16,12 @@ describe.skipIf(!isRunnable)('backends that stop answering', () => {
   beforeAll(async () => {
     topology = await Topology.start();
     await topology.startAgents({ probe: { intervalMs: 500 } });
-    const endpoints = [
-      endpoint('10.77.1.1', 'TCP', ['p1', 'p2']),
-      endpoint('10.77.1.2', 'UDP', ['p1']),
-      endpoint('2001:db8:77::1:1', 'TCP', ['p1', 'p2']),
+    const frontends = [
+      frontend('10.77.1.1', 'TCP', ['p1', 'p2']),
+      frontend('10.77.1.2', 'UDP', ['p1']),
+      frontend('2001:db8:77::1:1', 'TCP', ['p1', 'p2']),
     ];
-    await topology.push(writeState({ ...nothing, endpoints }, { generation: 1 }));
+    await topology.push(writeState({ ...nothing, frontends }, { generation: 1 }));
   });
   afterAll(() => topology.stop());
 

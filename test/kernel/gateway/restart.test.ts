@@ -2,12 +2,12 @@ import fs from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
-import type { Endpoint } from '../../../packages/causeway/src/gateway/protocol/endpoint.ts';
+import type { Frontend } from '../../../packages/causeway/src/gateway/protocol/frontend.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import type { Outage } from './faults.ts';
 import { requireNetworkTools } from './network.ts';
-import { endpoint, nothing } from './services.ts';
+import { frontend, nothing } from './services.ts';
 import { Topology, type GatewayName } from './topology.ts';
 
 const isRunnable = await isAvailable(requireNetworkTools);
@@ -23,16 +23,16 @@ describe.skipIf(!isRunnable)('an agent that is killed and restarted', () => {
   });
   afterAll(() => topology.stop());
 
-  async function push(name: GatewayName, ...endpoints: Endpoint[]): Promise<void> {
+  async function push(name: GatewayName, ...frontends: Frontend[]): Promise<void> {
     generation += 1;
-    const lines = writeState({ ...nothing, endpoints }, { generation });
+    const lines = writeState({ ...nothing, frontends }, { generation });
     await topology.client(name).push([...lines], signal);
   }
 
   test('causes no outage, without the controller', async () => {
-    await push('g1', endpoint('10.77.1.1', 'UDP', ['p1', 'p2']));
+    await push('g1', frontend('10.77.1.1', 'UDP', ['p1', 'p2']));
     generation -= 1;
-    await push('g2', endpoint('10.77.1.1', 'UDP', ['p1', 'p2']));
+    await push('g2', frontend('10.77.1.1', 'UDP', ['p1', 'p2']));
     const attempting = await topology.startClient('c', 'timeout', 80, '10.77.1.1');
     const master = await waitFor('one master', () => topology.master());
     await topology.killAgent(master);
@@ -46,13 +46,13 @@ describe.skipIf(!isRunnable)('an agent that is killed and restarted', () => {
 
   test('gracefully, under load, loses no new connection', async () => {
     const name = await waitFor('one master', () => topology.master());
-    const served = endpoint('10.77.1.1', 'TCP', ['p1', 'p2']);
+    const served = frontend('10.77.1.1', 'TCP', ['p1', 'p2']);
     await push(name, served);
     const connecting = await topology.startClient('c', 'connect', '10.77.1.1', 80, 2_000);
     for (let round = 0; round < 5; round += 1) {
       await topology.stopAgent(name);
       await topology.startAgent(name, { probe: { intervalMs: 500 } });
-      await push(name, served, endpoint('10.77.1.2', 'TCP', ['p1', 'p2']));
+      await push(name, served, frontend('10.77.1.2', 'TCP', ['p1', 'p2']));
       await push(name, served);
     }
     connecting.stop();
@@ -64,15 +64,15 @@ describe.skipIf(!isRunnable)('an agent that is killed and restarted', () => {
   test('at any moment of an apply, serves the old or the new configuration and nothing in between', async () => {
     const name = await waitFor('one master', () => topology.master());
     const old = [
-      endpoint('10.77.1.1', 'TCP', ['p1', 'p2']),
-      endpoint('10.77.1.2', 'TCP', ['p1']),
-      endpoint('2001:db8:77::1:2', 'TCP', ['p1']),
+      frontend('10.77.1.1', 'TCP', ['p1', 'p2']),
+      frontend('10.77.1.2', 'TCP', ['p1']),
+      frontend('2001:db8:77::1:2', 'TCP', ['p1']),
     ];
     // One changed, one removed with its address, one added with a new address, one unchanged.
     const wanted = [
-      endpoint('10.77.1.1', 'TCP', ['p2']),
-      endpoint('2001:db8:77::1:2', 'TCP', ['p1']),
-      endpoint('10.77.1.3', 'TCP', ['n1']),
+      frontend('10.77.1.1', 'TCP', ['p2']),
+      frontend('2001:db8:77::1:2', 'TCP', ['p1']),
+      frontend('10.77.1.3', 'TCP', ['n1']),
     ];
     await push(name, ...wanted);
     const afterwards = await topology.describe(name);
@@ -132,7 +132,7 @@ describe.skipIf(!isRunnable)('an agent that is killed and restarted', () => {
     const name = await waitFor('one master', () => topology.master());
     generation = (await topology.client(name).status(signal)).generation;
     const config = topology.runtimeFile(name, 'keepalived.conf');
-    await push(name, endpoint('10.77.1.1', 'TCP', ['p1']));
+    await push(name, frontend('10.77.1.1', 'TCP', ['p1']));
     const accepted = await fs.readFile(config, 'utf8');
     const onLink = () => topology.network.ip(name, '-brief address show dev ext');
     await topology.killAgent(name);
@@ -153,16 +153,16 @@ describe.skipIf(!isRunnable)('an agent that is killed and restarted', () => {
   test('undo restores the previous state, and updates are rejected until it is unfrozen', async () => {
     const name = await waitFor('one master', () => topology.master());
     generation = (await topology.client(name).status(signal)).generation;
-    await push(name, endpoint('10.77.1.1', 'TCP', ['p1']));
+    await push(name, frontend('10.77.1.1', 'TCP', ['p1']));
     const before = await topology.describe(name);
-    await push(name, endpoint('10.77.1.1', 'TCP', ['p2']));
+    await push(name, frontend('10.77.1.1', 'TCP', ['p2']));
     await topology.command(name, 'undo', '--reason', 'bad release');
     expect(await topology.describe(name)).toBe(before);
     generation += 5;
-    await expect(push(name, endpoint('10.77.1.1', 'TCP', ['n1']))).rejects.toMatchObject({
+    await expect(push(name, frontend('10.77.1.1', 'TCP', ['n1']))).rejects.toMatchObject({
       reason: 'frozen',
     });
     await topology.command(name, 'thaw');
-    await push(name, endpoint('10.77.1.1', 'TCP', ['n1']));
+    await push(name, frontend('10.77.1.1', 'TCP', ['n1']));
   });
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
-  makeEndpoint,
-  type EndpointParts,
-} from '../../../packages/causeway/src/gateway/protocol/endpoint.ts';
+  makeFrontend,
+  type FrontendParts,
+} from '../../../packages/causeway/src/gateway/protocol/frontend.ts';
 import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
 import { parseAddress } from '../../../packages/base/src/address/address.ts';
 import { parsePort, type Protocol } from '../../../packages/base/src/address/port.ts';
@@ -38,15 +38,15 @@ describe.skipIf(!isRunnable)('addresses that are routed to nodes unchanged', () 
   });
   afterAll(() => topology.stop());
 
-  async function serve(address: string, more: Partial<EndpointParts>): Promise<void> {
+  async function serve(address: string, more: Partial<FrontendParts>): Promise<void> {
     generation += 1;
-    const endpoints = (['TCP', 'UDP'] as const).map((protocol: Protocol) =>
-      makeEndpoint({ address: parseAddress(address), protocol, port: parsePort(80), ...more }),
+    const frontends = (['TCP', 'UDP'] as const).map((protocol: Protocol) =>
+      makeFrontend({ address: parseAddress(address), protocol, port: parsePort(80), ...more }),
     );
     const nodes = Object.values({ n1: servers.n1, n2: servers.n2 })
       .flatMap(({ v4, v6 }) => [v4, v6])
       .map((text) => ({ address: parseAddress(text) }));
-    const state = { ...nothing, endpoints, nodes };
+    const state = { ...nothing, frontends, nodes };
     await topology.push(writeState(state, { generation, meansRemoval: true }));
   }
   const who = (address: string, count: number, verb = 'who') =>

@@ -3,9 +3,9 @@ import { parseAddress } from '../../../packages/base/src/address/address.ts';
 import { parsePort } from '../../../packages/base/src/address/port.ts';
 import { parsePrefix } from '../../../packages/base/src/address/prefix.ts';
 import {
-  makeEndpoint,
-  type Endpoint,
-} from '../../../packages/causeway/src/gateway/protocol/endpoint.ts';
+  makeFrontend,
+  type Frontend,
+} from '../../../packages/causeway/src/gateway/protocol/frontend.ts';
 import { policyKey, type Policy } from '../../../packages/causeway/src/gateway/protocol/policy.ts';
 import {
   writeState,
@@ -15,7 +15,7 @@ import { waitFor } from '../../services/wait-for.ts';
 import { isAvailable } from '../../services/missing.ts';
 import type { Outage } from './faults.ts';
 import { requireNetworkTools } from './network.ts';
-import { endpoint, nothing, ranges } from './services.ts';
+import { frontend, nothing, ranges } from './services.ts';
 import { servers, Topology } from './topology.ts';
 
 const { signal } = new AbortController();
@@ -36,7 +36,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
     const state = { ...nothing, ...content };
     await topology.push(writeState(state, { generation, meansRemoval: true }));
   }
-  const serveEndpoints = (...endpoints: Endpoint[]) => serve({ endpoints });
+  const serveFrontends = (...frontends: Frontend[]) => serve({ frontends });
   const who = (from: string, address: string, count = 1, verb = 'who', port = 80) =>
     topology.ask<string[]>(from, verb, address, port, count);
   /** For rejected clients: no answer will come, so the timeout is short. */
@@ -45,11 +45,11 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
   const master = () => waitFor('one master', () => topology.master());
 
   test("TCP and UDP, IPv4 and IPv6 reach every backend, which sees the client's address", async () => {
-    await serveEndpoints(
-      endpoint('10.77.1.1', 'TCP', ['p1', 'p2']),
-      endpoint('10.77.1.1', 'UDP', ['p1', 'p2']),
-      endpoint('2001:db8:77::1:1', 'TCP', ['p1', 'p2']),
-      endpoint('2001:db8:77::1:1', 'UDP', ['p1', 'p2']),
+    await serveFrontends(
+      frontend('10.77.1.1', 'TCP', ['p1', 'p2']),
+      frontend('10.77.1.1', 'UDP', ['p1', 'p2']),
+      frontend('2001:db8:77::1:1', 'TCP', ['p1', 'p2']),
+      frontend('2001:db8:77::1:1', 'UDP', ['p1', 'p2']),
     );
     for (const [address, seen] of [
       ['10.77.1.1', '10.77.0.100'],
@@ -64,15 +64,15 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
 
   test('a client with affinity stays with one backend', async () => {
     const options = { affinity: 'client' } as const;
-    await serveEndpoints(endpoint('10.77.1.1', 'TCP', ['p1', 'p2', 'n1', 'n2'], options));
+    await serveFrontends(frontend('10.77.1.1', 'TCP', ['p1', 'p2', 'n1', 'n2'], options));
     expect(new Set(await who('c', '10.77.1.1', 20)).size).toBe(1);
   });
 
   test('rejects clients outside the source ranges, accepts others', async () => {
-    await serveEndpoints(
-      endpoint('10.77.1.1', 'TCP', ['p1'], ranges('10.77.0.96/27')),
-      endpoint('10.77.1.2', 'TCP', ['p1'], ranges('10.99.0.0/16', '192.0.2.0/24')),
-      endpoint('2001:db8:77::1:1', 'TCP', ['p1'], ranges('2001:db8:99::/48')),
+    await serveFrontends(
+      frontend('10.77.1.1', 'TCP', ['p1'], ranges('10.77.0.96/27')),
+      frontend('10.77.1.2', 'TCP', ['p1'], ranges('10.99.0.0/16', '192.0.2.0/24')),
+      frontend('2001:db8:77::1:1', 'TCP', ['p1'], ranges('2001:db8:99::/48')),
     );
     expect(await who('c', '10.77.1.1')).toEqual(['p1 10.77.0.100']);
     for (const address of ['10.77.1.2', '2001:db8:77::1:1']) {
@@ -81,10 +81,10 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
   });
 
   test('without backends a client is refused at once', async () => {
-    await serveEndpoints(
-      endpoint('10.77.1.1', 'TCP', []),
-      endpoint('10.77.1.1', 'UDP', []),
-      endpoint('2001:db8:77::1:1', 'TCP', []),
+    await serveFrontends(
+      frontend('10.77.1.1', 'TCP', []),
+      frontend('10.77.1.1', 'UDP', []),
+      frontend('2001:db8:77::1:1', 'TCP', []),
     );
     expect(await who('c', '10.77.1.1')).toEqual(['ECONNREFUSED']);
     expect(await who('c', '10.77.1.1', 1, 'who-udp')).toEqual(['ECONNREFUSED']);
@@ -92,16 +92,16 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
   });
 
   test("the gateway's own ports can't be reached on a virtual address", async () => {
-    await serveEndpoints(endpoint('10.77.1.1', 'TCP', ['p1']));
+    await serveFrontends(frontend('10.77.1.1', 'TCP', ['p1']));
     const own = (await master()) === 'g1' ? '10.77.0.11' : '10.77.0.12';
     expect(await who('c', own, 1, 'who', 15213)).not.toEqual(['ECONNREFUSED']);
     expect(await who('c', '10.77.1.1', 1, 'who', 15213)).toEqual(['ECONNREFUSED']);
   });
 
   test('serves clients inside the node and pod networks, and a pod that connects to itself', async () => {
-    await serveEndpoints(
-      endpoint('10.77.1.1', 'TCP', ['p1']),
-      endpoint('10.77.1.2', 'TCP', ['n1']),
+    await serveFrontends(
+      frontend('10.77.1.1', 'TCP', ['p1']),
+      frontend('10.77.1.2', 'TCP', ['n1']),
     );
     for (const from of ['n1', 'n2', 'p2', 'p1']) {
       expect((await who(from, '10.77.1.1'))[0]).toMatch(/^p1 /);
@@ -110,19 +110,19 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
   });
 
   test('masquerades all clients of a service with that setting', async () => {
-    await serveEndpoints(endpoint('10.77.1.1', 'TCP', ['p1'], { masquerade: 'always' }));
+    await serveFrontends(frontend('10.77.1.1', 'TCP', ['p1'], { masquerade: 'always' }));
     expect((await who('c', '10.77.1.1'))[0]).toMatch(/^p1 10\.78\.0\.1[12]?$/);
   });
 
   test('spreads node ports over the nodes that all of them share', async () => {
     const nodes = [servers.n1.v4, servers.n2.v4].map((text) => ({ address: parseAddress(text) }));
-    const web = makeEndpoint({
+    const web = makeFrontend({
       address: parseAddress('10.77.1.3'),
       protocol: 'TCP',
       port: parsePort(80),
       nodePort: parsePort(8080),
     });
-    await serve({ endpoints: [web], nodes });
+    await serve({ frontends: [web], nodes });
     expect(new Set(await who('c', '10.77.1.3', 20))).toEqual(
       new Set(['n1 10.77.0.100', 'n2 10.77.0.100']),
     );
@@ -145,11 +145,11 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
       },
     ];
     const address = parseAddress(servers.p1.v4);
-    const endpoints = [endpoint('10.77.1.1', 'TCP', ['p1']), endpoint('10.77.1.2', 'TCP', ['p2'])];
+    const frontends = [frontend('10.77.1.1', 'TCP', ['p1']), frontend('10.77.1.2', 'TCP', ['p2'])];
     const expectOutcome = async (expected: 'in' | 'out', ingress: Policy['ingress']) => {
       const accept = policy('accept', ingress);
       await serve({
-        endpoints,
+        frontends,
         policies: [accept],
         assignments: [
           {
@@ -219,7 +219,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
   });
 
   test("other processes can't change the agent's table, and flushing all rules leaves it", async () => {
-    await serveEndpoints(endpoint('10.77.1.1', 'TCP', ['p1']));
+    await serveFrontends(frontend('10.77.1.1', 'TCP', ['p1']));
     const gateway = await master();
     await topology.network.run(gateway, ['nft', 'flush', 'ruleset']);
     expect(await who('c', '10.77.1.1')).toEqual(['p1 10.77.0.100']);
@@ -229,9 +229,9 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
   });
 
   test('a UDP client that keeps sending is served by a remaining backend', async () => {
-    await serveEndpoints(endpoint('10.77.1.1', 'UDP', ['p1']));
+    await serveFrontends(frontend('10.77.1.1', 'UDP', ['p1']));
     const attempting = await topology.startClient('c', 'timeout', 80, '10.77.1.1');
-    await serveEndpoints(endpoint('10.77.1.1', 'UDP', ['p2']));
+    await serveFrontends(frontend('10.77.1.1', 'UDP', ['p2']));
     await attempting.says('p2 answers on 10.77.1.1');
     attempting.stop();
     const [outage] = await attempting.result<Outage[]>();
@@ -239,9 +239,9 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
   });
 
   test('a foreign firewall keeps its rules and its effect', async () => {
-    await serveEndpoints(
-      endpoint('10.77.1.1', 'TCP', ['p1']),
-      endpoint('10.77.1.2', 'TCP', ['p2']),
+    await serveFrontends(
+      frontend('10.77.1.1', 'TCP', ['p1']),
+      frontend('10.77.1.2', 'TCP', ['p2']),
     );
     const firewall = `table ip other {
       chain forward { type filter hook forward priority 10; ip daddr ${servers.p2.v4} drop; }
@@ -249,9 +249,9 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
     }`;
     for (const gateway of ['g1', 'g2'])
       await topology.network.run(gateway, ['nft', '-f', '-'], firewall);
-    await serveEndpoints(
-      endpoint('10.77.1.1', 'TCP', ['p1', 'n1']),
-      endpoint('10.77.1.2', 'TCP', ['p2']),
+    await serveFrontends(
+      frontend('10.77.1.1', 'TCP', ['p1', 'n1']),
+      frontend('10.77.1.2', 'TCP', ['p2']),
     );
     expect(new Set(await who('c', '10.77.1.1', 30))).toEqual(
       new Set(['p1 10.77.0.100', 'n1 10.77.0.100']),

@@ -5,7 +5,7 @@ import { writeState } from '../../../packages/causeway/src/gateway/protocol/writ
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { requireNetworkTools } from './network.ts';
-import { endpoint, nothing } from './services.ts';
+import { frontend, nothing } from './services.ts';
 import { Topology } from './topology.ts';
 
 const isRunnable = await isAvailable(requireNetworkTools);
@@ -64,7 +64,7 @@ describe.skipIf(!isRunnable).each([
     ]);
     await starting;
     const lines = writeState(
-      { ...nothing, endpoints: [endpoint('10.77.1.1', 'TCP', ['p1'])] },
+      { ...nothing, frontends: [frontend('10.77.1.1', 'TCP', ['p1'])] },
       { generation: 1 },
     );
     await topology.client('g1').push([...lines], signal);

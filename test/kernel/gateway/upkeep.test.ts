@@ -5,7 +5,7 @@ import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import { faults } from './faults.ts';
 import { requireNetworkTools } from './network.ts';
-import { endpoint, nothing } from './services.ts';
+import { frontend, nothing } from './services.ts';
 import { gateways, Topology, type GatewayName } from './topology.ts';
 
 const isRunnable = await isAvailable(requireNetworkTools);
@@ -23,7 +23,7 @@ describe.skipIf(!isRunnable)('upkeep', () => {
 
   const push = (generation: number) =>
     topology.push(
-      writeState({ ...nothing, endpoints: [endpoint('10.77.1.1', 'UDP', ['p1'])] }, { generation }),
+      writeState({ ...nothing, frontends: [frontend('10.77.1.1', 'UDP', ['p1'])] }, { generation }),
     );
   const alarms = async (name: GatewayName) => (await topology.client(name).status(signal)).alarms;
 
@@ -54,10 +54,10 @@ describe.skipIf(!isRunnable)('upkeep', () => {
 
   test('a foreign machine that uses a virtual address raises an alarm, by ARP and by IPv6', async () => {
     await topology.startAgents();
-    const endpoints = ['10.77.1.1', '2001:db8:77::1:1'].map((address) =>
-      endpoint(address, 'UDP', ['p1']),
+    const frontends = ['10.77.1.1', '2001:db8:77::1:1'].map((address) =>
+      frontend(address, 'UDP', ['p1']),
     );
-    await topology.push(writeState({ ...nothing, endpoints }, { generation: 2 }));
+    await topology.push(writeState({ ...nothing, frontends }, { generation: 2 }));
     const master = await waitFor('one master', () => topology.master());
     // The client uses the addresses as its own, and announces them when its hardware address changes.
     await topology.network.sysctl('c', 'net.ipv4.conf.ext.arp_notify', 1);
@@ -97,13 +97,13 @@ describe.skipIf(!isRunnable)('upkeep', () => {
     // Left by the other driver: nft 1.0.6 can't continue with a table that calls slots marks.
     await topology.network.run('g1', ['nft', 'flush', 'ruleset']);
     await topology.startAgent('g1', { nftables });
-    const endpoints = [
-      endpoint('10.77.1.1', 'TCP', ['p1', 'p2']),
-      endpoint('10.77.1.2', 'TCP', [], { destinations: undefined, routedTo: 'nodes' }),
+    const frontends = [
+      frontend('10.77.1.1', 'TCP', ['p1', 'p2']),
+      frontend('10.77.1.2', 'TCP', [], { destinations: undefined, routedTo: 'nodes' }),
     ];
     const nodes = [{ address: parseAddress('10.78.0.21') }];
     const { generation } = await topology.client('g1').status(signal);
-    const lines = writeState({ ...nothing, endpoints, nodes }, { generation: generation + 1 });
+    const lines = writeState({ ...nothing, frontends, nodes }, { generation: generation + 1 });
     await topology.client('g1').push([...lines], signal);
     const rules = async () => {
       const listing = await topology.network.run('g1', ['nft', '-s', 'list', 'ruleset']);

@@ -132,7 +132,7 @@ describe.skipIf(!hasKubectl)('moving from ch-k8s-lbaas', () => {
     newAgents.set(name, await terminal.start(line, metrics));
     const endpoints = async () => {
       const text = await (await fetch(`http://${address}:${metrics}/metrics`)).text();
-      return Number(/^causeway_agent_endpoints (\d+)$/m.exec(text)?.[1]);
+      return Number(/^causeway_agent_frontends (\d+)$/m.exec(text)?.[1]);
     };
     return { url: `http://${address}:${port}`, endpoints };
   };

@@ -149,8 +149,8 @@ export class OldLbaas {
       const token = Buffer.concat(chunks).toString();
       const claims = await verifyToken(token, [this.secret], systemClock.wallTime());
       agent.claim = claims['load-balancer-config'];
-      const { endpoints } = readV1Config(agent.claim, 1, 'always');
-      agent.serves = [...endpoints.values()].map(({ address, port }) => `${address}:${port}`);
+      const { frontends } = readV1Config(agent.claim, 1, 'always');
+      agent.serves = [...frontends.values()].map(({ address, port }) => `${address}:${port}`);
     };
     const server = http.createServer((request, response) => {
       void receive(request).then(() => response.writeHead(200).end());

@@ -179,7 +179,7 @@ function leftovers(world: GatewayWorld): string[] {
 
 function unsettledAgent(world: GatewayWorld, name: string): string[] {
   const held = new Map<string, string | undefined>(
-    [...(world.agents.get(name)?.holds ?? [])].map(([key, endpoint]) => [key, endpoint.service]),
+    [...(world.agents.get(name)?.holds ?? [])].map(([key, frontend]) => [key, frontend.service]),
   );
   const ports = portsOf(world);
   const wanted = new Map<string, string>(
@@ -189,7 +189,7 @@ function unsettledAgent(world: GatewayWorld, name: string): string[] {
       .flatMap((service) =>
         [...readPortIds(frontendFromService(service)).values()].flatMap((id) =>
           servedPorts(service).map(
-            (port) => [`${endpointAddress(ports.get(id))}:${port}`, keyOf(service)] as const,
+            (port) => [`${frontendAddress(ports.get(id))}:${port}`, keyOf(service)] as const,
           ),
         ),
       ),
@@ -214,7 +214,7 @@ function servedPorts(service: Service): string[] {
     .filter((port) => held.has(port));
 }
 
-/** In the form of endpoint keys. */
-function endpointAddress(address = ''): string {
+/** In the form of frontend keys. */
+function frontendAddress(address = ''): string {
   return address.includes(':') ? `[${address}]` : address;
 }

@@ -127,7 +127,7 @@ function printStatus(format: OutputFormat, status: AgentStatus): void {
     [
       { title: 'agent', value: ({ agent }) => agent },
       { title: 'generation', value: ({ generation }) => String(generation) },
-      { title: 'endpoints', value: ({ endpoints }) => String(endpoints) },
+      { title: 'frontends', value: ({ frontends }) => String(frontends) },
       { title: 'older', value: ({ older }) => String(older.length) },
       { title: 'withheld', value: ({ withheld }) => String(withheld?.length ?? '-') },
       { title: 'vrrp', value: ({ vrrp }) => vrrp.state },

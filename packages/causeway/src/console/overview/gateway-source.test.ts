@@ -8,7 +8,7 @@ const status: AgentStatus = {
   version: '1',
   revisions: { oldest: 1, newest: 1 },
   generation: 7,
-  endpoints: 3,
+  frontends: 3,
   older: [],
   errors: [],
   notFailoverSafe: [],

@@ -1,6 +1,6 @@
 import { isOutage } from '../../gateway/protocol/alarm.ts';
 import type { HttpAgentClient } from '../../gateway/protocol/agent-client.ts';
-import type { AgentStatus, EndpointCount } from '../../gateway/protocol/agent-status.ts';
+import type { AgentStatus, FrontendCount } from '../../gateway/protocol/agent-status.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
@@ -66,7 +66,7 @@ export function gatewayRow(name: string, url: string, status: AgentStatus): Gate
     vrrp: status.vrrp.state,
     vrrpSince: status.vrrp.since ?? '',
     generation: status.generation,
-    endpoints: status.endpoints,
+    frontends: status.frontends,
     isDrained: status.drained !== null,
     isFrozen: status.frozen !== null,
     alarms: status.alarms,
@@ -83,7 +83,7 @@ function problemOf(status: AgentStatus): string {
   const problems = [
     ...status.alarms,
     ...(status.sound ? [] : ['The kernel may differ from the accepted configuration.']),
-    ...(status.errors.length === 0 ? [] : [`${status.errors.length} endpoints were rejected.`]),
+    ...(status.errors.length === 0 ? [] : [`${status.errors.length} frontends were rejected.`]),
     ...(withheld === 0
       ? []
       : [`${withheld} frontends are still served: their removal is not confirmed yet.`]),
@@ -104,7 +104,7 @@ function neverSeen(name: string, url: string): GatewayRow {
     vrrp: 'unknown',
     vrrpSince: '',
     generation: 0,
-    endpoints: 0,
+    frontends: 0,
     isDrained: false,
     isFrozen: false,
     alarms: [],
@@ -124,7 +124,7 @@ export async function connectionsTo(
   { key, addresses }: Pick<ServiceRow, 'key' | 'addresses'>,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  let counts: readonly EndpointCount[];
+  let counts: readonly FrontendCount[];
   try {
     counts = await client.counters(signal);
   } catch {

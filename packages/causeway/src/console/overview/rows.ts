@@ -52,7 +52,7 @@ export interface GatewayRow {
   readonly vrrp: string;
   readonly vrrpSince: string;
   readonly generation: number;
-  readonly endpoints: number;
+  readonly frontends: number;
   readonly isDrained: boolean;
   readonly isFrozen: boolean;
   readonly alarms: readonly string[];

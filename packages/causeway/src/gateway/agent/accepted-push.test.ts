@@ -55,7 +55,7 @@ const way = fc.oneof(
   fc.record({ nodePort: port }),
   fc.record({ routedTo: fc.oneof(fc.constant('nodes'), fc.array(inside, { maxLength: 5 })) }),
 );
-const endpointBody = fc
+const frontendBody = fc
   .tuple(
     fc.record(
       {
@@ -104,13 +104,13 @@ const assignmentBody = fc.record({
   }),
 });
 const record = fc.oneof(
-  { weight: 4, arbitrary: endpointBody.map((endpoint) => ({ endpoint })) },
+  { weight: 4, arbitrary: frontendBody.map((frontend) => ({ frontend })) },
   policyBody.map((policy) => ({ policy })),
   assignmentBody.map((assignment) => ({ assignment })),
   inside.map((address) => ({ node: { address } })),
 );
 const removal = fc.oneof(
-  fc.record({ address: virtual, protocol, port }).map((removeEndpoint) => ({ removeEndpoint })),
+  fc.record({ address: virtual, protocol, port }).map((removeFrontend) => ({ removeFrontend })),
   policyId.map((removePolicy) => ({ removePolicy })),
   inside.map((address) => ({ removeAssignment: { address } })),
   inside.map((address) => ({ removeNode: { address } })),
@@ -189,11 +189,11 @@ test('accepts any update of valid records and writes the rules of the accepted s
           const { errors, older } = await push(each);
           expect(gateway.state.generation).toBe(index + 1);
           // All valid frontends are served, and only requested ones.
-          for (const [key, endpoint] of each.endpoints) {
-            expect(gateway.state.endpoints.get(key)).toEqual(endpoint);
+          for (const [key, frontend] of each.frontends) {
+            expect(gateway.state.frontends.get(key)).toEqual(frontend);
           }
           for (const key of gateway.state.kept.keys())
-            expect(each.badEndpoints.has(key) || kind === 'delta').toBe(true);
+            expect(each.badFrontends.has(key) || kind === 'delta').toBe(true);
           expect(older).toHaveLength(gateway.state.kept.size);
           const messages = errors.flatMap((group) => group.errors.map(({ message }) => message));
           for (const message of messages) expect(message).toMatch(/^[\x20-\x7e]{1,400}$/);
@@ -209,20 +209,20 @@ test('accepts any update of valid records and writes the rules of the accepted s
 
 test('rejects each backend of the other address family and reports its record', () => {
   fc.assert(
-    fc.property(fc.array(endpointBody, { maxLength: 25 }), (bodies) => {
+    fc.property(fc.array(frontendBody, { maxLength: 25 }), (bodies) => {
       const push = read(
         'state',
         1,
-        bodies.map((endpoint) => ({ endpoint })),
+        bodies.map((frontend) => ({ frontend })),
       );
-      for (const { address, destinations, routedTo } of push.endpoints.values()) {
+      for (const { address, destinations, routedTo } of push.frontends.values()) {
         const to = [
           ...destinations.map((each) => each.address),
           ...(typeof routedTo === 'object' ? routedTo : []),
         ];
         for (const each of to) expect(familyOf(each)).toBe(familyOf(address));
       }
-      const named = new Set([...push.endpoints.keys(), ...push.badEndpoints.keys()]);
+      const named = new Set([...push.frontends.keys(), ...push.badFrontends.keys()]);
       const wanted = bodies.map(({ address, port: at, protocol: of }) => {
         const host = familyOf(parseAddress(address)) === 4 ? address : `[${address}]`;
         return `${host}:${at}/${of}`;
@@ -239,7 +239,7 @@ test('accepts very long lists completely', async () => {
   const at = (index: number) => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
   const records = [
     {
-      endpoint: {
+      frontend: {
         address: '192.0.2.1',
         protocol: 'TCP',
         port: 80,
@@ -251,7 +251,7 @@ test('accepts very long lists completely', async () => {
         sourceRanges: many(800, (index) => `${at(index * 2)}/32`),
       },
     },
-    { endpoint: { address: '192.0.2.2', protocol: 'UDP', port: 53, routedTo: many(500, at) } },
+    { frontend: { address: '192.0.2.2', protocol: 'UDP', port: 53, routedTo: many(500, at) } },
     {
       policy: {
         namespace: 'shop',
@@ -266,12 +266,12 @@ test('accepts very long lists completely', async () => {
     })),
     ...many(400, at).map((address) => ({ node: { address } })),
     ...many(65, (index) => String(1_000 * index + 1)).map((each) => ({
-      endpoint: { address: '192.0.2.3', protocol: 'TCP', port: Number(each), nodePort: 30_000 },
+      frontend: { address: '192.0.2.3', protocol: 'TCP', port: Number(each), nodePort: 30_000 },
     })),
   ];
   const { errors } = await push(read('state', 1, records));
   expect(errors).toEqual([]);
-  expect(gateway.state.endpoints.size).toBe(67);
+  expect(gateway.state.frontends.size).toBe(67);
   expect(await held(kernel)).toEqual(await heldFor(gateway.state));
   await close();
 });

@@ -18,7 +18,7 @@ import { Gateway } from './gateway.ts';
 import { loadCredentials, type Credentials } from './api/credentials.ts';
 import { EventStream } from './api/event-stream.ts';
 import { startAgentServer } from './api/server.ts';
-import type { AgentStatus, EndpointCount } from '../protocol/agent-status.ts';
+import type { AgentStatus, FrontendCount } from '../protocol/agent-status.ts';
 import { V1Api } from './api/v1-api.ts';
 import { V2Api } from './api/v2-api.ts';
 import { FaultReasons } from './announce/keepalived/fault-reasons.ts';
@@ -271,9 +271,9 @@ class Agent {
     await server.close();
   }
 
-  async #countConnections(signal: AbortSignal): Promise<EndpointCount[]> {
+  async #countConnections(signal: AbortSignal): Promise<FrontendCount[]> {
     const counts = await this.#options.kernel.countConnections(signal);
-    return countsOfAll(this.#gateway.state.endpoints, counts);
+    return countsOfAll(this.#gateway.state.frontends, counts);
   }
 
   #trace(question: TraceQuestion): TraceAnswer {

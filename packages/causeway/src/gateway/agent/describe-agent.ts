@@ -1,5 +1,5 @@
 import { listWithheld } from './apply/acknowledge.ts';
-import { groupByEndpoint, listOlder } from './apply/acknowledge.ts';
+import { groupByFrontend, listOlder } from './apply/acknowledge.ts';
 import type { Alarms } from './alarms.ts';
 import type { Gateway } from './gateway.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
@@ -8,7 +8,7 @@ import type { Kernel } from './kernel.ts';
 import type { Overrides } from './overrides.ts';
 import type { ProbeResults } from './probe/probe-results.ts';
 import type { BackendHealth } from './probe/backend-health.ts';
-import { formatEndpointId } from '../protocol/records.ts';
+import { formatFrontendId } from '../protocol/records.ts';
 import { revisions } from '../protocol/revision.ts';
 
 /** All parts of an agent that its status covers. */
@@ -37,11 +37,11 @@ export function describeAgent(parts: DescribedParts): AgentStatus {
     version: parts.version,
     revisions,
     generation: state.generation,
-    endpoints: state.endpoints.size,
+    frontends: state.frontends.size,
     older: listOlder(state),
     withheld: listWithheld(state),
-    errors: groupByEndpoint(gateway.complaints),
-    notFailoverSafe: kernel.notFailoverSafe().slice(0, mostListed).map(formatEndpointId),
+    errors: groupByFrontend(gateway.complaints),
+    notFailoverSafe: kernel.notFailoverSafe().slice(0, mostListed).map(formatFrontendId),
     sound: !gateway.isDegraded,
     vrrp: {
       state: parts.isMoverForeign ? 'foreign' : vrrp.state,

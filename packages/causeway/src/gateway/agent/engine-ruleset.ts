@@ -10,7 +10,7 @@ import { RoutedWriter, type RoutingMachine } from '@causeway/nftables/compile/ro
 import { TableWatch } from '@causeway/nftables/drivers/table-watch';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import { ElementCount } from './element-count.ts';
-import type { EndpointId } from '../protocol/endpoint.ts';
+import type { FrontendId } from '../protocol/frontend.ts';
 import type { Committed, RulesetWriter, WholeLayout } from './apply/ruleset-writer.ts';
 
 /**
@@ -92,11 +92,11 @@ export class EngineRuleset implements RulesetWriter {
   }
 
   /** Frontends with running connections that may not survive a failover. */
-  notFailoverSafe(): EndpointId[] {
+  notFailoverSafe(): FrontendId[] {
     const keys = new Set(
       this.#writer.layout?.ambiguousEndpoints().flatMap(({ services }) => services) ?? [],
     );
-    const unsafe: EndpointId[] = [];
+    const unsafe: FrontendId[] = [];
     for (const key of keys) {
       const service = this.#writer.layout?.services.get(key);
       if (service !== undefined) unsafe.push(service);

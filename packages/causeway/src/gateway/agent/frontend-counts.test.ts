@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { countsOfAll, frontendCounts } from './frontend-counts.ts';
-import { endpointKey, makeEndpoint } from '../protocol/endpoint.ts';
+import { frontendKey, makeFrontend } from '../protocol/frontend.ts';
 
 const counted = (counts: Record<string, bigint>) =>
   new Map(Object.entries(counts).map(([id, packets]) => [id, { packets }]));
@@ -28,9 +28,9 @@ test('ignores counters of other elements', () => {
   ).toEqual([]);
 });
 
-test('lists every endpoint with its Service, including endpoints without counts', () => {
-  const endpoints = [80, 81].map((port) =>
-    makeEndpoint({
+test('lists every frontend with its Service, including frontends without counts', () => {
+  const frontends = [80, 81].map((port) =>
+    makeFrontend({
       address: parseAddress('192.0.2.1'),
       protocol: 'TCP',
       port: parsePort(port),
@@ -39,7 +39,7 @@ test('lists every endpoint with its Service, including endpoints without counts'
     }),
   );
   const counts = frontendCounts(counted({ '192.0.2.1 . 6 . 81': 5n }), new Map());
-  const all = new Map(endpoints.map((each) => [endpointKey(each), each]));
+  const all = new Map(frontends.map((each) => [frontendKey(each), each]));
   expect(countsOfAll(all, counts)).toEqual([
     { address: '192.0.2.1', protocol: 'TCP', port: 81, connections: '5', service: 'shop/s81' },
     { address: '192.0.2.1', protocol: 'TCP', port: 80, connections: '0', service: 'shop/s80' },

@@ -2,14 +2,14 @@ import { tryParseAddress } from '@causeway/base/address/address';
 import { parsePort, protocols } from '@causeway/base/address/port';
 import type { ElementCount } from '@causeway/nftables/drivers/driver';
 import { protocolNumbers } from '@causeway/nftables/model/operands';
-import type { EndpointCount } from '../protocol/agent-status.ts';
+import type { FrontendCount } from '../protocol/agent-status.ts';
 import type { ConnectionCount } from './kernel.ts';
 import {
-  endpointKey,
-  type Endpoint,
-  type EndpointId,
-  type EndpointKey,
-} from '../protocol/endpoint.ts';
+  frontendKey,
+  type Frontend,
+  type FrontendId,
+  type FrontendKey,
+} from '../protocol/frontend.ts';
 
 type Counts = ReadonlyMap<string, Pick<ElementCount, 'packets'>>;
 
@@ -20,16 +20,16 @@ type Counts = ReadonlyMap<string, Pick<ElementCount, 'packets'>>;
 export function frontendCounts(tracked: Counts, routed: Counts): ConnectionCount[] {
   const counts: ConnectionCount[] = [];
   for (const id of new Set([...tracked.keys(), ...routed.keys()])) {
-    const endpoint = endpointOfCounter(id);
-    if (endpoint === undefined) continue;
+    const frontend = frontendOfCounter(id);
+    if (frontend === undefined) continue;
     const connections = tracked.get(id)?.packets ?? 0n;
     const sentOn = routed.get(id)?.packets;
     if (sentOn === undefined) {
-      counts.push({ ...endpoint, connections: String(connections) });
-    } else if (endpoint.protocol === 'TCP') {
-      counts.push({ ...endpoint, connections: String(connections + sentOn) });
+      counts.push({ ...frontend, connections: String(connections) });
+    } else if (frontend.protocol === 'TCP') {
+      counts.push({ ...frontend, connections: String(connections + sentOn) });
     } else {
-      counts.push({ ...endpoint, connections: String(connections), packets: String(sentOn) });
+      counts.push({ ...frontend, connections: String(connections), packets: String(sentOn) });
     }
   }
   return counts;
@@ -40,21 +40,21 @@ export function frontendCounts(tracked: Counts, routed: Counts): ConnectionCount
  * complete list. The Service's name is included because clients may know another address.
  */
 export function countsOfAll(
-  endpoints: ReadonlyMap<EndpointKey, Endpoint>,
+  frontends: ReadonlyMap<FrontendKey, Frontend>,
   counts: readonly ConnectionCount[],
-): EndpointCount[] {
-  const byKey = new Map(counts.map((count) => [endpointKey(count), count]));
-  const missing = [...endpoints]
+): FrontendCount[] {
+  const byKey = new Map(counts.map((count) => [frontendKey(count), count]));
+  const missing = [...frontends]
     .filter(([key]) => !byKey.has(key))
     .map(([, { address, protocol, port }]) => ({ address, protocol, port, connections: '0' }));
   return [...counts, ...missing].map((count) => {
-    const service = endpoints.get(endpointKey(count))?.service;
+    const service = frontends.get(frontendKey(count))?.service;
     return service === undefined ? count : { ...count, service };
   });
 }
 
 /** The frontend of an element of the counting sets: `192.0.2.1 . 6 . 80`. */
-function endpointOfCounter(id: string): EndpointId | undefined {
+function frontendOfCounter(id: string): FrontendId | undefined {
   const [text = '', number, port] = id.split(' . ');
   const address = tryParseAddress(text);
   const protocol = protocols.find((name) => String(protocolNumbers[name]) === number);

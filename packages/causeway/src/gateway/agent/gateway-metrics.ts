@@ -14,16 +14,16 @@ export const gatewayMetrics = {
     labels: ['outcome'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   },
-  endpoints: {
+  frontends: {
     kind: 'gauge',
-    name: 'causeway_agent_endpoints',
-    help: 'Number of served endpoints (address, protocol, port).',
+    name: 'causeway_agent_frontends',
+    help: 'Number of served frontends (address, protocol, port).',
     labels: [],
   },
   kept: {
     kind: 'gauge',
-    name: 'causeway_agent_endpoints_kept',
-    help: 'Number of endpoints that are served from an older generation because their newest record is invalid.',
+    name: 'causeway_agent_frontends_kept',
+    help: 'Number of frontends that are served from an older generation because their newest record is invalid.',
     labels: [],
   },
   withheld: {

@@ -10,11 +10,11 @@ import { noMetrics } from '@causeway/base/observability/metrics';
 import { Gateway } from './gateway.ts';
 import { Overrides } from './overrides.ts';
 import {
-  endpointKey,
-  makeEndpoint,
-  type Endpoint,
-  type EndpointKey,
-} from '../protocol/endpoint.ts';
+  frontendKey,
+  makeFrontend,
+  type Frontend,
+  type FrontendKey,
+} from '../protocol/frontend.ts';
 import { StateStore } from './store/state-store.ts';
 import { FakeWorld, Mortality } from './testing/fake-world.ts';
 import { UpdateReader, type Update } from '../protocol/update.ts';
@@ -27,12 +27,12 @@ beforeEach(async () => {
 });
 afterEach(() => fs.rm(directory, { recursive: true }));
 
-function endpoint(last: number, ...to: string[]): Endpoint {
-  return endpointOf('TCP', last, to);
+function frontend(last: number, ...to: string[]): Frontend {
+  return frontendOf('TCP', last, to);
 }
 
-function endpointOf(protocol: Protocol, last: number, to: readonly string[]): Endpoint {
-  return makeEndpoint({
+function frontendOf(protocol: Protocol, last: number, to: readonly string[]): Frontend {
+  return makeFrontend({
     address: parseAddress(`192.0.2.${last}`),
     protocol,
     port: parsePort(80),
@@ -44,9 +44,9 @@ function endpointOf(protocol: Protocol, last: number, to: readonly string[]): En
   });
 }
 
-function pushOf(generation: number, ...endpoints: Endpoint[]): Update {
+function pushOf(generation: number, ...frontends: Frontend[]): Update {
   const reader = new UpdateReader();
-  const content = { endpoints, policies: [], assignments: [], nodes: [] };
+  const content = { frontends, policies: [], assignments: [], nodes: [] };
   for (const line of writeState(content, { generation })) reader.line(line);
   return reader.result();
 }
@@ -83,16 +83,16 @@ async function startAgent(
   return { gateway, push, overrides, stale, close: () => store.close() };
 }
 
-const old = [endpoint(1, '10.0.0.1'), endpoint(2, '10.0.0.1', '10.0.0.2'), endpoint(3, '10.0.0.3')];
+const old = [frontend(1, '10.0.0.1'), frontend(2, '10.0.0.1', '10.0.0.2'), frontend(3, '10.0.0.3')];
 /** One frontend changed, one removed with its address, one added with a new address, one unchanged. */
-const wanted = [endpoint(2, '10.0.0.2'), endpoint(3, '10.0.0.3'), endpoint(4, '10.0.0.4')];
+const wanted = [frontend(2, '10.0.0.2'), frontend(3, '10.0.0.3'), frontend(4, '10.0.0.4')];
 
 describe('the gateway', () => {
   test('is in the old or the new state after a crash at any moment of an apply', async () => {
-    const reference = async (endpoints: Endpoint[]) => {
+    const reference = async (frontends: Frontend[]) => {
       const world = new FakeWorld();
       const agent = await startAgent(world);
-      await agent.push(pushOf(1, ...endpoints));
+      await agent.push(pushOf(1, ...frontends));
       await agent.close();
       await fs.rm(path.join(directory, 'accepted'));
       return world.describe();
@@ -147,7 +147,7 @@ describe('the gateway', () => {
   test('deletes stale flows that an earlier process may have left', async () => {
     const world = new FakeWorld();
     const first = await startAgent(world);
-    await first.push(pushOf(1, endpoint(1, '10.0.0.1'), endpointOf('UDP', 2, ['10.0.0.1'])));
+    await first.push(pushOf(1, frontend(1, '10.0.0.1'), frontendOf('UDP', 2, ['10.0.0.1'])));
     await first.close();
     const second = await startAgent(world);
     await second.gateway.restore(signal);
@@ -222,7 +222,7 @@ describe('the gateway', () => {
   test('sends nothing to a backend that was unhealthy before its start', async () => {
     const world = new FakeWorld();
     const before = await startAgent(world);
-    await before.push(pushOf(1, endpoint(2, '10.0.0.1', '10.0.0.2')));
+    await before.push(pushOf(1, frontend(2, '10.0.0.1', '10.0.0.2')));
     await before.close();
     const dead = new Set([parseAddress('10.0.0.1')]);
     const agent = await startAgent(world, new Mortality(), dead);
@@ -235,7 +235,7 @@ describe('the gateway', () => {
   });
 
   test('withholds a mass removal unless an operator allows it, and allows only one', async () => {
-    const many = Array.from({ length: 50 }, (_, index) => endpoint(index + 1, '10.0.0.1'));
+    const many = Array.from({ length: 50 }, (_, index) => frontend(index + 1, '10.0.0.1'));
     const world = new FakeWorld();
     const agent = await startAgent(world);
     await agent.push(pushOf(1, ...many));
@@ -266,12 +266,12 @@ describe('the gateway', () => {
   });
 
   test('keeps withheld removals over a restart, and applies exactly the confirmed ones', async () => {
-    const many = Array.from({ length: 30 }, (_, index) => endpoint(index + 1, '10.0.0.1'));
-    const keys = many.map(endpointKey);
+    const many = Array.from({ length: 30 }, (_, index) => frontend(index + 1, '10.0.0.1'));
+    const keys = many.map(frontendKey);
     const world = new FakeWorld();
     const first = await startAgent(world);
     await first.push(pushOf(1, ...many));
-    const added = endpoint(99, '10.0.0.9');
+    const added = frontend(99, '10.0.0.9');
     expect(await first.push(pushOf(2, added))).toMatchObject({ generation: 2, committed: true });
     expect(world.services.size).toBe(31);
     await first.close();
@@ -279,14 +279,14 @@ describe('the gateway', () => {
     const agent = await startAgent(world);
     await agent.gateway.restore(signal);
     expect(world.services.size).toBe(31);
-    const confirm = (generation: number, ...endpoints: EndpointKey[]) =>
+    const confirm = (generation: number, ...frontends: FrontendKey[]) =>
       agent.gateway.confirmRemovals(
-        { generation, cluster: undefined, endpoints: new Set(endpoints) },
+        { generation, cluster: undefined, frontends: new Set(frontends) },
         signal,
       );
     await expect(confirm(1, ...keys)).rejects.toMatchObject({ reason: 'base-mismatch' });
     // A frontend that is not withheld is not removed, even if a confirmation names it.
-    const answer = await confirm(2, endpointKey(added), ...keys.slice(1));
+    const answer = await confirm(2, frontendKey(added), ...keys.slice(1));
     expect(answer.withheld).toMatchObject([{ address: many[0]?.address, generation: 1 }]);
     expect([...world.services.keys()].sort()).toHaveLength(2);
     expect(answer.generation).toBe(2);
@@ -302,7 +302,7 @@ describe('the gateway', () => {
   });
 
   test('rejects a confirmation from the controller of another cluster', async () => {
-    const many = Array.from({ length: 30 }, (_, index) => endpoint(index + 1, '10.0.0.1'));
+    const many = Array.from({ length: 30 }, (_, index) => frontend(index + 1, '10.0.0.1'));
     const of = (cluster: string, push: Update) => ({
       ...push,
       header: { ...push.header, cluster },
@@ -312,7 +312,7 @@ describe('the gateway', () => {
     await agent.push(of('two', pushOf(2)));
     const confirm = (cluster: string) =>
       agent.gateway.confirmRemovals(
-        { generation: 2, cluster, endpoints: new Set(many.map(endpointKey)) },
+        { generation: 2, cluster, frontends: new Set(many.map(frontendKey)) },
         signal,
       );
     await expect(confirm('two')).rejects.toMatchObject({

@@ -17,7 +17,7 @@ import { applyChange, RollbackFailed } from './apply/apply-change.ts';
 import { rejectionsFrom } from './apply/rejection-cause.ts';
 import {
   addressesOf,
-  endpointsTo,
+  frontendsTo,
   toNodes,
   toVirtualService,
   toWholeLayout,
@@ -25,7 +25,7 @@ import {
 import type { RulesetWriter } from './apply/ruleset-writer.ts';
 import { gatewayMetrics } from './gateway-metrics.ts';
 import type { Overrides } from './overrides.ts';
-import type { EndpointKey } from '../protocol/endpoint.ts';
+import type { FrontendKey } from '../protocol/frontend.ts';
 import { changesTraffic, inverseOf, type GatewayState } from './store/state.ts';
 import type { Step } from './store/change-lines.ts';
 import { recordUndo, type StateStore, type Stored } from './store/state-store.ts';
@@ -75,7 +75,7 @@ export class Gateway {
     this.#metrics = {
       generation: metrics.gauge(gatewayMetrics.generation),
       duration: metrics.histogram(gatewayMetrics.duration),
-      endpoints: metrics.gauge(gatewayMetrics.endpoints),
+      frontends: metrics.gauge(gatewayMetrics.frontends),
       kept: metrics.gauge(gatewayMetrics.kept),
       withheld: metrics.gauge(gatewayMetrics.withheld),
       commits: metrics.counter(gatewayMetrics.commits),
@@ -125,13 +125,13 @@ export class Gateway {
    * against one generation and for one cluster, and the confirmation is valid only for these.
    */
   confirmRemovals(
-    { generation, cluster, endpoints }: RemovalConfirmation,
+    { generation, cluster, frontends }: RemovalConfirmation,
     signal: AbortSignal,
   ): Promise<Acknowledgement> {
     return this.#serialQueue.run(async () => {
       this.#refuseFrozen();
       refuseOtherState(this.state, generation, cluster);
-      return this.#applyWithheld(endpoints, signal);
+      return this.#applyWithheld(frontends, signal);
     });
   }
 
@@ -145,12 +145,12 @@ export class Gateway {
     });
   }
 
-  async #applyWithheld(keys: Iterable<EndpointKey>, signal: AbortSignal): Promise<Acknowledgement> {
+  async #applyWithheld(keys: Iterable<FrontendKey>, signal: AbortSignal): Promise<Acknowledgement> {
     const change = confirmedRemovals(this.state, keys);
-    if (change.endpoints.size === 0) return acknowledge(this.state, this.#complaints, false);
+    if (change.frontends.size === 0) return acknowledge(this.state, this.#complaints, false);
     const undo = inverseOf(this.state, change, 0);
     const wrote = await this.#apply({ change, undo, undoes: 0 }, signal);
-    this.#options.log.info({ frontends: change.endpoints.size }, 'withheld removals are applied');
+    this.#options.log.info({ frontends: change.frontends.size }, 'withheld removals are applied');
     return acknowledge(this.state, this.#complaints, wrote);
   }
 
@@ -198,10 +198,10 @@ export class Gateway {
   ): Promise<readonly RemovedEndpoint[]> {
     const { ruleset } = this.#options;
     const { state } = this;
-    const touched = endpointsTo(state.endpoints.values(), changed);
+    const touched = frontendsTo(state.frontends.values(), changed);
     const touchesNodes = [...changed].some((address) => state.nodes.has(address));
     const changeTo = (each: ReadonlySet<Address>): LayoutChange => ({
-      set: touched.map((endpoint) => toVirtualService(endpoint, each)),
+      set: touched.map((frontend) => toVirtualService(frontend, each)),
       ...(touchesNodes ? { nodes: toNodes(state.nodes.values(), each) } : {}),
     });
     try {
@@ -288,7 +288,7 @@ export class Gateway {
 
   async #bringTo(state: GatewayState, signal: AbortSignal): Promise<void> {
     const { ruleset, mover } = this.#options;
-    const wanted = addressesOf(state.endpoints.values());
+    const wanted = addressesOf(state.frontends.values());
     const announced = await mover.announced();
     // Addresses that an interrupted step announced are withdrawn before their rules are removed.
     if (!announced.isSubsetOf(wanted)) await mover.announce(announced.intersection(wanted), signal);
@@ -343,14 +343,14 @@ export class Gateway {
       if (signal.aborted) return;
       log.warn(
         { error: CausewayError.from(error) },
-        'conntrack entries of removed endpoints may remain',
+        'conntrack entries of removed backends may remain',
       );
     });
   }
 
   #report(): void {
     this.#metrics.generation.set({}, this.state.generation);
-    this.#metrics.endpoints.set({}, this.state.endpoints.size);
+    this.#metrics.frontends.set({}, this.state.frontends.size);
     this.#metrics.kept.set({}, this.state.kept.size);
     this.#metrics.withheld.set({}, withheldIn(this.state).size);
     this.#metrics.degraded.set({}, this.#isDegraded ? 1 : 0);

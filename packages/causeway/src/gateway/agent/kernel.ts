@@ -4,11 +4,11 @@ import type { RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
 import type { RulesetWriter } from './apply/ruleset-writer.ts';
-import type { EndpointCount } from '../protocol/agent-status.ts';
-import type { EndpointId } from '../protocol/endpoint.ts';
+import type { FrontendCount } from '../protocol/agent-status.ts';
+import type { FrontendId } from '../protocol/frontend.ts';
 
 /** Counts of a frontend, from the rules' counters. */
-export type ConnectionCount = EndpointId & Pick<EndpointCount, 'connections' | 'packets'>;
+export type ConnectionCount = FrontendId & Pick<FrontendCount, 'connections' | 'packets'>;
 
 /** The kernel interface of the agent. keepalived is not part of it. */
 export interface Kernel {
@@ -36,7 +36,7 @@ export interface Kernel {
   /** The settings found at the last check. */
   settings(): readonly KernelSetting[];
   /** Frontends with running connections that may not survive a failover. */
-  notFailoverSafe(): readonly EndpointId[];
+  notFailoverSafe(): readonly FrontendId[];
   /** Number of elements in the agent's table. */
   elements(): number;
   /** Number of connections of each frontend. */

@@ -19,7 +19,7 @@ import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service'
 import { frontendCounts } from './frontend-counts.ts';
 import { EngineRuleset } from './engine-ruleset.ts';
 import type { ConnectionCount, Kernel } from './kernel.ts';
-import type { EndpointId } from '../protocol/endpoint.ts';
+import type { FrontendId } from '../protocol/frontend.ts';
 
 async function openDriver(
   driver: LinuxKernelOptions['driver'],
@@ -154,7 +154,7 @@ export class LinuxKernel implements Kernel {
     return found;
   }
 
-  notFailoverSafe(): readonly EndpointId[] {
+  notFailoverSafe(): readonly FrontendId[] {
     return this.ruleset.notFailoverSafe();
   }
 

@@ -2,7 +2,7 @@ import { MemoryDriver, memoryRouting } from '@causeway/nftables/drivers/memory-d
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import { EngineRuleset } from './engine-ruleset.ts';
 import type { Kernel } from './kernel.ts';
-import type { EndpointId } from '../protocol/endpoint.ts';
+import type { FrontendId } from '../protocol/frontend.ts';
 
 /** Computes and keeps rules like the kernel, without packets. */
 export class MemoryKernel implements Kernel {
@@ -41,7 +41,7 @@ export class MemoryKernel implements Kernel {
     return [];
   }
 
-  notFailoverSafe(): readonly EndpointId[] {
+  notFailoverSafe(): readonly FrontendId[] {
     return this.ruleset.notFailoverSafe();
   }
 

@@ -1,7 +1,7 @@
 import type { Acknowledgement } from '../protocol/acknowledgement.ts';
 import type { RemovalConfirmation } from '../protocol/removal-confirmation.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
-import type { EndpointIdRecord } from '../protocol/records.ts';
+import type { FrontendIdRecord } from '../protocol/records.ts';
 import type { Address } from '@causeway/base/address/address';
 
 /** The interface to an agent: the HTTP client, or an agent in memory. */
@@ -17,8 +17,8 @@ export interface AgentClient {
     confirmation: RemovalConfirmation,
     signal: AbortSignal,
   ): Promise<Acknowledgement>;
-  /** All endpoints that the agent serves, if it supports the request. */
-  counters?(signal: AbortSignal): Promise<readonly EndpointIdRecord[]>;
+  /** All frontends that the agent serves, if it supports the request. */
+  counters?(signal: AbortSignal): Promise<readonly FrontendIdRecord[]>;
 }
 
 /** The agent's reason code of a rejection, for both kinds of clients. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { endpointKey, makeEndpoint, type Endpoint } from '../protocol/endpoint.ts';
+import { frontendKey, makeFrontend, type Frontend } from '../protocol/frontend.ts';
 import { parseAddress } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { parsePort } from '@causeway/base/address/port';
@@ -16,8 +16,8 @@ import { doubtsAll, verifiesAll } from './removal-verifiers.testing.ts';
 
 // How the fleet verifies the removals that gateways withhold.
 
-const endpoint = (service: string, port = 80): Endpoint =>
-  makeEndpoint({
+const frontend = (service: string, port = 80): Frontend =>
+  makeFrontend({
     address: parseAddress('192.0.2.1'),
     protocol: 'TCP',
     port: parsePort(port),
@@ -63,15 +63,15 @@ function run(fleet: AgentFleet): void {
 }
 
 /**
- * An agent with endpoints that this controller does not know. It removes at most one endpoint without a
+ * An agent with frontends that this controller does not know. It removes at most one frontend without a
  * confirmation.
  */
 function strange(...services: string[]): MemoryAgent {
   const agent = new MemoryAgent();
   agent.mayLose = 1;
   for (const [index, service] of services.entries()) {
-    const each = endpoint(service, 1_000 + index);
-    agent.holds.set(endpointKey(each), each);
+    const each = frontend(service, 1_000 + index);
+    agent.holds.set(frontendKey(each), each);
   }
   return agent;
 }
@@ -79,15 +79,15 @@ function strange(...services: string[]): MemoryAgent {
 test('removes frontends without an owner, even if the controller never saw their Services', async () => {
   const [one, two] = [strange('x', 'y', 'z'), strange('x', 'y', 'z')];
   const { fleet, clock } = await start(verifiesAll, one, two);
-  const generation = fleet.setService('default/a', [endpoint('a')]);
+  const generation = fleet.setService('default/a', [frontend('a')]);
   run(fleet);
   await clock.advance(5_000);
   for (const { holds, confirmations, pushes } of [one, two]) {
-    expect([...holds.keys()]).toEqual([endpointKey(endpoint('a'))]);
+    expect([...holds.keys()]).toEqual([frontendKey(frontend('a'))]);
     expect(confirmations).toHaveLength(1);
     expect(pushes.every(({ header }) => !header.meansRemoval)).toBe(true);
   }
-  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({ kind: 'served' });
+  expect(fleet.servingSince(generation, [frontend('a')])).toEqual({ kind: 'served' });
   expect(fleet.standings()).toMatchObject([{ isCurrent: true }, { isCurrent: true }]);
 });
 
@@ -95,12 +95,12 @@ test('keeps and reports frontends in doubt, and verifies them again after a dela
   const agent = strange('x', 'y', 'z');
   const verify = vi.fn(doubtsAll.verify.bind(doubtsAll));
   const { fleet, clock } = await start({ verify }, agent);
-  const generation = fleet.setService('default/a', [endpoint('a')]);
+  const generation = fleet.setService('default/a', [frontend('a')]);
   run(fleet);
   await clock.advance(60_000);
   expect(agent.holds.size).toBe(4);
   expect(agent.confirmations).toEqual([]);
-  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({ kind: 'served' });
+  expect(fleet.servingSince(generation, [frontend('a')])).toEqual({ kind: 'served' });
   expect(fleet.withholding('default/x')).toEqual(['g1']);
   expect(fleet.mayAnnounce(parseAddress('192.0.2.1'))).toEqual(['g1']);
   expect(fleet.standings()).toMatchObject([
@@ -161,7 +161,7 @@ test('does the same for agents of an older version, which remove all or nothing'
 test('asks a gateway again after an older state was restored on it', async () => {
   const agent = new MemoryAgent();
   const { fleet, clock } = await start(doubtsAll, agent);
-  fleet.setService('default/a', [endpoint('a')]);
+  fleet.setService('default/a', [frontend('a')]);
   run(fleet);
   await settled();
   const old = strange('x', 'y', 'z');

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { endpointKey, makeEndpoint, type Endpoint } from '../protocol/endpoint.ts';
+import { frontendKey, makeFrontend, type Frontend } from '../protocol/frontend.ts';
 import { parseAddress } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { parsePort } from '@causeway/base/address/port';
@@ -15,8 +15,8 @@ import { ReasonQueue } from './reason-queue.ts';
 import { doubtsAll } from './removal-verifiers.testing.ts';
 
 const address = parseAddress('192.0.2.1');
-const endpoint = (service: string, port = 80): Endpoint =>
-  makeEndpoint({
+const frontend = (service: string, port = 80): Frontend =>
+  makeFrontend({
     address,
     protocol: 'TCP',
     port: parsePort(port),
@@ -73,15 +73,15 @@ function run(fleet: AgentFleet): void {
 test('sends the full state first, then only changes to all gateways', async () => {
   const [one, two] = [new MemoryAgent(), new MemoryAgent()];
   const { fleet } = await start(one, two);
-  const generation = fleet.setService('default/a', [endpoint('a')]);
+  const generation = fleet.setService('default/a', [frontend('a')]);
   run(fleet);
   await settled();
-  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({ kind: 'served' });
-  expect([...one.holds.keys()]).toEqual([endpointKey(endpoint('a'))]);
-  fleet.setService('default/b', [endpoint('b', 81)]);
+  expect(fleet.servingSince(generation, [frontend('a')])).toEqual({ kind: 'served' });
+  expect([...one.holds.keys()]).toEqual([frontendKey(frontend('a'))]);
+  fleet.setService('default/b', [frontend('b', 81)]);
   await settled();
   expect(two.pushes.map(({ header }) => header.kind)).toEqual(['state', 'delta']);
-  expect(two.pushes[1]?.endpoints.size).toBe(1);
+  expect(two.pushes[1]?.frontends.size).toBe(1);
 });
 
 test('waits only briefly for a hung gateway at the start, even with a long request limit', async () => {
@@ -101,16 +101,16 @@ test('does not delay other gateways for a hung or failed gateway, which catches 
   const [slow, good] = [new MemoryAgent(), new MemoryAgent()];
   const { fleet, clock } = await start(slow, good);
   slow.mode = 'hangs';
-  const generation = fleet.setService('default/a', [endpoint('a')]);
+  const generation = fleet.setService('default/a', [frontend('a')]);
   run(fleet);
   await settled();
   expect(good.holds.size).toBe(1);
-  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({
+  expect(fleet.servingSince(generation, [frontend('a')])).toEqual({
     kind: 'waiting',
     message: 'Waiting for g1',
   });
   await clock.advance(1_001);
-  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({ kind: 'served' });
+  expect(fleet.servingSince(generation, [frontend('a')])).toEqual({ kind: 'served' });
   slow.mode = 'works';
   await clock.advance(20_000);
   expect(slow.holds.size).toBe(1);
@@ -120,8 +120,8 @@ test('reports nothing as served while no gateway can be reached', async () => {
   const agent = new MemoryAgent();
   agent.mode = 'fails';
   const { fleet } = await start(agent);
-  const generation = fleet.setService('default/a', [endpoint('a')]);
-  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({
+  const generation = fleet.setService('default/a', [frontend('a')]);
+  expect(fleet.servingSince(generation, [frontend('a')])).toEqual({
     kind: 'waiting',
     message: 'No gateway can be reached: no route',
   });
@@ -130,7 +130,7 @@ test('reports nothing as served while no gateway can be reached', async () => {
 test('frees an address only after every gateway has confirmed its removal or is fenced', async () => {
   const [one, two] = [new MemoryAgent(), new MemoryAgent()];
   const { fleet, clock } = await start(one, two);
-  fleet.setService('default/a', [endpoint('a')]);
+  fleet.setService('default/a', [frontend('a')]);
   run(fleet);
   await settled();
   two.mode = 'fails';
@@ -151,7 +151,7 @@ test('frees an address only after every gateway has confirmed its removal or is 
 test('treats an address in the state as announced, even if a gateway confirmed less', async () => {
   const agent = new MemoryAgent();
   const { fleet } = await start(agent);
-  fleet.setService('default/a', [endpoint('a')]);
+  fleet.setService('default/a', [frontend('a')]);
   run(fleet);
   await settled();
   expect(fleet.mayAnnounce(address)).toEqual(['g1']);
@@ -161,11 +161,11 @@ test('treats an address in the state as announced, even if a gateway confirmed l
 test('sends nothing to the gateways for an unchanged Service', async () => {
   const agent = new MemoryAgent();
   const { fleet } = await start(agent);
-  fleet.setService('default/a', [endpoint('a')]);
+  fleet.setService('default/a', [frontend('a')]);
   run(fleet);
   await settled();
   const asked = vi.spyOn(agent, 'status');
-  fleet.setService('default/a', [endpoint('a')]);
+  fleet.setService('default/a', [frontend('a')]);
   await settled();
   expect(asked).not.toHaveBeenCalled();
   expect(agent.pushes).toHaveLength(1);
@@ -178,7 +178,7 @@ test('retries a failed gateway with a growing delay, even if the state changes',
   const pushed = vi.spyOn(agent, 'push');
   run(fleet);
   for (let port = 1; port <= 200; port += 1) {
-    fleet.setService('default/a', [endpoint('a', port)]);
+    fleet.setService('default/a', [frontend('a', port)]);
     await clock.advance(50);
   }
   expect(pushed.mock.calls.length).toBeLessThan(10);
@@ -196,7 +196,7 @@ test('starts generations above those of every gateway', async () => {
 test("does not count an operator's undo as a confirmation, and exceeds its generation after the freeze", async () => {
   const [undone, good] = [new MemoryAgent(), new MemoryAgent()];
   const { fleet, clock } = await start(undone, good);
-  fleet.setService('default/a', [endpoint('a')]);
+  fleet.setService('default/a', [frontend('a')]);
   run(fleet);
   await settled();
   undone.generation += 1;
@@ -217,7 +217,7 @@ test('exceeds the higher generation of a gateway that answers late', async () =>
   late.generation = 9_000_000_000_000;
   late.mode = 'fails';
   const { fleet, clock } = await start(late, good);
-  fleet.setService('default/a', [endpoint('a')]);
+  fleet.setService('default/a', [frontend('a')]);
   fleet.setService('default/a', []);
   run(fleet);
   await settled();
@@ -240,9 +240,9 @@ test('recovers from a lost answer with a newer push', async () => {
     await take(lines, signal);
     throw new CausewayError('unavailable', 'the line broke');
   });
-  const generation = fleet.setService('default/a', [endpoint('a')]);
+  const generation = fleet.setService('default/a', [frontend('a')]);
   await clock.advance(20_000);
-  expect(fleet.servingSince(generation, [endpoint('a')])).toEqual({ kind: 'served' });
+  expect(fleet.servingSince(generation, [frontend('a')])).toEqual({ kind: 'served' });
   expect(agent.pushes).toHaveLength(3);
 });
 
@@ -253,7 +253,7 @@ test('reports a gateway that rejects every push as down, and retries with a grow
   await settled();
   agent.isFrozen = true;
   const pushed = vi.spyOn(agent, 'push');
-  fleet.setService('default/a', [endpoint('a')]);
+  fleet.setService('default/a', [frontend('a')]);
   await clock.advance(60_000);
   expect(pushed.mock.calls.length).toBeLessThan(15);
   const [standing] = fleet.standings();
@@ -279,24 +279,24 @@ test('does not push to a returning gateway that is up to date, frozen or not', a
   expect(agent.pushes).toHaveLength(1);
 });
 
-test('reports a rejection only for its endpoint, until a new push for it', async () => {
+test('reports a rejection only for its frontend, until a new push for it', async () => {
   const [one, two] = [new MemoryAgent(), new MemoryAgent()];
-  two.dislikes.add(endpointKey(endpoint('bad', 81)));
+  two.dislikes.add(frontendKey(frontend('bad', 81)));
   const { fleet } = await start(one, two);
-  const good = fleet.setService('default/good', [endpoint('good')]);
-  const bad = fleet.setService('default/bad', [endpoint('bad', 81)]);
+  const good = fleet.setService('default/good', [frontend('good')]);
+  const bad = fleet.setService('default/bad', [frontend('bad', 81)]);
   run(fleet);
   await settled();
-  expect(fleet.servingSince(good, [endpoint('good')])).toEqual({ kind: 'served' });
+  expect(fleet.servingSince(good, [frontend('good')])).toEqual({ kind: 'served' });
   const wrong = { kind: 'wrong', messages: ['TCP/81: g2: rejected by the test'] };
-  expect(fleet.servingSince(bad, [endpoint('bad', 81)])).toEqual(wrong);
+  expect(fleet.servingSince(bad, [frontend('bad', 81)])).toEqual(wrong);
   expect(complaints).toEqual(['default/bad']);
   // A push for another Service does not clear the rejection.
-  fleet.setService('default/other', [endpoint('other', 82)]);
+  fleet.setService('default/other', [frontend('other', 82)]);
   await settled();
-  expect(fleet.servingSince(bad, [endpoint('bad', 81)])).toEqual(wrong);
+  expect(fleet.servingSince(bad, [frontend('bad', 81)])).toEqual(wrong);
   two.dislikes.clear();
-  const better = { ...endpoint('bad', 81), affinity: 'client' } as const;
+  const better = { ...frontend('bad', 81), affinity: 'client' } as const;
   const mended = fleet.setService('default/bad', [better]);
   await settled();
   expect(fleet.servingSince(mended, [better])).toEqual({ kind: 'served' });
@@ -357,11 +357,11 @@ test("shows each gateway's generation, also of a gateway that is behind", async 
   const metrics = new PrometheusMetrics();
   const [good, slow] = [new MemoryAgent(), new MemoryAgent()];
   const { fleet, clock } = await startWith(metrics, good, slow);
-  const first = fleet.setService('default/a', [endpoint('a')]);
+  const first = fleet.setService('default/a', [frontend('a')]);
   run(fleet);
   await settled();
   slow.mode = 'fails';
-  const second = fleet.setService('default/b', [endpoint('b', 81)]);
+  const second = fleet.setService('default/b', [frontend('b', 81)]);
   await clock.advance(1_000);
   expect(fleet.standings()).toMatchObject([
     { name: 'g1', generation: second, isCurrent: true },
@@ -378,18 +378,18 @@ test('sends an older gateway what it understands, and the full state after its u
   old.revisions = { oldest: 1, newest: 1 };
   young.revisions = { oldest: 2, newest: 3 };
   const { fleet, clock } = await start(old, young);
-  const routed = makeEndpoint({ ...endpoint('a'), destinations: undefined, routedTo: 'nodes' });
+  const routed = makeFrontend({ ...frontend('a'), destinations: undefined, routedTo: 'nodes' });
   fleet.setService('default/a', [routed]);
   run(fleet);
   await settled();
-  const held = (agent: MemoryAgent) => agent.holds.get(endpointKey(routed))?.routedTo;
+  const held = (agent: MemoryAgent) => agent.holds.get(frontendKey(routed))?.routedTo;
   expect([held(old), held(young)]).toEqual([undefined, 'nodes']);
   old.revisions = { oldest: 1, newest: 2 };
   await clock.advance(60_000);
   await clock.advance(60_000);
   expect(held(old)).toBe('nodes');
   old.revisions = { oldest: 1, newest: 1 };
-  fleet.setService('default/b', [endpoint('b', 81)]);
+  fleet.setService('default/b', [frontend('b', 81)]);
   await clock.advance(60_000);
   expect([held(old), old.holds.size]).toEqual([undefined, 2]);
 });

@@ -1,10 +1,10 @@
 import type { Address } from '@causeway/base/address/address';
 import {
-  endpointKey,
-  type Endpoint,
-  type EndpointId,
-  type EndpointKey,
-} from '../protocol/endpoint.ts';
+  frontendKey,
+  type Frontend,
+  type FrontendId,
+  type FrontendKey,
+} from '../protocol/frontend.ts';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
@@ -58,8 +58,8 @@ export interface GatewayStanding {
   /** The VRRP state, if known. */
   readonly vrrp?: string | undefined;
   readonly isFenced: boolean;
-  /** The number of endpoints that the gateway rejects, and its other problems. */
-  readonly refusedEndpoints: number;
+  /** The number of frontends that the gateway rejects, and its other problems. */
+  readonly refusedFrontends: number;
   /** The number of frontends that the gateway still serves because their removal is not verified. */
   readonly withheldRemovals: number;
   readonly complaints: readonly string[];
@@ -128,10 +128,10 @@ export class AgentFleet {
     this.#nudge();
   }
 
-  /** Returns the generation with these endpoints. */
-  setService(key: string, endpoints: readonly Endpoint[]): number {
-    const generation = this.#change((state) => state.setService(key, endpoints));
-    const addresses = new Set(endpoints.map(({ address }) => address));
+  /** Returns the generation with these frontends. */
+  setService(key: string, frontends: readonly Frontend[]): number {
+    const generation = this.#change((state) => state.setService(key, frontends));
+    const addresses = new Set(frontends.map(({ address }) => address));
     this.#addresses.set(key, addresses, this.generation);
     return generation;
   }
@@ -145,10 +145,10 @@ export class AgentFleet {
   }
 
   /**
-   * Whether the gateways serve the endpoints of this generation. Gateways that are down are not waited for.
+   * Whether the gateways serve the frontends of this generation. Gateways that are down are not waited for.
    */
-  servingSince(generation: number, endpoints: readonly EndpointId[]): Serving {
-    const messages = this.#complaintsAbout(endpoints);
+  servingSince(generation: number, frontends: readonly FrontendId[]): Serving {
+    const messages = this.#complaintsAbout(frontends);
     if (messages.length > 0) return { kind: 'wrong', messages };
     const reachable = this.#links.filter(
       ({ name, failure }) => failure === undefined && this.#fenced.get(name) !== 'all',
@@ -243,7 +243,7 @@ export class AgentFleet {
       isMaster: this.#health.statusOf(link.name)?.vrrp.state === 'MASTER',
       vrrp: this.#health.statusOf(link.name)?.vrrp.state,
       isFenced: this.#fenced.get(link.name) === 'all',
-      refusedEndpoints: link.complaints.size,
+      refusedFrontends: link.complaints.size,
       withheldRemovals: link.removals.frontends.size,
       complaints: [
         ...link.complaints.general,
@@ -272,9 +272,9 @@ export class AgentFleet {
     }
   }
 
-  /** The Services of these endpoints. */
-  servicesOf(endpoints: Iterable<EndpointKey>): ReadonlySet<string> {
-    const services = [...endpoints].flatMap((key) => this.#desired.serviceOf(key) ?? []);
+  /** The Services of these frontends. */
+  servicesOf(frontends: Iterable<FrontendKey>): ReadonlySet<string> {
+    const services = [...frontends].flatMap((key) => this.#desired.serviceOf(key) ?? []);
     return new Set(services);
   }
 
@@ -313,12 +313,12 @@ export class AgentFleet {
     for (const link of this.#links) link.nudge();
   }
 
-  #complaintsAbout(endpoints: readonly EndpointId[]): string[] {
+  #complaintsAbout(frontends: readonly FrontendId[]): string[] {
     return this.#links.flatMap(({ name, complaints }) =>
-      endpoints.flatMap((endpoint) =>
+      frontends.flatMap((frontend) =>
         complaints
-          .about(endpointKey(endpoint))
-          .map((message) => `${endpoint.protocol}/${endpoint.port}: ${name}: ${message}`),
+          .about(frontendKey(frontend))
+          .map((message) => `${frontend.protocol}/${frontend.port}: ${name}: ${message}`),
       ),
     );
   }

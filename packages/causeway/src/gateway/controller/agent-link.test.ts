@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { endpointKey, makeEndpoint, type EndpointKey } from '../protocol/endpoint.ts';
+import { frontendKey, makeFrontend, type FrontendKey } from '../protocol/frontend.ts';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { discardLog } from '@causeway/base/observability/log';
@@ -13,8 +13,8 @@ import { DesiredState } from './desired-state.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
 import { ReasonQueue } from './reason-queue.ts';
 
-const endpoints = [80, 81, 82].map((port) =>
-  makeEndpoint({
+const frontends = [80, 81, 82].map((port) =>
+  makeFrontend({
     address: parseAddress('192.0.2.1'),
     protocol: 'TCP',
     port: parsePort(port),
@@ -30,18 +30,18 @@ afterEach(async () => {
   await Promise.all(running.splice(0));
 });
 
-/** A gateway that has all endpoints and removes at most one without a confirmation. */
+/** A gateway that has all frontends and removes at most one without a confirmation. */
 function start(prepare: (agent: MemoryAgent) => void = () => {}) {
   stop = new AbortController();
   const clock = new SimulatedClock();
   const agent = new MemoryAgent();
   agent.mayLose = 1;
   prepare(agent);
-  for (const each of endpoints) agent.holds.set(endpointKey(each), each);
+  for (const each of frontends) agent.holds.set(frontendKey(each), each);
   const state = new DesiredState(1);
   const reasons = new ReasonQueue();
   const released = () =>
-    reasons.take().flatMap((each) => (each.kind === 'removal-allowed' ? [each.endpoint] : []));
+    reasons.take().flatMap((each) => (each.kind === 'removal-allowed' ? [each.frontend] : []));
   const link = new AgentLink({
     name: 'g1',
     agent,
@@ -59,8 +59,8 @@ function start(prepare: (agent: MemoryAgent) => void = () => {}) {
   return { agent, clock, link, state, released, run };
 }
 
-const keys = endpoints.map(endpointKey);
-const verdict = (verified: readonly EndpointKey[], cluster = 'one') => ({
+const keys = frontends.map(frontendKey);
+const verdict = (verified: readonly FrontendKey[], cluster = 'one') => ({
   cluster,
   verified: new Set(verified),
   doubts: new Map(keys.filter((key) => !verified.includes(key)).map((key) => [key, 'in doubt'])),
@@ -84,10 +84,10 @@ test('confirms verified removals one by one, and once', async () => {
   link.judge(verdict(keys.slice(0, 2)));
   await clock.advance(120_000);
   expect([...agent.holds.keys()]).toEqual(keys.slice(2));
-  expect(agent.confirmations.map(({ endpoints: each }) => [...each])).toEqual([keys.slice(0, 2)]);
+  expect(agent.confirmations.map(({ frontends: each }) => [...each])).toEqual([keys.slice(0, 2)]);
   expect(link.removals.describe()).toContain('still serves 1 frontend');
   // Updates continue from the same generation.
-  state.setService('default/new', endpoints.slice(0, 1));
+  state.setService('default/new', frontends.slice(0, 1));
   link.nudge();
   await clock.advance(1_000);
   expect(agent.pushes.map(({ header }) => header.kind)).toEqual(['state', 'delta']);
@@ -105,11 +105,11 @@ test('does not confirm the removal of a frontend that is wanted again, even if i
   const { agent, clock, link, state, run } = start();
   run();
   await clock.advance(1_000);
-  state.setService('default/s80', endpoints.slice(0, 1));
+  state.setService('default/s80', frontends.slice(0, 1));
   link.judge(verdict(keys));
   await clock.advance(1_000);
   expect([...agent.holds.keys()]).toEqual(keys.slice(0, 1));
-  expect(agent.confirmations.flatMap(({ endpoints: each }) => [...each])).toEqual(keys.slice(1));
+  expect(agent.confirmations.flatMap(({ frontends: each }) => [...each])).toEqual(keys.slice(1));
 });
 
 test('lets a gateway of another cluster keep its frontends and accept updates', async () => {
@@ -123,7 +123,7 @@ test('lets a gateway of another cluster keep its frontends and accept updates', 
   expect(agent.holds.size).toBe(3);
   expect(link.failure).toBeUndefined();
   expect(link.removals.describe()).toContain('of another cluster');
-  state.setService('default/s80', endpoints.slice(0, 1));
+  state.setService('default/s80', frontends.slice(0, 1));
   link.nudge();
   await clock.advance(1_000);
   expect(link.confirmed).toBe(state.generation);
@@ -158,7 +158,7 @@ test('sends the removal to an older agent as intended when all of it is verified
   expect(agent.pushes.map(({ header }) => header.meansRemoval)).toEqual([true]);
 });
 
-test('ignores an incomplete list of the endpoints of an older agent', async () => {
+test('ignores an incomplete list of the frontends of an older agent', async () => {
   const { agent, clock, link, run } = start((each) => {
     each.isOlderVersion = true;
   });
@@ -192,7 +192,7 @@ test('ends at once when stopped during a request, and not at the next check', as
 /** Another controller that believes to be the leader pushes a different state. */
 async function interfere(agent: MemoryAgent): Promise<void> {
   const generation = agent.generation + 1;
-  const whole = { endpoints, policies: [], assignments: [], nodes: [] };
+  const whole = { frontends, policies: [], assignments: [], nodes: [] };
   await agent.push(writeState(whole, { generation }), stop.signal);
 }
 

@@ -1,7 +1,7 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Acknowledgement, OlderRecord } from '../protocol/acknowledgement.ts';
-import { endpointKey, type EndpointKey } from '../protocol/endpoint.ts';
-import { endpointIdOf } from '../protocol/records.ts';
+import { frontendKey, type FrontendKey } from '../protocol/frontend.ts';
+import { frontendIdOf } from '../protocol/records.ts';
 import { commonRevision, revisions } from '../protocol/revision.ts';
 import { writeDelta, writeState } from '../protocol/write-update.ts';
 import { backoffDelay, type BackoffPolicy } from '@causeway/base/time/backoff';
@@ -37,7 +37,7 @@ export interface AgentLinkOptions {
   readonly pushes: Counter<'gateway' | 'outcome'>;
 }
 
-type EndpointReasonKind = 'rejection-changed' | 'removal-allowed';
+type FrontendReasonKind = 'rejection-changed' | 'removal-allowed';
 
 const pace: BackoffPolicy = { baseMs: 250, maxMs: 15_000, jitter: 0.3 };
 
@@ -57,7 +57,7 @@ export class AgentLink {
   /** The gateway's state was written in another revision, which may have less content. */
   #isOtherRevision = false;
   #writtenIn: number | undefined;
-  /** The number of endpoints that the gateway reports to serve. */
+  /** The number of frontends that the gateway reports to serve. */
   #serves = 0;
   /** Whether the agent withholds removals. An older version rejects the whole update instead. */
   #withholds = false;
@@ -88,7 +88,7 @@ export class AgentLink {
     return this.#reported;
   }
 
-  /** The gateway's rejections by endpoint, and its general problems. */
+  /** The gateway's rejections by frontend, and its general problems. */
   get complaints(): Rejections {
     return this.#complaints;
   }
@@ -126,7 +126,7 @@ export class AgentLink {
     try {
       const ask = (inner: AbortSignal) => agent.status(inner);
       const status = await this.#limited('querying', signal, ask, limitMs);
-      this.#serves = status.endpoints;
+      this.#serves = status.frontends;
       this.#isAt(status.generation);
       this.#older = status.older;
       this.#withholds = status.withheld !== undefined;
@@ -173,7 +173,7 @@ export class AgentLink {
   /** Detects removals that an operator allowed on the gateway: it withholds less than before. */
   #noticeReleased({ generation, withheld }: HeardStatus): boolean {
     if (withheld === undefined || generation !== this.#confirmed) return false;
-    const now = new Set(withheld.flatMap((record) => endpointIdOf(record) ?? []).map(endpointKey));
+    const now = new Set(withheld.flatMap((record) => frontendIdOf(record) ?? []).map(frontendKey));
     const released = [...this.#removals.frontends.keys()].filter((key) => !now.has(key));
     if (released.length === 0) return false;
     this.#removals.take(withheld);
@@ -228,7 +228,7 @@ export class AgentLink {
   }
 
   async #confirmRemovals(
-    verified: { readonly cluster: string | undefined; readonly endpoints: Set<EndpointKey> },
+    verified: { readonly cluster: string | undefined; readonly frontends: Set<FrontendKey> },
     signal: AbortSignal,
   ): Promise<void> {
     const { agent, clock, log } = this.#options;
@@ -239,7 +239,7 @@ export class AgentLink {
         agent.confirmRemovals?.({ generation: this.#confirmed, ...verified }, inner),
       );
       if (answer === undefined) return;
-      log.info({ agent: this.name, count: verified.endpoints.size }, 'confirmed removals');
+      log.info({ agent: this.name, count: verified.frontends.size }, 'confirmed removals');
       this.#older = answer.older;
       this.#removals.take(answer.withheld ?? []);
       // The full state also removes records kept for these frontends, such as network policies.
@@ -248,7 +248,7 @@ export class AgentLink {
     } catch (error) {
       const { message } = CausewayError.from(error);
       if (reasonOf(error) === 'another-cluster') {
-        for (const key of verified.endpoints) this.#removals.doubt(key, message);
+        for (const key of verified.frontends) this.#removals.doubt(key, message);
         this.#publish();
         return;
       }
@@ -284,7 +284,7 @@ export class AgentLink {
     // An agent that withholds removals needs single confirmations, and checks the cluster.
     const { cluster } = this.#options;
     const options = { generation, revision, ...(this.#withholds ? { cluster } : { meansRemoval }) };
-    const touched = base === undefined ? undefined : state.endpointsSince(base);
+    const touched = base === undefined ? undefined : state.frontendsSince(base);
     const lines =
       base === undefined
         ? writeState(state.all(), options)
@@ -333,9 +333,9 @@ export class AgentLink {
       const served = await this.#limited('querying', signal, (inner) =>
         agent.counters === undefined ? Promise.resolve([]) : agent.counters(inner),
       );
-      const ids = served.flatMap((record) => endpointIdOf(record) ?? []);
+      const ids = served.flatMap((record) => frontendIdOf(record) ?? []);
       const isWhole = ids.length >= this.#serves && ids.length === served.length;
-      const lost = ids.filter((id) => !state.wants(endpointKey(id)));
+      const lost = ids.filter((id) => !state.wants(frontendKey(id)));
       this.#removals.reject(isWhole ? lost : []);
       this.#publish();
     } catch (error) {
@@ -355,8 +355,8 @@ export class AgentLink {
     this.#options.reasons.add({ kind: 'gateway-answered' });
   }
 
-  #publishEach(kind: EndpointReasonKind, endpoints: Iterable<EndpointKey>): void {
-    for (const endpoint of endpoints) this.#options.reasons.add({ kind, endpoint });
+  #publishEach(kind: FrontendReasonKind, frontends: Iterable<FrontendKey>): void {
+    for (const frontend of frontends) this.#options.reasons.add({ kind, frontend });
   }
 
   #limited<T>(

@@ -64,11 +64,11 @@ function input(
   return { spec: wanted, addresses, slices, nodes, layer, masquerade: 'needed', routable };
 }
 
-/** Each endpoint as a line such as `192.0.2.1:80 -> …`. */
+/** Each frontend as a line such as `192.0.2.1:80 -> …`. */
 function describeBackends(of: BackendInput): string[] {
-  const { endpoints, problems } = backendsOf(of);
+  const { frontends, problems } = backendsOf(of);
   return [
-    ...endpoints.map(({ address, port, nodePort, destinations, routedTo }) => {
+    ...frontends.map(({ address, port, nodePort, destinations, routedTo }) => {
       if (routedTo !== undefined) return `${address}:${port} ~> ${routedTo.toString()}`;
       const target =
         nodePort === undefined
@@ -191,18 +191,18 @@ describe('backendsOf', () => {
       sessionAffinity: 'ClientIP',
       loadBalancerSourceRanges: ['198.51.100.7/24', '2001:db8::/32'],
     };
-    const [endpoint] = backendsOf(input('ClusterIP', spec)).endpoints;
-    expect(endpoint).toMatchObject({
+    const [frontend] = backendsOf(input('ClusterIP', spec)).frontends;
+    expect(frontend).toMatchObject({
       affinity: 'client',
       sourceRanges: [{ address: '198.51.100.0', length: 24 }],
     });
     // Decimal, as Kubernetes reads it.
     const zeros = input('ClusterIP', { loadBalancerSourceRanges: ['010.0.08.0/24'] });
-    expect(backendsOf(zeros).endpoints[0]).toMatchObject({
+    expect(backendsOf(zeros).frontends[0]).toMatchObject({
       sourceRanges: [{ address: '10.0.8.0', length: 24 }],
     });
     const other = input('ClusterIP', { loadBalancerSourceRanges: ['2001:db8::/32'] });
-    expect(backendsOf(other).endpoints).toEqual([]);
+    expect(backendsOf(other).frontends).toEqual([]);
   });
 
   test.each([0, 70_000])('skips a slice with the invalid port %i', (port) => {

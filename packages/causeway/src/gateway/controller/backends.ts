@@ -5,17 +5,14 @@ import { parsePort, type Port } from '@causeway/base/address/port';
 import { parseInterface, prefixOf, type Prefix } from '@causeway/base/address/prefix';
 import { canonicalRanges } from '@causeway/base/address/range-list';
 import {
-  makeEndpoint,
+  makeFrontend,
   type Destination,
-  type Endpoint,
+  type Frontend,
   type Masquerade,
-} from '../protocol/endpoint.ts';
+} from '../protocol/frontend.ts';
 import { budgetedFrontend } from '../../services/budgeted-frontend.ts';
 import { ownerKey, type FrontendPort, type FrontendSpec } from '../../services/frontend-spec.ts';
-import type {
-  Endpoint as SliceEndpoint,
-  EndpointSlice,
-} from '@causeway/kubernetes/objects/network-objects';
+import type { Endpoint, EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import { budgetExcess, type BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
 import { isEligibleNode, nodeAddress, type NodeLookup } from '../../services/nodes.ts';
 
@@ -44,7 +41,7 @@ export interface BackendInput {
 export interface Backends {
   /** Set if the Service exceeds the budget for one Service. Nothing of it is served. */
   readonly excess?: BudgetExcess;
-  readonly endpoints: readonly Endpoint[];
+  readonly frontends: readonly Frontend[];
   /** The parts that can't be served, described for the user. */
   readonly problems: readonly string[];
   /** Whether pods were left out because they are not known yet. */
@@ -53,15 +50,15 @@ export interface Backends {
 
 const idledAnnotation = 'idling.alpha.openshift.io/idled-at';
 
-/** The endpoints that the gateways serve for a Service: one for each family and port. */
+/** The frontends that the gateways serve for a Service: one for each family and port. */
 export function backendsOf(input: BackendInput): Backends {
   const excess = budgetExcess(budgetedFrontend(input.spec), input.slices);
-  // Closed rather than kept: the former endpoints may admit sources that the spec no longer allows.
-  if (excess !== undefined) return { excess, endpoints: [], problems: [], isIncomplete: false };
+  // Closed rather than kept: the former frontends may admit sources that the spec no longer allows.
+  if (excess !== undefined) return { excess, frontends: [], problems: [], isIncomplete: false };
   if (input.policyExcess !== undefined) {
-    return { excess: input.policyExcess, endpoints: [], problems: [], isIncomplete: true };
+    return { excess: input.policyExcess, frontends: [], problems: [], isIncomplete: true };
   }
-  const endpoints: Endpoint[] = [];
+  const frontends: Frontend[] = [];
   const problems: string[] = [];
   const ranges = sourceRanges(input.spec);
   for (const [family, address] of input.addresses) {
@@ -76,8 +73,8 @@ export function backendsOf(input: BackendInput): Backends {
       }
       // Ranges of the other family only: no client of this family may connect.
       if (ranges.length > 0 && familyRanges.length === 0) continue;
-      endpoints.push(
-        makeEndpoint({
+      frontends.push(
+        makeFrontend({
           address,
           protocol: port.protocol,
           port: parsePort(port.port),
@@ -90,7 +87,7 @@ export function backendsOf(input: BackendInput): Backends {
       );
     }
   }
-  return { endpoints, problems, isIncomplete: input.layer === 'Pod' && hasUnknownPods(input) };
+  return { frontends, problems, isIncomplete: input.layer === 'Pod' && hasUnknownPods(input) };
 }
 
 function isUsable(input: BackendInput, { address, isPod }: ReadyEndpoint): boolean {
@@ -226,7 +223,7 @@ function endpointsWhere(
   input: BackendInput,
   family: Family,
   port: FrontendPort,
-  isWanted: (endpoint: SliceEndpoint) => boolean,
+  isWanted: (endpoint: Endpoint) => boolean,
 ): ReadyEndpoint[] {
   const found = new Map<string, ReadyEndpoint>();
   for (const slice of input.slices) {

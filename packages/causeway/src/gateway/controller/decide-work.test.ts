@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
-import { endpointKey } from '../protocol/endpoint.ts';
+import { frontendKey } from '../protocol/frontend.ts';
 import { decideWork, type Action } from './decide-work.ts';
 import type { Reason } from './reason-queue.ts';
 
-const endpoint = endpointKey({
+const frontend = frontendKey({
   address: parseAddress('192.0.2.1'),
   protocol: 'TCP',
   port: parsePort(80),
@@ -28,8 +28,8 @@ const table: readonly (readonly [Reason, readonly Action[], object])[] = [
     { gateways: new Set(['g1']) },
   ],
   [{ kind: 'generation-raised' }, ['send-updates'], {}],
-  [{ kind: 'rejection-changed', endpoint }, [], { rejections: new Set([endpoint]) }],
-  [{ kind: 'removal-allowed', endpoint }, [], { allowedRemovals: new Set([endpoint]) }],
+  [{ kind: 'rejection-changed', frontend }, [], { rejections: new Set([frontend]) }],
+  [{ kind: 'removal-allowed', frontend }, [], { allowedRemovals: new Set([frontend]) }],
   [{ kind: 'fence-requests-changed' }, ['tend-fences'], {}],
   [{ kind: 'address-blocked' }, ['tend-fences'], {}],
   [{ kind: 'address-freed' }, ['clean-ports', 'retry-refused'], {}],

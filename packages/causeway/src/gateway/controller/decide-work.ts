@@ -1,4 +1,4 @@
-import type { EndpointKey } from '../protocol/endpoint.ts';
+import type { FrontendKey } from '../protocol/frontend.ts';
 import type { Reason, ReasonKind } from './reason-queue.ts';
 
 /** The work of the gateway controller beside the reconciles. */
@@ -25,10 +25,10 @@ export interface Work {
   readonly actions: ReadonlySet<Action>;
   /** Gateways with a new status, or without one. */
   readonly gateways: ReadonlySet<string>;
-  /** Endpoints that a gateway starts or stops rejecting. */
-  readonly rejections: ReadonlySet<EndpointKey>;
-  /** Endpoints that an operator allowed a gateway to remove. */
-  readonly allowedRemovals: ReadonlySet<EndpointKey>;
+  /** Frontends that a gateway starts or stops rejecting. */
+  readonly rejections: ReadonlySet<FrontendKey>;
+  /** Frontends that an operator allowed a gateway to remove. */
+  readonly allowedRemovals: ReadonlySet<FrontendKey>;
   /** The UIDs of Services to reconcile. */
   readonly owners: ReadonlySet<string>;
   /** Services to reconcile, as `namespace/name`. */
@@ -68,8 +68,8 @@ export function decideWork(reasons: Iterable<Reason>): Work {
   const work = {
     actions: new Set<Action>(),
     gateways: new Set<string>(),
-    rejections: new Set<EndpointKey>(),
-    allowedRemovals: new Set<EndpointKey>(),
+    rejections: new Set<FrontendKey>(),
+    allowedRemovals: new Set<FrontendKey>(),
     owners: new Set<string>(),
     services: new Set<string>(),
     namespaces: new Set<string>(),
@@ -81,10 +81,10 @@ export function decideWork(reasons: Iterable<Reason>): Work {
         work.gateways.add(reason.gateway);
         break;
       case 'rejection-changed':
-        work.rejections.add(reason.endpoint);
+        work.rejections.add(reason.frontend);
         break;
       case 'removal-allowed':
-        work.allowedRemovals.add(reason.endpoint);
+        work.allowedRemovals.add(reason.frontend);
         break;
       case 'ports-changed':
         work.owners.add(reason.owner);

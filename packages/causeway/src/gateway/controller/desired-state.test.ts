@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { makeEndpoint, endpointKey, type Endpoint } from '../protocol/endpoint.ts';
+import { makeFrontend, frontendKey, type Frontend } from '../protocol/frontend.ts';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { DesiredState } from './desired-state.ts';
 
-function endpoint(service: string, port: number, pod = 1): Endpoint {
-  return makeEndpoint({
+function frontend(service: string, port: number, pod = 1): Frontend {
+  return makeFrontend({
     address: parseAddress('192.0.2.1'),
     protocol: 'TCP',
     port: parsePort(port),
@@ -17,39 +17,39 @@ function endpoint(service: string, port: number, pod = 1): Endpoint {
 
 test('keeps the generation if nothing changes', () => {
   const state = new DesiredState(10);
-  const first = state.setService('a', [endpoint('a', 80)]);
+  const first = state.setService('a', [frontend('a', 80)]);
   expect(first).toBe(11);
-  state.setService('b', [endpoint('b', 81)]);
-  expect(state.setService('a', [endpoint('a', 80)])).toBe(11);
+  state.setService('b', [frontend('b', 81)]);
+  expect(state.setService('a', [frontend('a', 80)])).toBe(11);
   expect(state.generation).toBe(12);
 });
 
 test('puts only later changes into a delta', () => {
   const state = new DesiredState(0);
-  state.setService('a', [endpoint('a', 80)]);
-  const base = state.setService('b', [endpoint('b', 81)]);
+  state.setService('a', [frontend('a', 80)]);
+  const base = state.setService('b', [frontend('b', 81)]);
   state.setService('a', []);
-  state.setService('b', [endpoint('b', 81, 2)]);
+  state.setService('b', [frontend('b', 81, 2)]);
   state.setNodes([parseAddress('10.9.0.1')]);
   const delta = state.since(base);
-  expect([...delta.endpoints].map(endpointKey)).toEqual(['192.0.2.1:81/TCP']);
-  expect([...delta.removedEndpoints]).toEqual([
+  expect([...delta.frontends].map(frontendKey)).toEqual(['192.0.2.1:81/TCP']);
+  expect([...delta.removedFrontends]).toEqual([
     { address: '192.0.2.1', protocol: 'TCP', port: 80 },
   ]);
   expect([...delta.nodes]).toEqual([{ address: '10.9.0.1' }]);
 });
 
-test('does not remove an endpoint that moved to another Service', () => {
+test('does not remove a frontend that moved to another Service', () => {
   const state = new DesiredState(0);
-  state.setService('a', [endpoint('a', 80)]);
-  state.setService('b', [endpoint('b', 80)]);
+  state.setService('a', [frontend('a', 80)]);
+  state.setService('b', [frontend('b', 80)]);
   state.setService('a', []);
-  expect([...state.all().endpoints].map(({ service }) => service)).toEqual(['b']);
+  expect([...state.all().frontends].map(({ service }) => service)).toEqual(['b']);
 });
 
 test('requires the full state for a gateway older than the dropped removals', () => {
   const state = new DesiredState(0);
-  const old = state.setService('a', [endpoint('a', 80)]);
+  const old = state.setService('a', [frontend('a', 80)]);
   const removed = state.setService('a', []);
   expect(state.canStartFrom(old)).toBe(true);
   state.forgetRemoved(removed);
@@ -71,17 +71,17 @@ test('brings every gateway to the full state by deltas, for any sequence of chan
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const state = new DesiredState(5);
-      const gateways = [0, 1].map(() => ({ confirmed: 0, holds: new Map<string, Endpoint>() }));
+      const gateways = [0, 1].map(() => ({ confirmed: 0, holds: new Map<string, Frontend>() }));
       const push = (index: number) => {
         const gateway = gateways[index];
         if (gateway === undefined) return;
         if (state.canStartFrom(gateway.confirmed)) {
           const delta = state.since(gateway.confirmed);
-          for (const id of delta.removedEndpoints) gateway.holds.delete(endpointKey(id));
-          for (const item of delta.endpoints) gateway.holds.set(endpointKey(item), item);
+          for (const id of delta.removedFrontends) gateway.holds.delete(frontendKey(id));
+          for (const item of delta.frontends) gateway.holds.set(frontendKey(item), item);
         } else {
           gateway.holds = new Map(
-            [...state.all().endpoints].map((item) => [endpointKey(item), item]),
+            [...state.all().frontends].map((item) => [frontendKey(item), item]),
           );
         }
         gateway.confirmed = state.generation;
@@ -94,11 +94,11 @@ test('brings every gateway to the full state by deltas, for any sequence of chan
           const offset = { a: 0, b: 100, c: 200 }[action.service];
           state.setService(
             action.service,
-            action.ports.map((port) => endpoint(action.service, port + offset, action.pod)),
+            action.ports.map((port) => frontend(action.service, port + offset, action.pod)),
           );
         }
       }
-      const whole = new Map([...state.all().endpoints].map((item) => [endpointKey(item), item]));
+      const whole = new Map([...state.all().frontends].map((item) => [frontendKey(item), item]));
       for (const index of [0, 1]) {
         push(index);
         expect(gateways[index]?.holds).toEqual(whole);
@@ -107,16 +107,16 @@ test('brings every gateway to the full state by deltas, for any sequence of chan
   );
 });
 
-test('gives an endpoint with two claimants to the remaining one', () => {
+test('gives a frontend with two claimants to the remaining one', () => {
   const state = new DesiredState(0);
-  state.setService('new', [endpoint('new', 80)]);
+  state.setService('new', [frontend('new', 80)]);
   // This Service's address is outdated: the cloud has assigned it to the other Service.
-  state.setService('stale', [endpoint('stale', 80)]);
-  state.setService('stale', [endpoint('stale', 81)]);
-  expect([...state.all().endpoints].map(({ service, port }) => `${service} ${port}`)).toEqual([
+  state.setService('stale', [frontend('stale', 80)]);
+  state.setService('stale', [frontend('stale', 81)]);
+  expect([...state.all().frontends].map(({ service, port }) => `${service} ${port}`)).toEqual([
     'new 80',
     'stale 81',
   ]);
   state.setService('new', []);
-  expect([...state.all().endpoints].map(({ service }) => service)).toEqual(['stale']);
+  expect([...state.all().frontends].map(({ service }) => service)).toEqual(['stale']);
 });

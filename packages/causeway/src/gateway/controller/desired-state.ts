@@ -1,11 +1,11 @@
 import type { Address } from '@causeway/base/address/address';
 import {
-  endpointKey,
-  parseEndpointKey,
-  sameEndpoint,
-  type Endpoint,
-  type EndpointKey,
-} from '../protocol/endpoint.ts';
+  frontendKey,
+  parseFrontendKey,
+  sameFrontend,
+  type Frontend,
+  type FrontendKey,
+} from '../protocol/frontend.ts';
 import {
   policyKey,
   type Assignment,
@@ -30,16 +30,16 @@ export interface NamespacePolicies {
  * history is kept for a gateway.
  */
 export class DesiredState {
-  readonly #endpoints = new StampedMap<EndpointKey, Endpoint>(sameEndpoint);
+  readonly #frontends = new StampedMap<FrontendKey, Frontend>(sameFrontend);
   readonly #nodes = new StampedMap<Address, Address>(() => true);
   readonly #policies = new StampedMap<PolicyKey, Policy>(sameText(formatPolicy));
   readonly #assignments = new StampedMap<Address, Assignment>(sameText(formatAssignment));
-  /** A Service has few endpoints: a list takes a quarter of the memory of a map. */
-  readonly #byService = new Map<string, readonly Endpoint[]>();
+  /** A Service has few frontends: a list takes a quarter of the memory of a map. */
+  readonly #byService = new Map<string, readonly Frontend[]>();
   /**
-   * The Services that want an endpoint. Two can for a moment, if a cloud assigns a lost port's address again.
+   * The Services that want a frontend. Two can for a moment, if a cloud assigns a lost port's address again.
    */
-  readonly #claimants = new SmallSets<EndpointKey, string>();
+  readonly #claimants = new SmallSets<FrontendKey, string>();
   /** The records of each namespace, to find removed ones. */
   readonly #byNamespace = new Map<string, NamespacePolicies>();
   #generation: number;
@@ -62,25 +62,25 @@ export class DesiredState {
   }
 
   /**
-   * Sets the endpoints of a Service. Returns the generation that has them, an older one if nothing changes.
+   * Sets the frontends of a Service. Returns the generation that has them, an older one if nothing changes.
    */
-  setService(service: string, endpoints: readonly Endpoint[]): number {
+  setService(service: string, frontends: readonly Frontend[]): number {
     const before = this.#byService.get(service) ?? [];
-    const after = new Map(endpoints.map((endpoint) => [endpointKey(endpoint), endpoint]));
+    const after = new Map(frontends.map((frontend) => [frontendKey(frontend), frontend]));
     const next = this.#generation + 1;
     let changed = false;
-    for (const key of before.map(endpointKey)) {
+    for (const key of before.map(frontendKey)) {
       if (after.has(key)) continue;
       const heir = this.#leave(key, service);
       if (!this.#isOf(key, service)) continue;
-      changed = this.#endpoints.set(key, heir, next) || changed;
+      changed = this.#frontends.set(key, heir, next) || changed;
     }
-    const held: Endpoint[] = [];
-    for (const [key, endpoint] of after) {
+    const held: Frontend[] = [];
+    for (const [key, frontend] of after) {
       this.#claimants.add(key, service);
-      changed = this.#endpoints.set(key, endpoint, next) || changed;
-      // An unchanged endpoint keeps its object, so the new one can be freed.
-      held.push(this.#endpoints.get(key) ?? endpoint);
+      changed = this.#frontends.set(key, frontend, next) || changed;
+      // An unchanged frontend keeps its object, so the new one can be freed.
+      held.push(this.#frontends.get(key) ?? frontend);
     }
     if (held.length === 0) this.#byService.delete(service);
     else this.#byService.set(service, held);
@@ -137,7 +137,7 @@ export class DesiredState {
 
   all(): StateContent {
     return {
-      endpoints: this.#endpoints.values(),
+      frontends: this.#frontends.values(),
       nodes: [...this.#nodes.values()].map((address) => ({ address })),
       policies: this.#policies.values(),
       assignments: this.#assignments.values(),
@@ -145,13 +145,13 @@ export class DesiredState {
   }
 
   since(base: number): DeltaContent {
-    const endpoints = this.#endpoints.since(base);
+    const frontends = this.#frontends.since(base);
     const nodes = this.#nodes.since(base);
     const policies = this.#policies.since(base);
     const assignments = this.#assignments.since(base);
     return {
-      endpoints: endpoints.values,
-      removedEndpoints: endpoints.removed.map(parseEndpointKey),
+      frontends: frontends.values,
+      removedFrontends: frontends.removed.map(parseFrontendKey),
       nodes: nodes.values.map((address) => ({ address })),
       removedNodes: nodes.removed,
       policies: policies.values,
@@ -161,46 +161,46 @@ export class DesiredState {
     };
   }
 
-  /** The endpoints in a delta from this generation. */
-  endpointsSince(base: number): ReadonlySet<EndpointKey> {
-    const { values, removed } = this.#endpoints.since(base);
-    return new Set([...values.map(endpointKey), ...removed]);
+  /** The frontends in a delta from this generation. */
+  frontendsSince(base: number): ReadonlySet<FrontendKey> {
+    const { values, removed } = this.#frontends.since(base);
+    return new Set([...values.map(frontendKey), ...removed]);
   }
 
-  /** The Service of the endpoint, as `namespace/name`. */
-  serviceOf(key: EndpointKey): string | undefined {
-    return this.#endpoints.get(key)?.service;
+  /** The Service of the frontend, as `namespace/name`. */
+  serviceOf(key: FrontendKey): string | undefined {
+    return this.#frontends.get(key)?.service;
   }
 
-  wants(key: EndpointKey): boolean {
-    return this.#endpoints.get(key) !== undefined;
+  wants(key: FrontendKey): boolean {
+    return this.#frontends.get(key) !== undefined;
   }
 
   /** Drops removals up to this generation, which every gateway has confirmed. */
   forgetRemoved(upTo: number): void {
     if (upTo <= this.#forgottenUpTo) return;
-    for (const map of [this.#endpoints, this.#nodes, this.#policies, this.#assignments]) {
+    for (const map of [this.#frontends, this.#nodes, this.#policies, this.#assignments]) {
       map.forgetRemoved(upTo);
     }
     this.#forgottenUpTo = upTo;
   }
 
-  /** Another Service may have taken the endpoint since. */
-  #isOf(key: EndpointKey, service: string): boolean {
-    return this.#endpoints.get(key)?.service === service;
+  /** Another Service may have taken the frontend since. */
+  #isOf(key: FrontendKey, service: string): boolean {
+    return this.#frontends.get(key)?.service === service;
   }
 
-  /** Removes the Service's claim on the endpoint. Returns the endpoint of another claimant, if any. */
-  #leave(key: EndpointKey, service: string): Endpoint | undefined {
+  /** Removes the Service's claim on the frontend. Returns the frontend of another claimant, if any. */
+  #leave(key: FrontendKey, service: string): Frontend | undefined {
     this.#claimants.delete(key, service);
     const [heir] = this.#claimants.of(key);
     if (heir === undefined) return undefined;
-    return this.#byService.get(heir)?.find((endpoint) => endpointKey(endpoint) === key);
+    return this.#byService.get(heir)?.find((frontend) => frontendKey(frontend) === key);
   }
 
-  #newestOf(keys: Iterable<EndpointKey>): number {
+  #newestOf(keys: Iterable<FrontendKey>): number {
     let newest = 0;
-    for (const key of keys) newest = Math.max(newest, this.#endpoints.stampOf(key));
+    for (const key of keys) newest = Math.max(newest, this.#frontends.stampOf(key));
     return newest;
   }
 }

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { makeEndpoint } from '../protocol/endpoint.ts';
+import { makeFrontend } from '../protocol/frontend.ts';
 import { parseAddressRange } from '@causeway/base/address/address-range';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
@@ -105,7 +105,7 @@ async function start(grain: 'address' | 'gateway', metrics: Metrics = noMetrics)
     stop.signal,
   );
   fleet.setService('default/a', [
-    makeEndpoint({ address, protocol: 'TCP', port, service: 'default/a', destinations: [] }),
+    makeFrontend({ address, protocol: 'TCP', port, service: 'default/a', destinations: [] }),
   ]);
   fleet.complete();
   const tend = ({ actions }: Work) => {

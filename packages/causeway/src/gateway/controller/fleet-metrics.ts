@@ -27,8 +27,8 @@ export const fleetMetrics = {
   },
   refused: {
     kind: 'gauge',
-    name: 'causeway_gateway_refused_endpoints',
-    help: 'The number of endpoints (address, protocol, port) that the gateway rejects.',
+    name: 'causeway_gateway_refused_frontends',
+    help: 'The number of frontends (address, protocol, port) that the gateway rejects.',
     labels: ['gateway'],
   },
   withheld: {

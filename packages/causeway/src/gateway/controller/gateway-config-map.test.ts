@@ -17,7 +17,7 @@ function configMap(...states: Written[]) {
         current: true,
         master: false,
         fenced: false,
-        refusedEndpoints: 0,
+        refusedFrontends: 0,
         problems: [],
         ...state,
       }),

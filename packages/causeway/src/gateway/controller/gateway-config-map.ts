@@ -13,6 +13,7 @@ import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise } from '@causeway/base/work/supervisor';
 import type { GatewayStanding } from './agent-fleet.ts';
+import { fromLegacyGatewayState } from './legacy.ts';
 
 /** The ConfigMap that operators and the controller share. */
 export const gatewayConfigMapName = 'causeway-gateways';
@@ -21,7 +22,7 @@ const fencePrefix = 'fence.';
 const statePrefix = 'state.';
 
 const fenceSchema = z.object({ reason: z.string(), since: z.string() });
-const stateSchema = z.object({
+const currentState = z.object({
   reachable: z.boolean(),
   /** The newest confirmed generation. Older versions don't write it. */
   generation: z.number().optional(),
@@ -30,9 +31,10 @@ const stateSchema = z.object({
   /** The VRRP state, if any. Older versions don't write it. */
   vrrp: z.string().optional(),
   fenced: z.boolean(),
-  refusedEndpoints: z.number(),
+  refusedFrontends: z.number(),
   problems: z.array(z.string()),
 });
+const stateSchema = z.preprocess(fromLegacyGatewayState, currentState);
 
 type Fence = z.output<typeof fenceSchema>;
 type State = z.output<typeof stateSchema>;
@@ -198,7 +200,7 @@ function stateOf(standing: GatewayStanding): State {
     isMaster,
     vrrp,
     isFenced,
-    refusedEndpoints,
+    refusedFrontends,
     complaints,
   } = standing;
   return {
@@ -208,7 +210,7 @@ function stateOf(standing: GatewayStanding): State {
     master: isMaster,
     ...(vrrp === undefined ? {} : { vrrp }),
     fenced: isFenced,
-    refusedEndpoints,
+    refusedFrontends,
     problems: [...(failure === undefined ? [] : [failure]), ...complaints],
   };
 }

@@ -32,7 +32,7 @@ function start() {
     owners,
     fleet: {
       apply: note('apply'),
-      servicesOf: (endpoints) => new Set([...endpoints].map((each) => `of ${each}`)),
+      servicesOf: (frontends) => new Set([...frontends].map((each) => `of ${each}`)),
       setNodes: note('nodes'),
       standings: () => [],
       servingSince: () => ({ kind: 'served' }),

@@ -193,7 +193,7 @@ test('restores everything after a restart without a change on the gateways', asy
   await until(async () => expect(await lab.addressOf('c')).toBe('192.0.2.1'));
   for (const agent of lab.agents) {
     for (const push of agent.pushes)
-      expect(push.header.kind === 'state' ? push.endpoints.size : 2).toBeGreaterThanOrEqual(2);
+      expect(push.header.kind === 'state' ? push.frontends.size : 2).toBeGreaterThanOrEqual(2);
   }
   const after = await Promise.all(['a', 'b'].map((name) => lab.read(name)));
   expect(after.map((service) => service?.metadata?.resourceVersion)).toEqual(
@@ -280,8 +280,8 @@ test('sends to a pod only after its policies are known, and pushes the policies 
     ]),
   );
   // No push had the pod without its policies.
-  for (const { endpoints, assignments } of agent?.pushes ?? []) {
-    if ([...endpoints.values()].some(({ destinations }) => destinations.length > 0)) {
+  for (const { frontends, assignments } of agent?.pushes ?? []) {
+    if ([...frontends.values()].some(({ destinations }) => destinations.length > 0)) {
       expect([...assignments.values()]).toMatchObject([
         { policies: ['default/only-lan'], namedPorts: [{ name: 'http', port: 8080 }] },
       ]);
@@ -363,8 +363,8 @@ test('keeps a foreign address in the status across restarts', async () => {
   }
   // The foreign address is never announced, and stays after the Service's own address is removed.
   for (const agent of lab.agents) {
-    for (const { endpoints } of agent.pushes) {
-      expect([...endpoints.values()].map(({ address }) => address)).not.toContain(foreign.ip);
+    for (const { frontends } of agent.pushes) {
+      expect([...frontends.values()].map(({ address }) => address)).not.toContain(foreign.ip);
     }
   }
   const optOut = { 'cah-loadbalancer.k8s.cloudandheat.com/managed': 'false' };

@@ -1,5 +1,5 @@
 import type { Family } from '@causeway/base/address/address';
-import type { Masquerade } from '../protocol/endpoint.ts';
+import type { Masquerade } from '../protocol/frontend.ts';
 import { ownerKey, type FrontendSpec } from '../../services/frontend-spec.ts';
 import { recordOf } from '../../services/record.ts';
 import type {

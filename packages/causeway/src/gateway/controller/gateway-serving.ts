@@ -6,7 +6,7 @@ import type {
   Owner,
   ProviderContext,
 } from '../../services/provider.ts';
-import type { EndpointId, Masquerade } from '../protocol/endpoint.ts';
+import type { FrontendId, Masquerade } from '../protocol/frontend.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 import { backendsOf, type BackendLayer } from './backends.ts';
 import type { Fencing } from './fencing.ts';
@@ -42,10 +42,10 @@ export class GatewayServing {
   /** Updates the gateways' state, and returns how far they are. */
   serve(spec: FrontendSpec, ports: ServicePorts, context: ProviderContext): EnsureOutcome {
     const { fleet, waits, reasons, fencing } = this.#options;
-    const { generation, endpoints, problems, excess } = this.#push(spec, ports);
+    const { generation, frontends, problems, excess } = this.#push(spec, ports);
     if (excess !== undefined) return { kind: 'refused', ...excess };
     for (const problem of problems) context.recordEvent('Warning', 'PortNotServed', problem);
-    const serving = fleet.servingSince(generation, endpoints);
+    const serving = fleet.servingSince(generation, frontends);
     const ingress = ingressOf(ports);
     switch (serving.kind) {
       case 'served': {
@@ -59,7 +59,7 @@ export class GatewayServing {
         return { kind: 'pending', message, retryAfterMs: waitMs, ingress };
       }
       case 'waiting':
-        waits.forGateways(ownerKey(spec.owner), { kind: 'serving', generation, endpoints });
+        waits.forGateways(ownerKey(spec.owner), { kind: 'serving', generation, frontends });
         return { kind: 'pending', message: serving.message, retryAfterMs: waitMs, ingress };
       case 'wrong':
         return { kind: 'refused', reason: 'GatewayRefused', message: serving.messages.join('; ') };
@@ -104,11 +104,11 @@ export class GatewayServing {
     return { kind: 'gone' };
   }
 
-  /** `isOn` selects the endpoints to serve; by default all. */
+  /** `isOn` selects the frontends to serve; by default all. */
   #push(
     spec: FrontendSpec,
     ports: ServicePorts,
-    isOn: (endpoint: EndpointId) => boolean = () => true,
+    isOn: (frontend: FrontendId) => boolean = () => true,
   ) {
     const { view, settings, fleet, policies } = this.#options;
     const key = ownerKey(spec.owner);
@@ -124,10 +124,10 @@ export class GatewayServing {
       isPodKnown: (address) => policies?.isPodKnown(namespace, address) ?? true,
       policyExcess: policies?.excess(namespace),
     });
-    const endpoints = backends.endpoints.filter(isOn);
-    // Policies go before the endpoints, so that a pod is never reachable without its policies.
-    policies?.serve(key, endpoints, isIncomplete);
-    const generation = fleet.setService(key, endpoints);
-    return { generation, endpoints, problems, excess };
+    const frontends = backends.frontends.filter(isOn);
+    // Policies go before the frontends, so that a pod is never reachable without its policies.
+    policies?.serve(key, frontends, isIncomplete);
+    const generation = fleet.setService(key, frontends);
+    return { generation, frontends, problems, excess };
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Masquerade } from '../protocol/endpoint.ts';
+import type { Masquerade } from '../protocol/frontend.ts';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';

@@ -102,8 +102,8 @@ async function receive(request: http.IncomingMessage): Promise<void> {
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const token = Buffer.concat(chunks).toString();
   const claims = await verifyToken(token, [secret], systemClock.wallTime());
-  const { endpoints } = readV1Config(claims['load-balancer-config'], 1, 'always');
-  serves = [...endpoints.values()].map(({ address, port }) => `${address}:${port}`);
+  const { frontends } = readV1Config(claims['load-balancer-config'], 1, 'always');
+  serves = [...frontends.values()].map(({ address, port }) => `${address}:${port}`);
 }
 
 const named = (name: string) => ({ namespace: 'default', name });

@@ -76,8 +76,8 @@ test('ignores a Service without a class if the gateways are not the default, reg
   await lab.create({ ...mine, spec }, '192.0.2.1');
   await lab.untilServed('mine');
   for (const { pushes } of lab.agents) {
-    for (const { endpoints } of pushes) {
-      expect([...endpoints.values()].map(({ service }) => service)).not.toContain(
+    for (const { frontends } of pushes) {
+      expect([...frontends.values()].map(({ service }) => service)).not.toContain(
         'default/foreign',
       );
     }

@@ -1,5 +1,5 @@
 import { WakeUp } from '@causeway/base/work/wake-up';
-import type { EndpointKey } from '../protocol/endpoint.ts';
+import type { FrontendKey } from '../protocol/frontend.ts';
 
 /**
  * A fact that can require work of the gateway controller. A reason says what has changed and what it concerns,
@@ -12,10 +12,10 @@ export type Reason =
   | { readonly kind: 'gateway-status'; readonly gateway: string }
   /** A gateway has a newer generation from another source, so the desired state got a higher one. */
   | { readonly kind: 'generation-raised' }
-  /** A gateway starts or stops rejecting the endpoint. */
-  | { readonly kind: 'rejection-changed'; readonly endpoint: EndpointKey }
-  /** An operator has allowed a gateway to remove the endpoint. */
-  | { readonly kind: 'removal-allowed'; readonly endpoint: EndpointKey }
+  /** A gateway starts or stops rejecting the frontend. */
+  | { readonly kind: 'rejection-changed'; readonly frontend: FrontendKey }
+  /** An operator has allowed a gateway to remove the frontend. */
+  | { readonly kind: 'removal-allowed'; readonly frontend: FrontendKey }
   /** The withheld removals of the gateways have new verdicts. */
   | { readonly kind: 'removals-verified' }
   /** A gateway was fenced or unfenced, or the network lets it use more addresses. */

@@ -1,46 +1,46 @@
-import type { EndpointErrors } from '../protocol/acknowledgement.ts';
-import { endpointKey, type EndpointKey } from '../protocol/endpoint.ts';
-import { parseEndpointId } from '../protocol/records.ts';
+import type { FrontendErrors } from '../protocol/acknowledgement.ts';
+import { frontendKey, type FrontendKey } from '../protocol/frontend.ts';
+import { parseFrontendId } from '../protocol/records.ts';
 
-/** A gateway's rejections of endpoints, kept until the next update of these endpoints. */
+/** A gateway's rejections of frontends, kept until the next update of these frontends. */
 export class Rejections {
-  readonly #byEndpoint = new Map<EndpointKey, readonly string[]>();
+  readonly #byFrontend = new Map<FrontendKey, readonly string[]>();
   #general: readonly string[] = [];
 
-  /** The number of rejected endpoints. */
+  /** The number of rejected frontends. */
   get size(): number {
-    return this.#byEndpoint.size;
+    return this.#byFrontend.size;
   }
 
-  /** Problems without an endpoint, such as an unreadable policy. */
+  /** Problems without a frontend, such as an unreadable policy. */
   get general(): readonly string[] {
     return this.#general;
   }
 
-  about(key: EndpointKey): readonly string[] {
-    return this.#byEndpoint.get(key) ?? [];
+  about(key: FrontendKey): readonly string[] {
+    return this.#byFrontend.get(key) ?? [];
   }
 
   /**
-   * Takes the answer to a push of these endpoints, or of all by default. Earlier rejections of other
-   * endpoints stay. Returns the endpoints with a changed state.
+   * Takes the answer to a push of these frontends, or of all by default. Earlier rejections of other
+   * frontends stay. Returns the frontends with a changed state.
    */
   take(
-    errors: readonly EndpointErrors[],
-    touched: ReadonlySet<EndpointKey> | undefined,
-  ): ReadonlySet<EndpointKey> {
-    const before = new Map(this.#byEndpoint);
-    if (touched === undefined) this.#byEndpoint.clear();
-    else for (const key of touched) this.#byEndpoint.delete(key);
+    errors: readonly FrontendErrors[],
+    touched: ReadonlySet<FrontendKey> | undefined,
+  ): ReadonlySet<FrontendKey> {
+    const before = new Map(this.#byFrontend);
+    if (touched === undefined) this.#byFrontend.clear();
+    else for (const key of touched) this.#byFrontend.delete(key);
     this.#general = [];
-    for (const { endpoint, errors: lines } of errors) {
+    for (const { frontend, errors: lines } of errors) {
       const messages = lines.map(({ message }) => message);
-      if (endpoint === null) this.#general = messages;
-      else this.#byEndpoint.set(endpointKey(parseEndpointId(endpoint)), messages);
+      if (frontend === null) this.#general = messages;
+      else this.#byFrontend.set(frontendKey(parseFrontendId(frontend)), messages);
     }
-    const changed = new Set<EndpointKey>();
-    for (const key of new Set([...before.keys(), ...this.#byEndpoint.keys()])) {
-      if (before.get(key)?.join() !== this.#byEndpoint.get(key)?.join()) changed.add(key);
+    const changed = new Set<FrontendKey>();
+    for (const key of new Set([...before.keys(), ...this.#byFrontend.keys()])) {
+      if (before.get(key)?.join() !== this.#byFrontend.get(key)?.join()) changed.add(key);
     }
     return changed;
   }

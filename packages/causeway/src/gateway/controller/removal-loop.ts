@@ -1,4 +1,4 @@
-import type { EndpointKey } from '../protocol/endpoint.ts';
+import type { FrontendKey } from '../protocol/frontend.ts';
 import { BoundedFrequencyRunner } from '@causeway/base/work/bounded-frequency-runner';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
@@ -30,7 +30,7 @@ export class RemovalLoop {
   readonly #options: RemovalLoopOptions;
   readonly #runner: BoundedFrequencyRunner;
   /** Frontends that an operator allowed one gateway to remove. The others remove them too. */
-  readonly #allowed = new Set<EndpointKey>();
+  readonly #allowed = new Set<FrontendKey>();
 
   constructor(options: RemovalLoopOptions) {
     this.#options = options;
@@ -54,7 +54,7 @@ export class RemovalLoop {
   }
 
   /** Takes frontends that an operator allowed one gateway to remove. */
-  allow(keys: Iterable<EndpointKey>): void {
+  allow(keys: Iterable<FrontendKey>): void {
     for (const key of keys) this.#allowed.add(key);
     this.#runner.request();
   }
@@ -65,7 +65,7 @@ export class RemovalLoop {
 
   async #verify(signal: AbortSignal): Promise<void> {
     const { links, verifier, desired, reasons, log } = this.#options;
-    const withheld = new Map<EndpointKey, WithheldFrontend>();
+    const withheld = new Map<FrontendKey, WithheldFrontend>();
     for (const { removals } of links) {
       for (const [key, frontend] of removals.frontends) {
         if (!desired.wants(key)) withheld.set(key, frontend);

@@ -1,4 +1,4 @@
-import { endpointKey } from '../protocol/endpoint.ts';
+import { frontendKey } from '../protocol/frontend.ts';
 import type { RemovalVerifier } from './removal-verifier.ts';
 
 /** Finds no owner for any frontend. */
@@ -6,7 +6,7 @@ export const verifiesAll: RemovalVerifier = {
   verify: (frontends) =>
     Promise.resolve({
       cluster: 'one',
-      verified: new Set(frontends.map(endpointKey)),
+      verified: new Set(frontends.map(frontendKey)),
       doubts: new Map(),
     }),
 };
@@ -14,7 +14,7 @@ export const verifiesAll: RemovalVerifier = {
 /** Is in doubt about every frontend. */
 export const doubtsAll: RemovalVerifier = {
   verify: (frontends) => {
-    const doubts = new Map(frontends.map((each) => [endpointKey(each), 'a Service may have it']));
+    const doubts = new Map(frontends.map((each) => [frontendKey(each), 'a Service may have it']));
     return Promise.resolve({ cluster: 'one', verified: new Set(), doubts });
   },
 };

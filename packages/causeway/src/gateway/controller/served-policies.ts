@@ -1,5 +1,5 @@
 import type { Address } from '@causeway/base/address/address';
-import type { Endpoint } from '../protocol/endpoint.ts';
+import type { Frontend } from '../protocol/frontend.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 import type { BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
 import type { PodPolicies } from './pod-policies.ts';
@@ -31,8 +31,8 @@ export class ServedPolicies {
     return this.#policies.excess(namespace);
   }
 
-  /** Sets the endpoints of a Service; none after its removal. */
-  serve(service: string, endpoints: readonly Endpoint[], isIncomplete: boolean): void {
+  /** Sets the frontends of a Service; none after its removal. */
+  serve(service: string, frontends: readonly Frontend[], isIncomplete: boolean): void {
     const namespace = namespaceOf(service);
     const waiting = this.#waiting.get(namespace) ?? new Set<string>();
     if (isIncomplete) this.#waiting.set(namespace, waiting.add(service));
@@ -40,7 +40,7 @@ export class ServedPolicies {
     const services = this.#served.get(namespace) ?? new Map<string, ReadonlySet<Address>>();
     const before = services.get(service) ?? new Set<Address>();
     const after = new Set(
-      endpoints.flatMap(({ destinations }) => destinations.map(({ address }) => address)),
+      frontends.flatMap(({ destinations }) => destinations.map(({ address }) => address)),
     );
     if (after.size === 0) services.delete(service);
     else services.set(service, after);

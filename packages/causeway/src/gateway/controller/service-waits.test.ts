@@ -15,7 +15,7 @@ const facts = (
   behind: () => behind,
   withholding: () => withholding,
 });
-const serving: GatewayWait = { kind: 'serving', generation: 7, endpoints: [] };
+const serving: GatewayWait = { kind: 'serving', generation: 7, frontends: [] };
 const removal: GatewayWait = { kind: 'removal', generation: 7 };
 
 test.each([

@@ -1,13 +1,13 @@
-import type { EndpointId } from '../protocol/endpoint.ts';
+import type { FrontendId } from '../protocol/frontend.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 
 /** What a Service waits for. */
 export type GatewayWait =
-  /** The gateways serve this generation with these endpoints. */
+  /** The gateways serve this generation with these frontends. */
   | {
       readonly kind: 'serving';
       readonly generation: number;
-      readonly endpoints: readonly EndpointId[];
+      readonly frontends: readonly FrontendId[];
     }
   /** No gateway serves the Service, which is not in this generation. */
   | { readonly kind: 'removal'; readonly generation: number }
@@ -21,7 +21,7 @@ export type GatewayFacts = Pick<AgentFleet, 'servingSince' | 'behind' | 'withhol
 export function isOver(service: string, wait: GatewayWait, facts: GatewayFacts): boolean {
   switch (wait.kind) {
     case 'serving':
-      return facts.servingSince(wait.generation, wait.endpoints).kind !== 'waiting';
+      return facts.servingSince(wait.generation, wait.frontends).kind !== 'waiting';
     case 'removal':
       return facts.behind(wait.generation).length === 0 && facts.withholding(service).length === 0;
     case 'network':

@@ -185,7 +185,7 @@ export class ProviderLab {
     await until(() => expect(this.events.join('\n')).toContain(text));
   }
 
-  /** The endpoints that the gateway serves: `192.0.2.1:80/TCP` with the Service. */
+  /** The frontends that the gateway serves: `192.0.2.1:80/TCP` with the Service. */
   served(gateway: number): string[] {
     return [...(this.agents[gateway]?.holds ?? [])].map(
       ([key, { service }]) => `${key} ${service}`,

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { makeEndpoint, type Endpoint } from '../protocol/endpoint.ts';
+import { makeFrontend, type Frontend } from '../protocol/frontend.ts';
 import { verifyToken } from '../protocol/tokens.ts';
 import { readV1Config } from '../protocol/v1.ts';
 import { writeDelta, writeState, type DeltaContent } from '../protocol/write-update.ts';
@@ -13,17 +13,17 @@ import { V1Agent } from './v1-agent.ts';
 const signal = new AbortController().signal;
 const secret = Buffer.from('a secret of the fleet');
 const nothing: DeltaContent = {
-  endpoints: [],
+  frontends: [],
   nodes: [],
   policies: [],
   assignments: [],
-  removedEndpoints: [],
+  removedFrontends: [],
   removedNodes: [],
   removedPolicies: [],
   removedAssignments: [],
 };
-const endpoint = (port: number, protocol: 'TCP' | 'SCTP' = 'TCP'): Endpoint =>
-  makeEndpoint({
+const frontend = (port: number, protocol: 'TCP' | 'SCTP' = 'TCP'): Frontend =>
+  makeFrontend({
     address: parseAddress('192.0.2.1'),
     protocol,
     port: parsePort(port),
@@ -60,34 +60,34 @@ async function receive(request: http.IncomingMessage): Promise<number> {
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const token = Buffer.concat(chunks).toString();
   const claims = await verifyToken(token, [secret], clock.wallTime());
-  const { endpoints } = readV1Config(claims['load-balancer-config'], 1, 'always');
-  applied.push([...endpoints.values()].map(({ port }) => port));
+  const { frontends } = readV1Config(claims['load-balancer-config'], 1, 'always');
+  applied.push([...frontends.values()].map(({ port }) => port));
   return answer;
 }
 
-const whole = (generation: number, ...endpoints: Endpoint[]) =>
-  agent.push(writeState({ ...nothing, endpoints }, { generation }), signal);
+const whole = (generation: number, ...frontends: Frontend[]) =>
+  agent.push(writeState({ ...nothing, frontends }, { generation }), signal);
 
 test('sends the full state each time, even for a delta', async () => {
-  expect(await whole(7, endpoint(80))).toMatchObject({ generation: 7, errors: [] });
-  const removedEndpoints = [endpoint(80)];
-  const endpoints = [endpoint(81), endpoint(82)];
-  const delta = writeDelta({ ...nothing, endpoints, removedEndpoints }, { generation: 8, base: 7 });
+  expect(await whole(7, frontend(80))).toMatchObject({ generation: 7, errors: [] });
+  const removedFrontends = [frontend(80)];
+  const frontends = [frontend(81), frontend(82)];
+  const delta = writeDelta({ ...nothing, frontends, removedFrontends }, { generation: 8, base: 7 });
   expect(await agent.push(delta, signal)).toMatchObject({ generation: 8 });
   expect(applied).toEqual([[80], [81, 82]]);
-  expect(await agent.status(signal)).toMatchObject({ generation: 8, endpoints: 2 });
+  expect(await agent.status(signal)).toMatchObject({ generation: 8, frontends: 2 });
 });
 
-test("reports what the agent can't serve as a rejection of that endpoint", async () => {
-  const { errors } = await whole(1, endpoint(80), endpoint(90, 'SCTP'));
-  expect(errors).toMatchObject([{ endpoint: { port: 90, protocol: 'SCTP' } }]);
+test("reports what the agent can't serve as a rejection of that frontend", async () => {
+  const { errors } = await whole(1, frontend(80), frontend(90, 'SCTP'));
+  expect(errors).toMatchObject([{ frontend: { port: 90, protocol: 'SCTP' } }]);
   expect(applied).toEqual([[80]]);
 });
 
 test('sends the full state after a failure', async () => {
-  await whole(1, endpoint(80));
+  await whole(1, frontend(80));
   answer = 500;
-  await expect(whole(2, endpoint(81))).rejects.toMatchObject({ code: 'internal' });
+  await expect(whole(2, frontend(81))).rejects.toMatchObject({ code: 'internal' });
   expect(await agent.status(signal)).toMatchObject({ generation: 0 });
   const delta = writeDelta(nothing, { generation: 3, base: 2 });
   await expect(agent.push(delta, signal)).rejects.toMatchObject({ code: 'conflict' });
@@ -96,7 +96,7 @@ test('sends the full state after a failure', async () => {
 });
 
 test('resends the state from time to time', async () => {
-  await whole(1, endpoint(80));
+  await whole(1, frontend(80));
   await agent.status(signal);
   expect(applied).toHaveLength(1);
   await clock.advance(300_000);

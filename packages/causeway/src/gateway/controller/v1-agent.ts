@@ -2,10 +2,10 @@ import { SignJWT } from 'jose';
 import { Agent, request } from '@causeway/base/http/http-client';
 import type { Acknowledgement } from '../protocol/acknowledgement.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
-import { parseEndpointKey, type Endpoint, type EndpointKey } from '../protocol/endpoint.ts';
+import { parseFrontendKey, type Frontend, type FrontendKey } from '../protocol/frontend.ts';
 import type { Assignment, Policy, PolicyKey } from '../protocol/policy.ts';
 import { UpdateReader, type Update } from '../protocol/update.ts';
-import { formatEndpointId } from '../protocol/records.ts';
+import { formatFrontendId } from '../protocol/records.ts';
 import { revisions } from '../protocol/revision.ts';
 import type { Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
@@ -40,7 +40,7 @@ export class V1Agent implements AgentClient {
   readonly #dispatcher: Agent;
   #generation = 0;
   #sentAt = 0;
-  readonly #endpoints = new Map<EndpointKey, Endpoint>();
+  readonly #frontends = new Map<FrontendKey, Frontend>();
   readonly #policies = new Map<PolicyKey, Policy>();
   readonly #assignments = new Map<Address, Assignment>();
   readonly #nodes = new Set<Address>();
@@ -78,7 +78,7 @@ export class V1Agent implements AgentClient {
       committed: true,
       older: [],
       errors: [...problems].map(([key, message]) => ({
-        endpoint: formatEndpointId(parseEndpointKey(key)),
+        frontend: formatFrontendId(parseFrontendKey(key)),
         errors: [{ record: 0, message }],
       })),
     };
@@ -101,23 +101,23 @@ export class V1Agent implements AgentClient {
 
   #take(push: Update): void {
     if (push.header.kind === 'state') {
-      for (const each of [this.#endpoints, this.#policies, this.#assignments, this.#nodes]) {
+      for (const each of [this.#frontends, this.#policies, this.#assignments, this.#nodes]) {
         each.clear();
       }
     }
-    for (const key of push.removedEndpoints) this.#endpoints.delete(key);
+    for (const key of push.removedFrontends) this.#frontends.delete(key);
     for (const key of push.removedPolicies) this.#policies.delete(key);
     for (const address of push.removedAssignments) this.#assignments.delete(address);
     for (const address of push.removedNodes) this.#nodes.delete(address);
-    for (const [key, endpoint] of push.endpoints) this.#endpoints.set(key, endpoint);
+    for (const [key, frontend] of push.frontends) this.#frontends.set(key, frontend);
     for (const [key, policy] of push.policies) this.#policies.set(key, policy);
     for (const [key, assignment] of push.assignments) this.#assignments.set(key, assignment);
     for (const address of push.nodes.keys()) this.#nodes.add(address);
   }
 
-  async #apply(signal: AbortSignal): Promise<ReadonlyMap<EndpointKey, string>> {
+  async #apply(signal: AbortSignal): Promise<ReadonlyMap<FrontendKey, string>> {
     const { claim, problems } = writeV1Config({
-      endpoints: this.#endpoints.values(),
+      frontends: this.#frontends.values(),
       nodes: this.#nodes,
       policies: this.#policies,
       assignments: this.#assignments.values(),
@@ -164,7 +164,7 @@ export class V1Agent implements AgentClient {
       version: 'ch-k8s-lbaas',
       revisions,
       generation: this.#generation,
-      endpoints: this.#endpoints.size,
+      frontends: this.#frontends.size,
       older: [],
       errors: [],
       notFailoverSafe: [],

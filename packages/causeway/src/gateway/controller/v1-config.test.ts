@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeEndpoint, type EndpointParts } from '../protocol/endpoint.ts';
+import { makeFrontend, type FrontendParts } from '../protocol/frontend.ts';
 import { policyKey, type Policy, type PortFilter } from '../protocol/policy.ts';
 import { readV1Config } from '../protocol/v1.ts';
 import { parseAddress } from '@causeway/base/address/address';
@@ -8,7 +8,7 @@ import { parsePrefix } from '@causeway/base/address/prefix';
 import { writeV1Config, type GatewayContent } from './v1-config.ts';
 
 const nothing: GatewayContent = {
-  endpoints: [],
+  frontends: [],
   nodes: [],
   policies: new Map(),
   assignments: [],
@@ -18,8 +18,8 @@ const destination = (address: string, port = 8080) => ({
   port: parsePort(port),
   weight: 1,
 });
-const endpoint = (parts: Partial<EndpointParts>) =>
-  makeEndpoint({
+const frontend = (parts: Partial<FrontendParts>) =>
+  makeFrontend({
     address: parseAddress('198.51.100.10'),
     protocol: 'TCP',
     port: parsePort(80),
@@ -46,7 +46,7 @@ test('writes the same configuration as the original controller', () => {
   const pol = policy('pol', [filter(parsePort(8080))]);
   const { claim, problems } = writeV1Config({
     ...nothing,
-    endpoints: [endpoint({ destinations: [destination('10.9.8.7'), destination('10.9.8.6')] })],
+    frontends: [frontend({ destinations: [destination('10.9.8.7'), destination('10.9.8.6')] })],
     policies: new Map([[policyKey(pol), pol]]),
     assignments: [
       { address: parseAddress('10.9.8.7'), policies: [policyKey(pol)], namedPorts: [] },
@@ -81,23 +81,23 @@ test('writes the same configuration as the original controller', () => {
     ],
     'policy-assignments': [{ address: '10.9.8.7', 'network-policies': ['default.pol'] }],
   });
-  expect(readV1Config(claim, 1, 'always').endpoints.size).toBe(1);
+  expect(readV1Config(claim, 1, 'always').frontends.size).toBe(1);
 });
 
 test('uses the node ports of all nodes of the family', () => {
   const { claim } = writeV1Config({
     ...nothing,
-    endpoints: [endpoint({ nodePort: parsePort(30080) })],
+    frontends: [frontend({ nodePort: parsePort(30080) })],
     nodes: ['10.0.0.2', '2001:db8::1', '10.0.0.1'].map(parseAddress),
   });
-  const [read] = readV1Config(claim, 1, 'always').endpoints.values();
+  const [read] = readV1Config(claim, 1, 'always').frontends.values();
   expect(read?.destinations).toEqual([
     destination('10.0.0.1', 30_080),
     destination('10.0.0.2', 30_080),
   ]);
 });
 
-test.each<[string, Partial<EndpointParts>]>([
+test.each<[string, Partial<FrontendParts>]>([
   ['TCP and UDP only', { protocol: 'SCTP' }],
   ['support source ranges', { sourceRanges: [parsePrefix('10.0.0.0/8')] }],
   [
@@ -107,10 +107,10 @@ test.each<[string, Partial<EndpointParts>]>([
   ['to nodes unchanged', { routedTo: 'nodes', destinations: undefined }],
   ['IPv4 only', { address: parseAddress('2001:db8::1'), destinations: [] }],
 ])("leaves out and reports what it can't serve: %s", (text, parts) => {
-  const good = endpoint({ port: parsePort(443) });
-  const { claim, problems } = writeV1Config({ ...nothing, endpoints: [endpoint(parts), good] });
+  const good = frontend({ port: parsePort(443) });
+  const { claim, problems } = writeV1Config({ ...nothing, frontends: [frontend(parts), good] });
   expect([...problems.values()].join()).toContain(text);
-  expect([...readV1Config(claim, 1, 'always').endpoints.values()]).toHaveLength(1);
+  expect([...readV1Config(claim, 1, 'always').frontends.values()]).toHaveLength(1);
 });
 
 test('resolves a named port for each pod, and admits nothing for a missing name', () => {

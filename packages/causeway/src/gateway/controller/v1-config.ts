@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { familyOf, type Address } from '@causeway/base/address/address';
 import type { Port } from '@causeway/base/address/port';
 import { formatPrefix } from '@causeway/base/address/prefix';
-import { endpointKey, type Endpoint, type EndpointKey } from '../protocol/endpoint.ts';
+import { frontendKey, type Frontend, type FrontendKey } from '../protocol/frontend.ts';
 import {
   policyKey,
   type Assignment,
@@ -14,7 +14,7 @@ import {
 
 /** The desired state of a gateway. */
 export interface GatewayContent {
-  readonly endpoints: Iterable<Endpoint>;
+  readonly frontends: Iterable<Frontend>;
   readonly nodes: Iterable<Address>;
   readonly policies: ReadonlyMap<PolicyKey, Policy>;
   readonly assignments: Iterable<Assignment>;
@@ -24,10 +24,10 @@ export interface V1Config {
   /** The claim `load-balancer-config`. */
   readonly claim: object;
   /**
-   * The endpoints that the agent of ch-k8s-lbaas can't serve, with the reason. They are left out, so that the
+   * The frontends that the agent of ch-k8s-lbaas can't serve, with the reason. They are left out, so that the
    * rest is served.
    */
-  readonly problems: ReadonlyMap<EndpointKey, string>;
+  readonly problems: ReadonlyMap<FrontendKey, string>;
 }
 
 /**
@@ -36,12 +36,12 @@ export interface V1Config {
  */
 export function writeV1Config(content: GatewayContent): V1Config {
   const nodes = [...content.nodes];
-  const problems = new Map<EndpointKey, string>();
+  const problems = new Map<FrontendKey, string>();
   const ingress = new Map<Address, object[]>();
-  for (const endpoint of [...content.endpoints].sort(byKey)) {
-    const port = portOf(endpoint, nodes);
-    if (typeof port === 'string') problems.set(endpointKey(endpoint), port);
-    else ingress.set(endpoint.address, [...(ingress.get(endpoint.address) ?? []), port]);
+  for (const frontend of [...content.frontends].sort(byKey)) {
+    const port = portOf(frontend, nodes);
+    if (typeof port === 'string') problems.set(frontendKey(frontend), port);
+    else ingress.set(frontend.address, [...(ingress.get(frontend.address) ?? []), port]);
   }
   const policies = new PolicyWriter(content.policies);
   const assignments = [...content.assignments]
@@ -61,19 +61,19 @@ export function writeV1Config(content: GatewayContent): V1Config {
   };
 }
 
-function byKey(left: Endpoint, right: Endpoint): number {
-  return endpointKey(left) < endpointKey(right) ? -1 : 1;
+function byKey(left: Frontend, right: Frontend): number {
+  return frontendKey(left) < frontendKey(right) ? -1 : 1;
 }
 
 /** The port in the agent's format, or the reason why the agent can't serve it. */
-function portOf(endpoint: Endpoint, nodes: readonly Address[]): object | string {
-  const { address, protocol, port, sourceRanges, routedTo } = endpoint;
+function portOf(frontend: Frontend, nodes: readonly Address[]): object | string {
+  const { address, protocol, port, sourceRanges, routedTo } = frontend;
   if (familyOf(address) === 6) return "ch-k8s-lbaas's agent serves IPv4 only";
   if (protocol === 'SCTP') return "ch-k8s-lbaas's agent serves TCP and UDP only";
   // Serving the port to all clients would be worse than not serving it.
   if (sourceRanges.length > 0) return "ch-k8s-lbaas's agent does not support source ranges";
   if (routedTo !== undefined) return "ch-k8s-lbaas's agent can't send to nodes unchanged";
-  const target = targetOf(endpoint, nodes);
+  const target = targetOf(frontend, nodes);
   if (typeof target === 'string') return target;
   return {
     protocol,
@@ -85,7 +85,7 @@ function portOf(endpoint: Endpoint, nodes: readonly Address[]): object | string 
 }
 
 function targetOf(
-  { address, port, nodePort, destinations }: Endpoint,
+  { address, port, nodePort, destinations }: Frontend,
   nodes: readonly Address[],
 ): { addresses: readonly Address[]; port: Port } | string {
   if (nodePort !== undefined) {

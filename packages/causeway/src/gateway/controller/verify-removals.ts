@@ -1,5 +1,5 @@
 import { tryParseAddress, type Address } from '@causeway/base/address/address';
-import { endpointKey, type EndpointKey } from '../protocol/endpoint.ts';
+import { frontendKey, type FrontendKey } from '../protocol/frontend.ts';
 import { ownerKey, type FrontendSpec } from '../../services/frontend-spec.ts';
 import { readPlace, readPortIds } from './annotations.ts';
 import type { L2Port } from './port-slot.ts';
@@ -30,14 +30,14 @@ export function verifyRemovals(
   frontends: Iterable<WithheldFrontend>,
   facts: RemovalFacts,
 ): RemovalVerdict {
-  const verified = new Set<EndpointKey>();
-  const doubts = new Map<EndpointKey, string>();
+  const verified = new Set<FrontendKey>();
+  const doubts = new Map<FrontendKey, string>();
   const general = whyUnreliable(facts);
   const owners = general === undefined ? new Owners(facts) : undefined;
   for (const frontend of frontends) {
     const doubt = general ?? owners?.whyOwned(frontend);
-    if (doubt === undefined) verified.add(endpointKey(frontend));
-    else doubts.set(endpointKey(frontend), doubt);
+    if (doubt === undefined) verified.add(frontendKey(frontend));
+    else doubts.set(frontendKey(frontend), doubt);
   }
   return { cluster: facts.cluster, verified, doubts };
 }

@@ -1,9 +1,9 @@
 import type { WithheldRecord } from '../protocol/acknowledgement.ts';
-import { endpointKey, type EndpointId, type EndpointKey } from '../protocol/endpoint.ts';
-import { endpointIdOf } from '../protocol/records.ts';
+import { frontendKey, type FrontendId, type FrontendKey } from '../protocol/frontend.ts';
+import { frontendIdOf } from '../protocol/records.ts';
 
 /** A frontend that a gateway serves although it is no longer in the desired state. */
-export interface WithheldFrontend extends EndpointId {
+export interface WithheldFrontend extends FrontendId {
   /** `namespace/name` of its Service, if known. */
   readonly service?: string | undefined;
 }
@@ -12,9 +12,9 @@ export interface WithheldFrontend extends EndpointId {
 export interface RemovalVerdict {
   /** The UID of the cluster of the API server. */
   readonly cluster: string | undefined;
-  readonly verified: ReadonlySet<EndpointKey>;
+  readonly verified: ReadonlySet<FrontendKey>;
   /** Why the others are not verified. */
-  readonly doubts: ReadonlyMap<EndpointKey, string>;
+  readonly doubts: ReadonlyMap<FrontendKey, string>;
 }
 
 const notYet = 'the removal is not verified yet';
@@ -24,13 +24,13 @@ const notYet = 'the removal is not verified yet';
  * whole update instead: then these are the frontends that it refuses to remove.
  */
 export class WithheldRemovals {
-  #frontends: ReadonlyMap<EndpointKey, WithheldFrontend> = new Map();
-  readonly #verified = new Set<EndpointKey>();
-  readonly #doubts = new Map<EndpointKey, string>();
+  #frontends: ReadonlyMap<FrontendKey, WithheldFrontend> = new Map();
+  readonly #verified = new Set<FrontendKey>();
+  readonly #doubts = new Map<FrontendKey, string>();
   #cluster: string | undefined;
   #isRejection = false;
 
-  get frontends(): ReadonlyMap<EndpointKey, WithheldFrontend> {
+  get frontends(): ReadonlyMap<FrontendKey, WithheldFrontend> {
     return this.#frontends;
   }
 
@@ -47,7 +47,7 @@ export class WithheldRemovals {
   }
 
   /** Takes the withheld removals that the gateway reports. Returns those that it no longer withholds. */
-  take(records: readonly WithheldRecord[]): ReadonlyMap<EndpointKey, WithheldFrontend> {
+  take(records: readonly WithheldRecord[]): ReadonlyMap<FrontendKey, WithheldFrontend> {
     return this.#replace(records.flatMap(frontendOf), false);
   }
 
@@ -68,20 +68,20 @@ export class WithheldRemovals {
     }
   }
 
-  doubt(key: EndpointKey, why: string): void {
+  doubt(key: FrontendKey, why: string): void {
     this.#verified.delete(key);
     this.#doubts.set(key, why);
   }
 
   /** The removals that can be confirmed now. A verdict is valid for one confirmation. */
-  confirmable(isWanted: (key: EndpointKey) => boolean) {
+  confirmable(isWanted: (key: FrontendKey) => boolean) {
     if (this.#isRejection) return undefined;
-    const endpoints = new Set([...this.#verified].filter((key) => !isWanted(key)));
-    return endpoints.size === 0 ? undefined : { cluster: this.#cluster, endpoints };
+    const frontends = new Set([...this.#verified].filter((key) => !isWanted(key)));
+    return frontends.size === 0 ? undefined : { cluster: this.#cluster, frontends };
   }
 
   /** Whether all frontends that an agent of an older version refuses to remove are verified. */
-  isRejectionVerified(isWanted: (key: EndpointKey) => boolean): boolean {
+  isRejectionVerified(isWanted: (key: FrontendKey) => boolean): boolean {
     const lost = [...this.#frontends.keys()].filter((key) => !isWanted(key));
     return this.#isRejection && lost.length > 0 && lost.every((key) => this.#verified.has(key));
   }
@@ -103,9 +103,9 @@ export class WithheldRemovals {
   #replace(
     frontends: readonly WithheldFrontend[],
     isRejection: boolean,
-  ): ReadonlyMap<EndpointKey, WithheldFrontend> {
+  ): ReadonlyMap<FrontendKey, WithheldFrontend> {
     const before = this.#frontends;
-    const next = new Map(frontends.map((each) => [endpointKey(each), each]));
+    const next = new Map(frontends.map((each) => [frontendKey(each), each]));
     const gone = new Map([...before].filter(([key]) => !next.has(key)));
     this.#frontends = next;
     this.#isRejection = isRejection;
@@ -118,6 +118,6 @@ export class WithheldRemovals {
 }
 
 function frontendOf(record: WithheldRecord): WithheldFrontend[] {
-  const id = endpointIdOf(record);
+  const id = frontendIdOf(record);
   return id === undefined ? [] : [{ ...id, service: record.service }];
 }

@@ -1,7 +1,7 @@
-import type { EndpointIdRecord } from './records.ts';
+import type { FrontendIdRecord } from './records.ts';
 
 /** A frontend that is still served from an older update. Its address is not free. */
-export interface OlderRecord extends EndpointIdRecord {
+export interface OlderRecord extends FrontendIdRecord {
   readonly generation: number;
   readonly reason: string;
 }
@@ -13,8 +13,8 @@ export interface WithheldRecord extends OlderRecord {
 }
 
 /** Errors of an update, grouped by frontend. */
-export interface EndpointErrors {
-  readonly endpoint: EndpointIdRecord | null;
+export interface FrontendErrors {
+  readonly frontend: FrontendIdRecord | null;
   readonly errors: readonly { readonly record: number; readonly message: string }[];
 }
 
@@ -29,5 +29,5 @@ export interface Acknowledgement {
    * `older`. Missing if the agent's version rejects such an update.
    */
   readonly withheld?: readonly WithheldRecord[];
-  readonly errors: readonly EndpointErrors[];
+  readonly errors: readonly FrontendErrors[];
 }

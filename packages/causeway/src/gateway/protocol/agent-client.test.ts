@@ -10,7 +10,7 @@ const status = {
   version: '0.1.0',
   revisions: { oldest: 1, newest: 2 },
   generation: 5,
-  endpoints: 0,
+  frontends: 0,
   older: [],
   errors: [],
   notFailoverSafe: [],

@@ -8,11 +8,11 @@ import type { Clock } from '@causeway/base/time/clock';
 import { untilAborted } from '@causeway/base/time/until-aborted';
 import { readBounded } from '@causeway/base/http/bounded-body';
 import type { Acknowledgement } from './acknowledgement.ts';
-import type { AgentStatus, EndpointCount } from './agent-status.ts';
+import type { AgentStatus, FrontendCount } from './agent-status.ts';
 import { digestOf, signRequest } from './tokens.ts';
 import type { RemovalConfirmation } from './removal-confirmation.ts';
-import { parseEndpointKey } from './endpoint.ts';
-import { formatEndpointId } from './records.ts';
+import { parseFrontendKey } from './frontend.ts';
+import { formatFrontendId } from './records.ts';
 import type { OverrideName } from './override.ts';
 import type { TraceAnswer, TraceQuestion } from './trace.ts';
 import {
@@ -93,8 +93,8 @@ export class HttpAgentClient {
     confirmation: RemovalConfirmation,
     signal: AbortSignal,
   ): Promise<Acknowledgement> {
-    const { generation, cluster, endpoints } = confirmation;
-    const removals = [...endpoints].map((key) => formatEndpointId(parseEndpointKey(key)));
+    const { generation, cluster, frontends } = confirmation;
+    const removals = [...frontends].map((key) => formatFrontendId(parseFrontendKey(key)));
     const body = { generation, ...(cluster === undefined ? {} : { cluster }), removals };
     return readAcknowledgement(await this.#callJson('/v2/removals', body, signal));
   }
@@ -119,7 +119,7 @@ export class HttpAgentClient {
   }
 
   /** Number of connections of each frontend. */
-  async counters(signal: AbortSignal): Promise<readonly EndpointCount[]> {
+  async counters(signal: AbortSignal): Promise<readonly FrontendCount[]> {
     return readCounters(await this.#call('GET', '/v2/counters', undefined, {}, signal));
   }
 

@@ -1,5 +1,5 @@
-import type { EndpointErrors, OlderRecord, WithheldRecord } from './acknowledgement.ts';
-import type { EndpointIdRecord } from './records.ts';
+import type { FrontendErrors, OlderRecord, WithheldRecord } from './acknowledgement.ts';
+import type { FrontendIdRecord } from './records.ts';
 import type { KernelSetting } from '@causeway/netlink/kernel-settings';
 import type { Override } from './override.ts';
 
@@ -10,14 +10,14 @@ export interface AgentStatus {
   /** The revisions of `/v2` that this agent supports. */
   readonly revisions: { readonly oldest: number; readonly newest: number };
   readonly generation: number;
-  readonly endpoints: number;
+  readonly frontends: number;
   readonly older: readonly OlderRecord[];
   /** Removals that the guard withholds. Missing in older versions of the agent. */
   readonly withheld?: readonly WithheldRecord[];
   /** Errors of the last accepted update. */
-  readonly errors: readonly EndpointErrors[];
+  readonly errors: readonly FrontendErrors[];
   /** The first hundred frontends with connections that may not survive a failover. */
-  readonly notFailoverSafe: readonly EndpointIdRecord[];
+  readonly notFailoverSafe: readonly FrontendIdRecord[];
   /** False while the kernel may differ from the accepted configuration. */
   readonly sound: boolean;
   readonly vrrp: { readonly state: string; readonly since: string | null };
@@ -40,7 +40,7 @@ export interface AgentStatus {
 }
 
 /** One entry of the answer to `GET /v2/counters`. */
-export interface EndpointCount extends EndpointIdRecord {
+export interface FrontendCount extends FrontendIdRecord {
   /** `namespace/name` of the Service that it is served for, if known. */
   readonly service?: string;
   /** New connections since the rules were made. A string, because it may exceed the range of a number. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Acknowledgement } from './acknowledgement.ts';
-import type { AgentStatus, EndpointCount } from './agent-status.ts';
+import type { AgentStatus, FrontendCount } from './agent-status.ts';
 import type { TraceAnswer } from './trace.ts';
 
 // Schemas for the used parts of an agent's answers. A gateway is outside of the cluster and may be
@@ -16,14 +16,14 @@ const largestGeneration = 2 ** 52;
 const generation = z.number().int().min(0).max(largestGeneration);
 const text = z.string().max(10_000);
 const texts = z.array(text);
-const endpointId = z.looseObject({ address: text, protocol: text, port: z.number() });
-const older = z.array(endpointId.extend({ generation, reason: text }));
+const frontendId = z.looseObject({ address: text, protocol: text, port: z.number() });
+const older = z.array(frontendId.extend({ generation, reason: text }));
 const withheld = z
-  .array(endpointId.extend({ generation, reason: text, service: text.optional() }))
+  .array(frontendId.extend({ generation, reason: text, service: text.optional() }))
   .optional();
 const errors = z.array(
   z.looseObject({
-    endpoint: endpointId.nullable(),
+    frontend: frontendId.nullable(),
     errors: z.array(z.looseObject({ record: z.number(), message: text })),
   }),
 );
@@ -34,11 +34,11 @@ const status = z.looseObject({
   version: text,
   revisions: z.looseObject({ oldest: count, newest: count }),
   generation,
-  endpoints: count,
+  frontends: count,
   older,
   withheld,
   errors,
-  notFailoverSafe: z.array(endpointId),
+  notFailoverSafe: z.array(frontendId),
   sound: z.boolean(),
   vrrp: z.looseObject({ state: text, since: text.nullable() }),
   frozen: override,
@@ -60,8 +60,8 @@ const acknowledgement = z.looseObject({
 });
 
 const counters = z.looseObject({
-  endpoints: z.array(
-    endpointId.extend({
+  frontends: z.array(
+    frontendId.extend({
       service: text.optional(),
       connections: text,
       packets: text.optional(),
@@ -88,8 +88,8 @@ export function readAcknowledgement(value: unknown): Acknowledgement {
   return read(acknowledgement, value, 'acknowledgement') as unknown as Acknowledgement;
 }
 
-export function readCounters(value: unknown): readonly EndpointCount[] {
-  return read(counters, value, 'list of counters').endpoints as unknown as EndpointCount[];
+export function readCounters(value: unknown): readonly FrontendCount[] {
+  return read(counters, value, 'list of counters').frontends as unknown as FrontendCount[];
 }
 
 export function readTrace(value: unknown): TraceAnswer {

@@ -4,13 +4,13 @@ import { parsePort, parseProtocol } from '@causeway/base/address/port';
 import { formatPrefix, parsePrefix } from '@causeway/base/address/prefix';
 import { rangesId, type RangeList } from '@causeway/base/address/range-list';
 import {
-  makeEndpoint,
-  parseEndpointKey,
-  endpointKey,
+  makeFrontend,
+  parseFrontendKey,
+  frontendKey,
   type Destination,
-  type Endpoint,
-  type EndpointId,
-} from './endpoint.ts';
+  type Frontend,
+  type FrontendId,
+} from './frontend.ts';
 import {
   isNamespace,
   isPolicyName,
@@ -28,13 +28,13 @@ import { RangesReader } from './shared-ranges.ts';
 
 // JSON schemas of frontends, policies and assignments, on the wire and in the agent's files.
 
-const endpointIdRecord = z.strictObject({
+const frontendIdRecord = z.strictObject({
   address: z.string(),
   protocol: z.string(),
   port: z.number(),
 });
 
-const looseEndpointId = z.object({
+const looseFrontendId = z.object({
   address: z.string(),
   protocol: z.string(),
   port: z.number(),
@@ -46,7 +46,7 @@ const destinationRecord = z.strictObject({
   weight: z.number().optional(),
 });
 
-const endpointRecord = endpointIdRecord.extend({
+const frontendRecord = frontendIdRecord.extend({
   service: z
     .string()
     .max(317)
@@ -94,13 +94,13 @@ const assignmentRecord = z.strictObject({
 });
 
 type DestinationRecord = z.input<typeof destinationRecord>;
-export type EndpointRecord = z.input<typeof endpointRecord>;
-export type EndpointIdRecord = z.input<typeof endpointIdRecord>;
+export type FrontendRecord = z.input<typeof frontendRecord>;
+export type FrontendIdRecord = z.input<typeof frontendIdRecord>;
 export type PolicyRecord = z.input<typeof policyRecord>;
 export type AssignmentRecord = z.input<typeof assignmentRecord>;
 
-export function parseEndpointId(value: unknown): EndpointId {
-  const { address, protocol, port } = endpointIdRecord.parse(value);
+export function parseFrontendId(value: unknown): FrontendId {
+  const { address, protocol, port } = frontendIdRecord.parse(value);
   return {
     address: parseAddress(address),
     protocol: parseProtocol(protocol),
@@ -109,27 +109,27 @@ export function parseEndpointId(value: unknown): EndpointId {
 }
 
 /** Parses only the identity. The other fields may have any value. */
-export function endpointIdOf(value: unknown): EndpointId | undefined {
-  const result = looseEndpointId.safeParse(value);
+export function frontendIdOf(value: unknown): FrontendId | undefined {
+  const result = looseFrontendId.safeParse(value);
   if (!result.success) return undefined;
   try {
-    return parseEndpointId(result.data);
+    return parseFrontendId(result.data);
   } catch {
     return undefined;
   }
 }
 
 /** The fields of revision 1. */
-const firstEndpointRecord = endpointRecord.omit({ routedTo: true });
+const firstFrontendRecord = frontendRecord.omit({ routedTo: true });
 
-export function parseEndpoint(
+export function parseFrontend(
   value: unknown,
   ranges = new RangesReader(),
   revision = revisions.newest,
-): Endpoint {
-  const record: z.output<typeof endpointRecord> =
-    revision === 1 ? firstEndpointRecord.parse(value) : endpointRecord.parse(value);
-  return makeEndpoint({
+): Frontend {
+  const record: z.output<typeof frontendRecord> =
+    revision === 1 ? firstFrontendRecord.parse(value) : frontendRecord.parse(value);
+  return makeFrontend({
     address: parseAddress(record.address),
     protocol: parseProtocol(record.protocol),
     port: parsePort(record.port),
@@ -200,21 +200,21 @@ export function parseAddressRecord(value: unknown): Address {
   return parseAddress(addressRecord.parse(value).address);
 }
 
-export function formatEndpointId(id: EndpointId): EndpointIdRecord {
+export function formatFrontendId(id: FrontendId): FrontendIdRecord {
   return { address: id.address, protocol: id.protocol, port: id.port };
 }
 
 /** Fields with default values are left out, to keep lines short. */
-export function formatEndpoint(endpoint: Endpoint, revision = revisions.newest): EndpointRecord {
+export function formatFrontend(frontend: Frontend, revision = revisions.newest): FrontendRecord {
   return {
-    ...formatEndpointId(endpoint),
-    ...(endpoint.service === undefined ? {} : { service: endpoint.service }),
-    ...formatWay(endpoint, revision),
-    ...(endpoint.affinity === 'none' ? {} : { affinity: endpoint.affinity }),
-    ...(endpoint.sourceRanges.length === 0
+    ...formatFrontendId(frontend),
+    ...(frontend.service === undefined ? {} : { service: frontend.service }),
+    ...formatWay(frontend, revision),
+    ...(frontend.affinity === 'none' ? {} : { affinity: frontend.affinity }),
+    ...(frontend.sourceRanges.length === 0
       ? {}
-      : { sourceRanges: formatRanges(endpoint.sourceRanges, revision) }),
-    ...(endpoint.masquerade === 'needed' ? {} : { masquerade: endpoint.masquerade }),
+      : { sourceRanges: formatRanges(frontend.sourceRanges, revision) }),
+    ...(frontend.masquerade === 'needed' ? {} : { masquerade: frontend.masquerade }),
   };
 }
 
@@ -224,9 +224,9 @@ function formatRanges(ranges: RangeList, revision: number): string | string[] {
 
 /** An agent without support for routes holds the address and rejects connections until it is upgraded. */
 function formatWay(
-  { destinations, nodePort, routedTo }: Endpoint,
+  { destinations, nodePort, routedTo }: Frontend,
   revision: number,
-): Pick<EndpointRecord, 'destinations' | 'nodePort' | 'routedTo'> {
+): Pick<FrontendRecord, 'destinations' | 'nodePort' | 'routedTo'> {
   if (nodePort !== undefined) return { nodePort };
   if (routedTo === undefined || revision === 1) {
     return { destinations: destinations.map(formatDestination) };
@@ -284,6 +284,6 @@ export function formatAssignment(assignment: Assignment): AssignmentRecord {
 }
 
 /** The canonical key from its text in the agent's files. */
-export function storedEndpointKey(text: string): ReturnType<typeof endpointKey> {
-  return endpointKey(parseEndpointKey(text));
+export function storedFrontendKey(text: string): ReturnType<typeof frontendKey> {
+  return frontendKey(parseFrontendKey(text));
 }

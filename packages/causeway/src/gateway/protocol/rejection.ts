@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import type { EndpointId } from './endpoint.ts';
+import type { FrontendId } from './frontend.ts';
 
 /** One error of a request, with its frontend if it is known. */
 export interface Rejection {
-  readonly endpoint: EndpointId | undefined;
+  readonly frontend: FrontendId | undefined;
   /** The record's position in the request, counted from 1; 0 for an error of the whole request. */
   readonly record: number;
   readonly message: string;

@@ -1,4 +1,4 @@
-import type { EndpointKey } from './endpoint.ts';
+import type { FrontendKey } from './frontend.ts';
 
 /**
  * The withheld removals that a controller has verified, with the generation and cluster of the verification.
@@ -7,5 +7,5 @@ export interface RemovalConfirmation {
   readonly generation: number;
   /** The UID of the cluster of the queried API server. */
   readonly cluster: string | undefined;
-  readonly endpoints: ReadonlySet<EndpointKey>;
+  readonly frontends: ReadonlySet<FrontendKey>;
 }

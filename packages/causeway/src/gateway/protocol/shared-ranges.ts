@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { formatPrefix, parsePrefix } from '@causeway/base/address/prefix';
 import { canonicalRanges, rangesId, type RangeList } from '@causeway/base/address/range-list';
-import type { Endpoint } from './endpoint.ts';
+import type { Frontend } from './frontend.ts';
 
 /**
  * Source ranges on the wire and in the agent's files, from revision 3 on: a separate record for each list,
@@ -19,7 +19,7 @@ export class RangesWriter {
   readonly #written = new Set<string>();
 
   /** The record that must precede the frontend; undefined if it was already written or is not needed. */
-  before({ sourceRanges }: Endpoint): RangesRecord | undefined {
+  before({ sourceRanges }: Frontend): RangesRecord | undefined {
     if (sourceRanges.length === 0) return undefined;
     const id = rangesId(sourceRanges);
     if (this.#written.has(id)) return undefined;
@@ -45,6 +45,6 @@ export class RangesReader {
   find(id: string): RangeList {
     const ranges = this.#lists.get(id);
     if (ranges !== undefined && ranges.length > 0) return ranges;
-    throw new CausewayError('invalid', 'no record has the source ranges that the endpoint names');
+    throw new CausewayError('invalid', 'no record has the source ranges that the frontend names');
   }
 }

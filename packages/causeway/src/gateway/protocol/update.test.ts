@@ -5,11 +5,11 @@ import { parsePort } from '@causeway/base/address/port';
 import { parsePrefix } from '@causeway/base/address/prefix';
 import { canonicalRanges } from '@causeway/base/address/range-list';
 import { manyRanges } from '@causeway/kubernetes/objects/large-service.testing';
-import { endpointKey, makeEndpoint, type Endpoint } from './endpoint.ts';
+import { frontendKey, makeFrontend, type Frontend } from './frontend.ts';
 import { UpdateReader, type Update } from './update.ts';
 import { writeDelta, writeState } from './write-update.ts';
 
-const web = makeEndpoint({
+const web = makeFrontend({
   address: parseAddress('192.0.2.1'),
   protocol: 'TCP',
   port: parsePort(80),
@@ -17,7 +17,7 @@ const web = makeEndpoint({
 });
 const notRouted = { nodePort: undefined, routedTo: undefined };
 const older = { generation: 7, revision: 2 };
-const nothing = { endpoints: [], policies: [], assignments: [], nodes: [] };
+const nothing = { frontends: [], policies: [], assignments: [], nodes: [] };
 
 function read(lines: Iterable<string>): Update {
   const reader = new UpdateReader();
@@ -35,40 +35,40 @@ function state(...records: unknown[]): string[] {
 
 describe('an update', () => {
   test('is read as it was written', () => {
-    const push = read(writeState({ ...nothing, endpoints: [web] }, { generation: 7 }));
+    const push = read(writeState({ ...nothing, frontends: [web] }, { generation: 7 }));
     expect(push.header).toEqual({
       kind: 'state',
       generation: 7,
       base: undefined,
       meansRemoval: false,
     });
-    expect([...push.endpoints]).toEqual([[endpointKey(web), web]]);
+    expect([...push.frontends]).toEqual([[frontendKey(web), web]]);
     expect(push.complaints).toEqual([]);
   });
 
   test('contains the source ranges of a Service once, and its ports share the list', () => {
     const sourceRanges = canonicalRanges(manyRanges(2000).map(parsePrefix));
-    const endpoints = Array.from({ length: 1000 }, (_, index) =>
-      makeEndpoint({ ...web, ...notRouted, port: parsePort(1000 + index), sourceRanges }),
+    const frontends = Array.from({ length: 1000 }, (_, index) =>
+      makeFrontend({ ...web, ...notRouted, port: parsePort(1000 + index), sourceRanges }),
     );
-    const lines = [...writeState({ ...nothing, endpoints }, { generation: 7 })];
+    const lines = [...writeState({ ...nothing, frontends }, { generation: 7 })];
     // A header, one record of ranges, one record for each frontend, a trailer.
     expect(lines).toHaveLength(1003);
-    const endpointLines = lines.filter((line) => line.startsWith('{"endpoint"'));
-    expect(Math.max(...endpointLines.map((line) => line.length))).toBeLessThan(300);
+    const frontendLines = lines.filter((line) => line.startsWith('{"frontend"'));
+    expect(Math.max(...frontendLines.map((line) => line.length))).toBeLessThan(300);
     const push = read(lines);
-    expect([...push.endpoints.values()]).toEqual(endpoints);
-    expect(new Set([...push.endpoints.values()].map((each) => each.sourceRanges)).size).toBe(1);
+    expect([...push.frontends.values()]).toEqual(frontends);
+    expect(new Set([...push.frontends.values()].map((each) => each.sourceRanges)).size).toBe(1);
     // An older agent gets them with each frontend.
-    const few = writeState({ ...nothing, endpoints: endpoints.slice(0, 2) }, { ...older });
-    expect([...read(few).endpoints.values()]).toEqual(endpoints.slice(0, 2));
+    const few = writeState({ ...nothing, frontends: frontends.slice(0, 2) }, { ...older });
+    expect([...read(few).frontends.values()]).toEqual(frontends.slice(0, 2));
   });
 
-  test('with missing or wrong ranges makes the endpoint bad instead of open', () => {
+  test('with missing or wrong ranges makes the frontend bad instead of open', () => {
     const sourceRanges = [parsePrefix('192.0.2.0/24')];
-    const endpoint = makeEndpoint({ ...web, ...notRouted, sourceRanges });
+    const frontend = makeFrontend({ ...web, ...notRouted, sourceRanges });
     const [header = '', ranges = '', record = ''] = writeState(
-      { ...nothing, endpoints: [endpoint] },
+      { ...nothing, frontends: [frontend] },
       { generation: 7 },
     );
     const withRanges = (...records: string[]) =>
@@ -80,8 +80,8 @@ describe('an update', () => {
       withRanges(record, ranges),
       withRanges(wider, record),
     ]) {
-      expect([...push.endpoints]).toEqual([]);
-      expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
+      expect([...push.frontends]).toEqual([]);
+      expect([...push.badFrontends.keys()]).toEqual(['192.0.2.1:80/TCP']);
     }
   });
 
@@ -90,7 +90,7 @@ describe('an update', () => {
       writeDelta(
         {
           ...nothing,
-          removedEndpoints: [web],
+          removedFrontends: [web],
           removedPolicies: [{ namespace: 'shop', name: 'web' }],
           removedAssignments: [parseAddress('10.0.0.1')],
           removedNodes: [parseAddress('10.1.0.1')],
@@ -99,7 +99,7 @@ describe('an update', () => {
       ),
     );
     expect(push.header).toMatchObject({ kind: 'delta', base: 7, meansRemoval: true });
-    expect([...push.removedEndpoints]).toEqual(['192.0.2.1:80/TCP']);
+    expect([...push.removedFrontends]).toEqual(['192.0.2.1:80/TCP']);
     expect([...push.removedPolicies]).toEqual(['shop/web']);
     expect([...push.removedAssignments]).toEqual(['10.0.0.1']);
     expect([...push.removedNodes]).toEqual(['10.1.0.1']);
@@ -111,7 +111,7 @@ describe('an update', () => {
     const policy = { namespace: 'shop', name: 'web' };
     const node = { address: '10.1.0.1' };
     const pairs: [object, object][] = [
-      [{ endpoint: { ...id, destinations: [] } }, { removeEndpoint: id }],
+      [{ frontend: { ...id, destinations: [] } }, { removeFrontend: id }],
       [{ policy: { ...policy, ingress: [] } }, { removePolicy: policy }],
       [{ policy: { ...policy, ingress: [] } }, { policy: { ...policy, ingress: [{}] } }],
       [{ assignment: { ...pod, policies: [] } }, { removeAssignment: pod }],
@@ -129,47 +129,47 @@ describe('an update', () => {
         const header = { causeway: 'agent/v2', revision: 1, kind: 'delta', generation: 8, base: 7 };
         const push = read([JSON.stringify(header), ...lines.slice(1)]);
         const said = [
-          ...[push.endpoints, push.policies, push.assignments, push.nodes],
-          ...[push.removedEndpoints, push.removedPolicies],
+          ...[push.frontends, push.policies, push.assignments, push.nodes],
+          ...[push.removedFrontends, push.removedPolicies],
           ...[push.removedAssignments, push.removedNodes],
         ];
         expect(said.map(({ size }) => size)).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
         expect(push.complaints).toHaveLength(records.length - 1);
-        const bad = push.badEndpoints.size + push.badPolicies.size + push.badAssignments.size;
+        const bad = push.badFrontends.size + push.badPolicies.size + push.badAssignments.size;
         expect(bad).toBe('node' in one ? 0 : 1);
       }
     }
   });
 
-  test('keeps and reports an endpoint with an unreadable removal', () => {
+  test('keeps and reports a frontend with an unreadable removal', () => {
     const id = { address: '192.0.2.1', protocol: 'TCP', port: 80, now: true };
     const header = { causeway: 'agent/v2', revision: 1, kind: 'delta', generation: 8, base: 7 };
-    const records = [{ removeEndpoint: id }, { removeAssignment: { address: '10.0.0.1', now: 1 } }];
+    const records = [{ removeFrontend: id }, { removeAssignment: { address: '10.0.0.1', now: 1 } }];
     const push = read([JSON.stringify(header), ...state(...records).slice(1)]);
-    expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
+    expect([...push.badFrontends.keys()]).toEqual(['192.0.2.1:80/TCP']);
     expect(push.badAssignments.size).toBe(0);
     expect(push.complaints).toHaveLength(2);
   });
 
   test('rejects routes in revision 1 and accepts them in revision 2', () => {
     const record = {
-      endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80, routedTo: ['10.0.0.2'] },
+      frontend: { address: '192.0.2.1', protocol: 'TCP', port: 80, routedTo: ['10.0.0.2'] },
     };
     expect(read(state(record)).complaints[0]?.message).toContain('routedTo');
     const lines = state(record);
     lines[0] = (lines[0] ?? '').replace('"revision":1', '"revision":2');
-    expect(read(lines).endpoints.get(endpointKey(web))?.routedTo).toEqual(['10.0.0.2']);
+    expect(read(lines).frontends.get(frontendKey(web))?.routedTo).toEqual(['10.0.0.2']);
   });
 
   test.each([
     [1, { oldest: 1, newest: 1 }, []],
     [2, { oldest: 2, newest: 3 }, ['nodes']],
   ] as const)('in revision %i is read by agents that support %o', (revision, known, expected) => {
-    const routed = makeEndpoint({ ...web, destinations: undefined, routedTo: 'nodes' });
+    const routed = makeFrontend({ ...web, destinations: undefined, routedTo: 'nodes' });
     const reader = new UpdateReader(known);
-    const content = { ...nothing, endpoints: [routed] };
+    const content = { ...nothing, frontends: [routed] };
     for (const line of writeState(content, { generation: 7, revision })) reader.line(line);
-    const [read] = reader.result().endpoints.values();
+    const [read] = reader.result().frontends.values();
     expect([read?.routedTo].filter((way) => way !== undefined)).toEqual(expected);
     expect(read?.destinations).toEqual([]);
   });
@@ -183,36 +183,36 @@ describe('an update', () => {
     ['a weight of 0', { address: '10.0.0.1', port: 80, weight: 0 }],
   ];
   test.each(bad)(
-    'rejects only the endpoint with a destination that has %s',
+    'rejects only the frontend with a destination that has %s',
     (_name, destination) => {
       const push = read(
         state(
           {
-            endpoint: {
+            frontend: {
               address: '192.0.2.1',
               protocol: 'TCP',
               port: 80,
               destinations: [destination],
             },
           },
-          { endpoint: { address: '192.0.2.2', protocol: 'TCP', port: 80, destinations: [] } },
+          { frontend: { address: '192.0.2.2', protocol: 'TCP', port: 80, destinations: [] } },
         ),
       );
-      expect([...push.endpoints.keys()]).toEqual(['192.0.2.2:80/TCP']);
-      expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
+      expect([...push.frontends.keys()]).toEqual(['192.0.2.2:80/TCP']);
+      expect([...push.badFrontends.keys()]).toEqual(['192.0.2.1:80/TCP']);
       expect(push.complaints).toMatchObject([
-        { record: 1, endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80 } },
+        { record: 1, frontend: { address: '192.0.2.1', protocol: 'TCP', port: 80 } },
       ]);
     },
   );
 
-  test('rejects an endpoint that it contains more than once', () => {
+  test('rejects a frontend that it contains more than once', () => {
     const record = {
-      endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80, destinations: [] },
+      frontend: { address: '192.0.2.1', protocol: 'TCP', port: 80, destinations: [] },
     };
     const push = read(state(record, record, record));
-    expect(push.endpoints.size).toBe(0);
-    expect([...push.badEndpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
+    expect(push.frontends.size).toBe(0);
+    expect([...push.badFrontends.keys()]).toEqual(['192.0.2.1:80/TCP']);
   });
 
   const refusedRequests: [string, string[], string][] = [
@@ -223,7 +223,7 @@ describe('an update', () => {
     ],
     ['has fewer records than its trailer says', state({}, {}).toSpliced(1, 1), 'says it has 2'],
     ['continues after its end', [...state(), '{}'], 'after its end record'],
-    ['has no header', ['{"endpoint":{}}'], 'header'],
+    ['has no header', ['{"frontend":{}}'], 'header'],
     ['is not JSON', ['nft flush ruleset'], 'JSON'],
     ['has no generation', ['{"causeway":"agent/v2","revision":1,"kind":"state"}'], 'generation'],
     [
@@ -244,27 +244,27 @@ describe('an update', () => {
   test('never throws for the contents of one record, and never passes raw text on', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue(), { maxLength: 5 }), (records) => {
-        const objects = records.map((record) => ({ endpoint: record }));
+        const objects = records.map((record) => ({ frontend: record }));
         const push = read(state(...objects));
-        expect(push.endpoints.size + push.complaints.length).toBe(objects.length);
+        expect(push.frontends.size + push.complaints.length).toBe(objects.length);
         for (const { message } of push.complaints) expect(message).toMatch(/^[\x20-\x7e]{1,400}$/);
-        for (const reason of push.badEndpoints.values()) expect(reason).not.toContain('"');
+        for (const reason of push.badFrontends.values()) expect(reason).not.toContain('"');
       }),
     );
   });
 
-  test('survives a round trip with any valid endpoints', () => {
+  test('survives a round trip with any valid frontends', () => {
     fc.assert(
-      fc.property(fc.array(endpoints(), { maxLength: 20 }), (list) => {
-        const unique = new Map(list.map((endpoint) => [endpointKey(endpoint), endpoint]));
-        const lines = writeState({ ...nothing, endpoints: unique.values() }, { generation: 1 });
-        expect(read(lines).endpoints).toEqual(unique);
+      fc.property(fc.array(frontends(), { maxLength: 20 }), (list) => {
+        const unique = new Map(list.map((frontend) => [frontendKey(frontend), frontend]));
+        const lines = writeState({ ...nothing, frontends: unique.values() }, { generation: 1 });
+        expect(read(lines).frontends).toEqual(unique);
       }),
     );
   });
 });
 
-function endpoints(): fc.Arbitrary<Endpoint> {
+function frontends(): fc.Arbitrary<Frontend> {
   const address = fc.ipV4().map(parseAddress);
   const port = fc.integer({ min: 1, max: 65535 }).map(parsePort);
   const destination = fc.record({ address, port, weight: fc.integer({ min: 1, max: 256 }) });
@@ -282,5 +282,5 @@ function endpoints(): fc.Arbitrary<Endpoint> {
     fc.record({ nodePort: port }),
     fc.record({ routedTo: fc.oneof(fc.constant('nodes' as const), fc.array(address)) }),
   );
-  return fc.tuple(common, way).map(([parts, more]) => makeEndpoint({ ...parts, ...more }));
+  return fc.tuple(common, way).map(([parts, more]) => makeFrontend({ ...parts, ...more }));
 }

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Address } from '@causeway/base/address/address';
 import { parseAddress } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import { endpointKey, type Endpoint, type EndpointId, type EndpointKey } from './endpoint.ts';
+import { fromLegacyKind } from './legacy.ts';
+import { frontendKey, type Frontend, type FrontendId, type FrontendKey } from './frontend.ts';
 import type { GatewayNode } from './node.ts';
 import { policyKey, type Assignment, type Policy, type PolicyKey } from './policy.ts';
 import { describeProblem, describeWithoutQuotes, type Rejection } from './rejection.ts';
@@ -10,11 +11,11 @@ import { RecordConflicts } from './record-conflicts.ts';
 import { RangesReader } from './shared-ranges.ts';
 import { revisions, sharesRanges, understands, type Revisions } from './revision.ts';
 import {
-  endpointIdOf,
+  frontendIdOf,
   parseAddressRecord,
   parseAssignment,
-  parseEndpoint,
-  parseEndpointId,
+  parseFrontend,
+  parseFrontendId,
   parsePolicy,
   parsePolicyId,
 } from './records.ts';
@@ -33,25 +34,25 @@ export interface UpdateHeader {
 /** A parsed request: its valid records, and the errors of the others. */
 export interface Update {
   readonly header: UpdateHeader;
-  readonly endpoints: ReadonlyMap<EndpointKey, Endpoint>;
+  readonly frontends: ReadonlyMap<FrontendKey, Frontend>;
   readonly policies: ReadonlyMap<PolicyKey, Policy>;
   readonly assignments: ReadonlyMap<Address, Assignment>;
   readonly nodes: ReadonlyMap<Address, GatewayNode>;
-  readonly removedEndpoints: ReadonlySet<EndpointKey>;
+  readonly removedFrontends: ReadonlySet<FrontendKey>;
   readonly removedPolicies: ReadonlySet<PolicyKey>;
   readonly removedAssignments: ReadonlySet<Address>;
   readonly removedNodes: ReadonlySet<Address>;
   /** Frontends with invalid records. They keep their previous record. */
-  readonly badEndpoints: ReadonlyMap<EndpointKey, string>;
+  readonly badFrontends: ReadonlyMap<FrontendKey, string>;
   /** Records with an unknown frontend. */
-  readonly unreadable: UnreadableEndpoints;
+  readonly unreadable: UnreadableFrontends;
   readonly badPolicies: ReadonlySet<PolicyKey>;
   readonly badAssignments: ReadonlySet<Address>;
   readonly complaints: readonly Rejection[];
 }
 
 /** Frontends that such records may refer to are kept: those of these addresses, or all. */
-export interface UnreadableEndpoints {
+export interface UnreadableFrontends {
   readonly addresses: ReadonlySet<Address>;
   readonly anywhere: boolean;
 }
@@ -87,11 +88,11 @@ export class UpdateReader {
   #ended = false;
   #records = 0;
   readonly #ranges = new RangesReader();
-  readonly #endpoints = new RecordConflicts<EndpointKey, Endpoint>();
+  readonly #frontends = new RecordConflicts<FrontendKey, Frontend>();
   readonly #policies = new RecordConflicts<PolicyKey, Policy>();
   readonly #assignments = new RecordConflicts<Address, Assignment>();
   readonly #nodes = new RecordConflicts<Address, GatewayNode>();
-  readonly #badEndpoints = new Map<EndpointKey, string>();
+  readonly #badFrontends = new Map<FrontendKey, string>();
   readonly #unreadable = { addresses: new Set<Address>(), anywhere: false };
   readonly #badPolicies = new Set<PolicyKey>();
   readonly #badAssignments = new Set<Address>();
@@ -126,15 +127,15 @@ export class UpdateReader {
     }
     return {
       header: this.#header,
-      endpoints: this.#endpoints.values,
+      frontends: this.#frontends.values,
       policies: this.#policies.values,
       assignments: this.#assignments.values,
       nodes: this.#nodes.values,
-      removedEndpoints: this.#endpoints.removed,
+      removedFrontends: this.#frontends.removed,
       removedPolicies: this.#policies.removed,
       removedAssignments: this.#assignments.removed,
       removedNodes: this.#nodes.removed,
-      badEndpoints: this.#badEndpoints,
+      badFrontends: this.#badFrontends,
       unreadable: this.#unreadable,
       badPolicies: this.#badPolicies,
       badAssignments: this.#badAssignments,
@@ -154,18 +155,19 @@ export class UpdateReader {
   }
 
   #record(value: object): void {
-    const [[kind, body] = ['', undefined], ...others] = Object.entries(value) as [
+    const [[written, body] = ['', undefined], ...others] = Object.entries(value) as [
       string,
       unknown,
     ][];
+    const kind = fromLegacyKind(written);
     const isDelta = this.#header?.kind === 'delta';
     if (others.length > 0) this.#complain(undefined, 'a record has exactly one kind');
-    else if (kind === 'endpoint') this.#endpoint(body);
+    else if (kind === 'frontend') this.#frontend(body);
     else if (kind === 'ranges' && this.#revision >= sharesRanges) this.#addRanges(body);
     else if (kind === 'policy') this.#policy(body);
     else if (kind === 'assignment') this.#assignment(body);
     else if (kind === 'node') this.#node(body);
-    else if (isDelta && kind === 'removeEndpoint') this.#removeEndpoint(body);
+    else if (isDelta && kind === 'removeFrontend') this.#removeFrontend(body);
     else if (isDelta && kind === 'removePolicy') this.#removePolicy(body);
     else if (isDelta && kind === 'removeAssignment') this.#removeAssignment(body);
     else if (isDelta && kind === 'removeNode') this.#removeNode(body);
@@ -175,12 +177,12 @@ export class UpdateReader {
     }
   }
 
-  #endpoint(body: unknown): void {
+  #frontend(body: unknown): void {
     try {
-      const endpoint = parseEndpoint(body, this.#ranges, this.#revision);
-      this.#endpoints.set(endpointKey(endpoint), endpoint);
+      const frontend = parseFrontend(body, this.#ranges, this.#revision);
+      this.#frontends.set(frontendKey(frontend), frontend);
     } catch (thrown) {
-      this.#badEndpoint(endpointIdOf(body), body, thrown);
+      this.#badFrontend(frontendIdOf(body), body, thrown);
     }
   }
 
@@ -191,10 +193,10 @@ export class UpdateReader {
     this.#attempt(() => this.#ranges.add(body));
   }
 
-  #badEndpoint(id: EndpointId | undefined, body: unknown, thrown: unknown): void {
+  #badFrontend(id: FrontendId | undefined, body: unknown, thrown: unknown): void {
     const reason = isConflict(thrown) ? ambiguous : describeWithoutQuotes(thrown);
     if (id === undefined) this.#noteUnreadable(body);
-    else this.#badEndpoints.set(endpointKey(id), reason);
+    else this.#badFrontends.set(frontendKey(id), reason);
     this.#complain(id, describeProblem(thrown));
   }
 
@@ -234,11 +236,11 @@ export class UpdateReader {
     this.#complain(undefined, describeProblem(thrown));
   }
 
-  #removeEndpoint(body: unknown): void {
+  #removeFrontend(body: unknown): void {
     try {
-      this.#endpoints.remove(endpointKey(parseEndpointId(body)));
+      this.#frontends.remove(frontendKey(parseFrontendId(body)));
     } catch (thrown) {
-      this.#badEndpoint(endpointIdOf(body), body, thrown);
+      this.#badFrontend(frontendIdOf(body), body, thrown);
     }
   }
 
@@ -280,8 +282,8 @@ export class UpdateReader {
     }
   }
 
-  #complain(endpoint: EndpointId | undefined, message: string): void {
-    this.#complaints.push({ endpoint, record: this.#records, message });
+  #complain(frontend: FrontendId | undefined, message: string): void {
+    this.#complaints.push({ frontend, record: this.#records, message });
   }
 }
 

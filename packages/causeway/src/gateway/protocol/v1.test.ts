@@ -41,9 +41,9 @@ describe('a /v1 configuration', () => {
       base: undefined,
       meansRemoval: true,
     });
-    const [endpoint] = push.endpoints.values();
-    expect(endpoint).toMatchObject({ address: '198.51.100.10', port: 80, masquerade: 'always' });
-    expect(endpoint?.destinations.map((to) => `${to.address} ${to.port}`)).toEqual([
+    const [frontend] = push.frontends.values();
+    expect(frontend).toMatchObject({ address: '198.51.100.10', port: 80, masquerade: 'always' });
+    expect(frontend?.destinations.map((to) => `${to.address} ${to.port}`)).toEqual([
       '10.9.8.6 8080',
       '10.9.8.7 8080',
     ]);
@@ -57,7 +57,7 @@ describe('a /v1 configuration', () => {
     ['[]', { ingress: [], 'network-policies': [], 'policy-assignments': [] }],
     ['missing', {}],
   ])('with lists that are %s is empty', (_name, claim) => {
-    expect(readV1Config(claim, 1, 'needed').endpoints.size).toBe(0);
+    expect(readV1Config(claim, 1, 'needed').frontends.size).toBe(0);
   });
 
   test('with null filters allows all clients, and with a named port none', () => {
@@ -109,7 +109,7 @@ describe('a /v1 configuration', () => {
     );
   });
 
-  test('of valid parts is accepted if no endpoint is a duplicate and every destination has its family', () => {
+  test('of valid parts is accepted if no frontend is a duplicate and every destination has its family', () => {
     const to = fc.constantFrom('10.0.0.1', '10.0.0.2', 'fd00::1');
     const ports = fc.array(
       fc.record({
@@ -145,7 +145,7 @@ describe('a /v1 configuration', () => {
         taken += 1;
         const push = readV1Config({ ingress }, 1, 'always');
         // A duplicate destination gets the same share as a single one.
-        expect([...push.endpoints.values()].map(({ destinations }) => destinations.length)).toEqual(
+        expect([...push.frontends.values()].map(({ destinations }) => destinations.length)).toEqual(
           all.map((each) => new Set(each.to).size),
         );
       }),

@@ -4,12 +4,12 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { parsePort, parseProtocol, type Protocol } from '@causeway/base/address/port';
 import { parseInterface, prefixOf, type Prefix } from '@causeway/base/address/prefix';
 import {
-  endpointKey,
-  makeEndpoint,
-  type Endpoint,
-  type EndpointKey,
+  frontendKey,
+  makeFrontend,
+  type Frontend,
+  type FrontendKey,
   type Masquerade,
-} from './endpoint.ts';
+} from './frontend.ts';
 import {
   isPolicyName,
   makeBlock,
@@ -75,15 +75,15 @@ export function readV1Config(claim: unknown, generation: number, masquerade: Mas
   const policies = readPolicies(config['network-policies']);
   return {
     header: { kind: 'state', generation, base: undefined, meansRemoval: true, cluster: undefined },
-    endpoints: readEndpoints(config.ingress, masquerade),
+    frontends: readFrontends(config.ingress, masquerade),
     policies,
     assignments: readAssignments(config['policy-assignments'], policies),
     nodes: new Map(),
-    removedEndpoints: new Set(),
+    removedFrontends: new Set(),
     removedPolicies: new Set(),
     removedAssignments: new Set(),
     removedNodes: new Set(),
-    badEndpoints: new Map(),
+    badFrontends: new Map(),
     unreadable: { addresses: new Set(), anywhere: false },
     badPolicies: new Set(),
     badAssignments: new Set(),
@@ -91,17 +91,17 @@ export function readV1Config(claim: unknown, generation: number, masquerade: Mas
   };
 }
 
-function readEndpoints(
+function readFrontends(
   ingress: z.output<typeof configClaim>['ingress'],
   masquerade: Masquerade,
-): Map<EndpointKey, Endpoint> {
-  const endpoints = new Map<EndpointKey, Endpoint>();
+): Map<FrontendKey, Frontend> {
+  const frontends = new Map<FrontendKey, Frontend>();
   for (const { address: text, ports } of ingress) {
     const address = parseAddress(text);
     for (const port of ports) {
       const destinationPort = parsePort(port['destination-port']);
       const destinations = new Set(port['destination-addresses'].map(parseAddress));
-      const endpoint = makeEndpoint({
+      const frontend = makeFrontend({
         address,
         protocol: parseV1Protocol(port.protocol),
         port: parsePort(port['inbound-port']),
@@ -112,10 +112,10 @@ function readEndpoints(
         })),
         masquerade,
       });
-      addOnce(endpoints, endpointKey(endpoint), endpoint);
+      addOnce(frontends, frontendKey(frontend), frontend);
     }
   }
-  return endpoints;
+  return frontends;
 }
 
 function readPolicies(claims: readonly PolicyClaim[]): Map<PolicyKey, Policy> {

@@ -1,14 +1,14 @@
 import type { Address } from '@causeway/base/address/address';
-import type { Endpoint, EndpointId } from './endpoint.ts';
+import type { Frontend, FrontendId } from './frontend.ts';
 import type { Assignment, Policy, PolicyId } from './policy.ts';
 import type { GatewayNode } from './node.ts';
 import { revisions, sharesRanges } from './revision.ts';
 import { RangesWriter } from './shared-ranges.ts';
-import { formatAssignment, formatEndpoint, formatEndpointId, formatPolicy } from './records.ts';
+import { formatAssignment, formatFrontend, formatFrontendId, formatPolicy } from './records.ts';
 
 /** The complete configuration that a controller sends to a gateway. */
 export interface StateContent {
-  readonly endpoints: Iterable<Endpoint>;
+  readonly frontends: Iterable<Frontend>;
   readonly policies: Iterable<Policy>;
   readonly assignments: Iterable<Assignment>;
   /** The nodes for frontends with a node port. */
@@ -17,7 +17,7 @@ export interface StateContent {
 
 /** The changes that a controller sends, against the agent's last known generation. */
 export interface DeltaContent extends StateContent {
-  readonly removedEndpoints: Iterable<EndpointId>;
+  readonly removedFrontends: Iterable<FrontendId>;
   readonly removedPolicies: Iterable<PolicyId>;
   readonly removedAssignments: Iterable<Address>;
   readonly removedNodes: Iterable<Address>;
@@ -68,10 +68,10 @@ function* setRecords(
 ): Generator<object> {
   const ranges = new RangesWriter();
   for (const { address } of content.nodes) yield { node: { address } };
-  for (const endpoint of content.endpoints) {
-    const before = revision >= sharesRanges ? ranges.before(endpoint) : undefined;
+  for (const frontend of content.frontends) {
+    const before = revision >= sharesRanges ? ranges.before(frontend) : undefined;
     if (before !== undefined) yield before;
-    yield { endpoint: formatEndpoint(endpoint, revision) };
+    yield { frontend: formatFrontend(frontend, revision) };
   }
   for (const policy of content.policies) yield { policy: formatPolicy(policy) };
   for (const assignment of content.assignments) yield { assignment: formatAssignment(assignment) };
@@ -79,7 +79,7 @@ function* setRecords(
 
 function* deltaRecords(content: DeltaContent, revision?: number): Generator<object> {
   yield* setRecords(content, revision);
-  for (const id of content.removedEndpoints) yield { removeEndpoint: formatEndpointId(id) };
+  for (const id of content.removedFrontends) yield { removeFrontend: formatFrontendId(id) };
   for (const { namespace, name } of content.removedPolicies) {
     yield { removePolicy: { namespace, name } };
   }

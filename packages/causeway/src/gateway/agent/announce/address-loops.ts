@@ -130,9 +130,9 @@ function watchLinks(options: AddressLoopsOptions): LinkWatch {
   });
 }
 
-function familiesOf({ endpoints }: GatewayState): ReadonlySet<Family> {
+function familiesOf({ frontends }: GatewayState): ReadonlySet<Family> {
   const found = new Set<Family>();
-  for (const { address } of endpoints.values()) {
+  for (const { address } of frontends.values()) {
     found.add(familyOf(address));
     if (found.size === 2) break;
   }

@@ -13,7 +13,7 @@ import type { ServableAddresses } from '../apply/servable.ts';
 import { HttpAgentClient } from '../../protocol/agent-client.ts';
 import { Gateway } from '../gateway.ts';
 import { Overrides } from '../overrides.ts';
-import { makeEndpoint, type Endpoint } from '../../protocol/endpoint.ts';
+import { makeFrontend, type Frontend } from '../../protocol/frontend.ts';
 import { StateStore } from '../store/state-store.ts';
 import { FakeWorld, Mortality } from '../testing/fake-world.ts';
 import { traceConnection } from '../trace/trace-connection.ts';
@@ -40,7 +40,7 @@ const someStatus: AgentStatus = {
   version: '0',
   revisions: { oldest: 1, newest: 2 },
   generation: 0,
-  endpoints: 0,
+  frontends: 0,
   older: [],
   errors: [],
   notFailoverSafe: [],
@@ -141,8 +141,8 @@ beforeEach(async () => {
 });
 afterEach(() => stop());
 
-function endpoint(last: number): Endpoint {
-  return makeEndpoint({
+function frontend(last: number): Frontend {
+  return makeFrontend({
     address: parseAddress(`192.0.2.${last}`),
     protocol: 'TCP',
     port: parsePort(80),
@@ -150,8 +150,8 @@ function endpoint(last: number): Endpoint {
   });
 }
 
-function state(generation: number, ...endpoints: Endpoint[]): string {
-  const content = { endpoints, policies: [], assignments: [], nodes: [] };
+function state(generation: number, ...frontends: Frontend[]): string {
+  const content = { frontends, policies: [], assignments: [], nodes: [] };
   return [...writeState(content, { generation })].join('');
 }
 
@@ -179,7 +179,7 @@ async function post(
 
 describe('/v2', () => {
   test('accepts an update, compressed or not, and returns the served frontends', async () => {
-    const lines = state(1, endpoint(1), endpoint(2)).split(/(?<=\n)/);
+    const lines = state(1, frontend(1), frontend(2)).split(/(?<=\n)/);
     await expect(client.push(lines, signal)).resolves.toEqual({
       generation: 1,
       committed: true,
@@ -188,7 +188,7 @@ describe('/v2', () => {
       errors: [],
     });
     expect(world.services.size).toBe(2);
-    const compressed = zstdCompressSync(state(2, endpoint(1)));
+    const compressed = zstdCompressSync(state(2, frontend(1)));
     const headers = { 'content-encoding': 'zstd' };
     await expect(post(compressed, { headers })).resolves.toMatchObject({ status: 200 });
     expect(world.services.size).toBe(1);
@@ -209,10 +209,10 @@ describe('/v2', () => {
   });
 
   test("rejects records with addresses that this gateway can't hold, names them and serves the others", async () => {
-    const { errors } = await client.push([state(1, endpoint(1), endpoint(254))], signal);
+    const { errors } = await client.push([state(1, frontend(1), frontend(254))], signal);
     expect(errors).toMatchObject([
       {
-        endpoint: { address: '192.0.2.254' },
+        frontend: { address: '192.0.2.254' },
         errors: [{ message: "192.0.2.254 is this gateway's own" }],
       },
     ]);
@@ -220,7 +220,7 @@ describe('/v2', () => {
   });
 
   test('accepts a large update from the client, which compresses it', async () => {
-    const lines = state(1, ...Array.from({ length: 60 }, (_, index) => endpoint(index + 1)));
+    const lines = state(1, ...Array.from({ length: 60 }, (_, index) => frontend(index + 1)));
     await client.push(lines.split(/(?<=\n)/), signal);
     expect(world.services.size).toBe(60);
   });
@@ -260,7 +260,7 @@ describe('/v2', () => {
     ['an unknown path', () => post('{}', { path: '/v2/flush' }), 404, 'not-found'],
     ['an undo without a reason', () => post('{}', { path: '/v2/undo' }), 400, 'invalid'],
   ])('rejects %s and changes nothing', async (_name, attempt, status, reason) => {
-    await client.push([state(1, endpoint(1))], signal);
+    await client.push([state(1, frontend(1))], signal);
     const before = world.describe();
     await expect(attempt()).resolves.toEqual({ status, reason });
     expect(world.describe()).toBe(before);
@@ -274,17 +274,17 @@ describe('/v2', () => {
   }
 
   test('rejects a replayed request', async () => {
-    const body = state(1, endpoint(1));
+    const body = state(1, frontend(1));
     const binding = { audience: 'gateway-1', method: 'POST', path: '/v2/push' };
     const token = await signRequest(secret, binding, digestOf(body), Date.now());
     await expect(post(body, { token })).resolves.toMatchObject({ status: 200 });
     await expect(post(body, { token })).resolves.toMatchObject({ status: 401 });
   });
 
-  test('answers a failed apply with the wrong endpoints and keeps serving the previous state', async () => {
-    await client.push([state(1, endpoint(1))], signal);
+  test('answers a failed apply with the wrong frontends and keeps serving the previous state', async () => {
+    await client.push([state(1, frontend(1))], signal);
     world.failures.add('commit');
-    await expect(client.push([state(2, endpoint(2))], signal)).rejects.toMatchObject({
+    await expect(client.push([state(2, frontend(2))], signal)).rejects.toMatchObject({
       status: 500,
       reason: 'apply-failed',
     });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import { groupByEndpoint } from '../apply/acknowledge.ts';
+import { groupByFrontend } from '../apply/acknowledge.ts';
 import { UpdateRejected } from '../apply/admit.ts';
 import { ApplyFailed } from '../gateway.ts';
 import { describeProblem } from '../../protocol/rejection.ts';
@@ -56,7 +56,7 @@ export function refusalOf(thrown: unknown): Refusal {
 export function errorReply(thrown: unknown): Reply {
   const { status, reason } = refusalOf(thrown);
   const error = CausewayError.from(thrown);
-  const endpoints = thrown instanceof ApplyFailed ? groupByEndpoint(thrown.complaints) : [];
+  const frontends = thrown instanceof ApplyFailed ? groupByFrontend(thrown.complaints) : [];
   return {
     status,
     body: {
@@ -65,7 +65,7 @@ export function errorReply(thrown: unknown): Reply {
         message: describeProblem(thrown instanceof z.ZodError ? thrown : new Error(error.message)),
         ...(error.hint === undefined ? {} : { hint: describeProblem(new Error(error.hint)) }),
       },
-      ...(endpoints.length === 0 ? {} : { errors: endpoints }),
+      ...(frontends.length === 0 ? {} : { errors: frontends }),
     },
   };
 }

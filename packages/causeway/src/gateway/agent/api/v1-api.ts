@@ -3,7 +3,7 @@ import type { Clock } from '@causeway/base/time/clock';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { refuseUnservable, type ServableAddresses } from '../apply/servable.ts';
 import type { Gateway } from '../gateway.ts';
-import type { Masquerade } from '../../protocol/endpoint.ts';
+import type { Masquerade } from '../../protocol/frontend.ts';
 import { readV1Config } from '../../protocol/v1.ts';
 import { BodyTooLarge, readSmallBody } from './body.ts';
 import { errorReply, refusalOf, type Refusal, type Reply } from './reply.ts';

@@ -6,14 +6,14 @@ import { parsePort, parseProtocol } from '@causeway/base/address/port';
 import type { Clock } from '@causeway/base/time/clock';
 import { setUnservableAside, type ServableAddresses } from '../apply/servable.ts';
 import type { Gateway } from '../gateway.ts';
-import { endpointKey } from '../../protocol/endpoint.ts';
+import { frontendKey } from '../../protocol/frontend.ts';
 import { overrideNames, type OverrideName } from '../../protocol/override.ts';
 import type { TraceAnswer, TraceQuestion } from '../../protocol/trace.ts';
 import { clusterText, UpdateReader } from '../../protocol/update.ts';
-import { parseEndpointId } from '../../protocol/records.ts';
+import { parseFrontendId } from '../../protocol/records.ts';
 import { readLines, readSmallBody, UnsupportedMedia, type BodyLimits } from './body.ts';
 import type { Reply } from './reply.ts';
-import type { AgentStatus, EndpointCount } from '../../protocol/agent-status.ts';
+import type { AgentStatus, FrontendCount } from '../../protocol/agent-status.ts';
 import {
   checkBinding,
   digestOf,
@@ -34,7 +34,7 @@ export interface V2ApiOptions {
   status(): AgentStatus;
   /** Receives the unhealthy backends from the controller. */
   sendUnhealthy(unhealthy: ReadonlySet<Address>): Promise<void>;
-  countConnections(signal: AbortSignal): Promise<readonly EndpointCount[]>;
+  countConnections(signal: AbortSignal): Promise<readonly FrontendCount[]>;
   trace(question: TraceQuestion): TraceAnswer;
   /** Sets an override, or clears it if there is no reason. */
   pull(name: OverrideName, reason: string | undefined): Promise<void>;
@@ -106,7 +106,7 @@ export class V2Api {
       case 'GET /v2/status':
         return { status: 200, body: this.#options.status() };
       case 'GET /v2/counters':
-        return { status: 200, body: { endpoints: await this.#options.countConnections(signal) } };
+        return { status: 200, body: { frontends: await this.#options.countConnections(signal) } };
       case 'POST /v2/push':
         return this.#push(request, claims, signal);
       case 'POST /v2/removals':
@@ -156,9 +156,9 @@ export class V2Api {
     signal: AbortSignal,
   ): Promise<Reply> {
     const { generation, cluster, removals } = removalsBody.parse(await readJson(request, claims));
-    const endpoints = new Set(removals.map((id) => endpointKey(parseEndpointId(id))));
+    const frontends = new Set(removals.map((id) => frontendKey(parseFrontendId(id))));
     const { gateway } = this.#options;
-    const body = await gateway.confirmRemovals({ generation, cluster, endpoints }, signal);
+    const body = await gateway.confirmRemovals({ generation, cluster, frontends }, signal);
     return { status: 200, body };
   }
 

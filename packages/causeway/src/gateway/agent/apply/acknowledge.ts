@@ -1,11 +1,11 @@
-import { parseEndpointKey, type EndpointKey } from '../../protocol/endpoint.ts';
+import { parseFrontendKey, type FrontendKey } from '../../protocol/frontend.ts';
 import type {
   Acknowledgement,
-  EndpointErrors,
+  FrontendErrors,
   OlderRecord,
   WithheldRecord,
 } from '../../protocol/acknowledgement.ts';
-import { formatEndpointId, type EndpointIdRecord } from '../../protocol/records.ts';
+import { formatFrontendId, type FrontendIdRecord } from '../../protocol/records.ts';
 import type { Rejection } from '../../protocol/rejection.ts';
 import type { GatewayState, Kept } from '../store/state.ts';
 
@@ -19,7 +19,7 @@ export function acknowledge(
     committed,
     older: listOlder(state),
     withheld: listWithheld(state),
-    errors: groupByEndpoint(complaints),
+    errors: groupByFrontend(complaints),
   };
 }
 
@@ -31,25 +31,25 @@ export function listWithheld(state: GatewayState): WithheldRecord[] {
   return sortedKept(state)
     .filter(([, { isWithheld }]) => isWithheld === true)
     .map(([key, kept]) => {
-      const service = state.endpoints.get(key)?.service;
+      const service = state.frontends.get(key)?.service;
       return { ...formatKept([key, kept]), ...(service === undefined ? {} : { service }) };
     });
 }
 
-function sortedKept({ kept }: GatewayState): [EndpointKey, Kept][] {
+function sortedKept({ kept }: GatewayState): [FrontendKey, Kept][] {
   return [...kept].sort(([left], [right]) => (left < right ? -1 : 1));
 }
 
-function formatKept([key, { generation, reason }]: [EndpointKey, Kept]): OlderRecord {
-  return { ...formatEndpointId(parseEndpointKey(key)), generation, reason };
+function formatKept([key, { generation, reason }]: [FrontendKey, Kept]): OlderRecord {
+  return { ...formatFrontendId(parseFrontendKey(key)), generation, reason };
 }
 
-export function groupByEndpoint(complaints: readonly Rejection[]): EndpointErrors[] {
-  const groups = new Map<string, { endpoint: EndpointIdRecord | null; errors: ErrorLine[] }>();
-  for (const { endpoint, record, message } of complaints) {
-    const id = endpoint === undefined ? null : formatEndpointId(endpoint);
+export function groupByFrontend(complaints: readonly Rejection[]): FrontendErrors[] {
+  const groups = new Map<string, { frontend: FrontendIdRecord | null; errors: ErrorLine[] }>();
+  for (const { frontend, record, message } of complaints) {
+    const id = frontend === undefined ? null : formatFrontendId(frontend);
     const key = JSON.stringify(id);
-    const group = groups.get(key) ?? { endpoint: id, errors: [] };
+    const group = groups.get(key) ?? { frontend: id, errors: [] };
     group.errors.push({ record, message });
     groups.set(key, group);
   }

@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import {
-  endpointKey,
-  makeEndpoint,
-  parseEndpointKey,
-  type Endpoint,
-} from '../../protocol/endpoint.ts';
+  frontendKey,
+  makeFrontend,
+  parseFrontendKey,
+  type Frontend,
+} from '../../protocol/frontend.ts';
 import { inverseOf, StateHolder, type GatewayState } from '../store/state.ts';
 import { UpdateReader, type Update } from '../../protocol/update.ts';
 import { writeState } from '../../protocol/write-update.ts';
@@ -16,8 +16,8 @@ import { admit, UpdateRejected } from './admit.ts';
 
 const limits = { share: 0.5, count: 20 };
 
-function endpoint(last: number, destination = '10.0.0.1'): Endpoint {
-  return makeEndpoint({
+function frontend(last: number, destination = '10.0.0.1'): Frontend {
+  return makeFrontend({
     address: parseAddress(`192.0.2.${last}`),
     protocol: 'TCP',
     port: parsePort(80),
@@ -33,15 +33,15 @@ function push(header: object, ...records: unknown[]): Update {
   return reader.result();
 }
 
-function pushOf(generation: number, endpoints: readonly Endpoint[], meansRemoval = false): Update {
+function pushOf(generation: number, frontends: readonly Frontend[], meansRemoval = false): Update {
   const reader = new UpdateReader();
-  const content = { endpoints, policies: [], assignments: [], nodes: [] };
+  const content = { frontends, policies: [], assignments: [], nodes: [] };
   for (const line of writeState(content, { generation, meansRemoval })) reader.line(line);
   return reader.result();
 }
 
 const record = (last: number, ...to: string[]) => ({
-  endpoint: {
+  frontend: {
     address: `192.0.2.${last}`,
     protocol: 'TCP',
     port: 80,
@@ -63,37 +63,37 @@ function after(...pushes: Update[]) {
 }
 
 function served(state: GatewayState): string[] {
-  return [...state.endpoints.values()].map(
-    (each) => `${endpointKey(each)} ${each.destinations.map((to) => to.address).join()}`,
+  return [...state.frontends.values()].map(
+    (each) => `${frontendKey(each)} ${each.destinations.map((to) => to.address).join()}`,
   );
 }
 
 describe('admitting an update', () => {
   test('replaces everything with a full state', () => {
-    const { state } = after(pushOf(1, [endpoint(1), endpoint(2)]), pushOf(2, [endpoint(2)]));
+    const { state } = after(pushOf(1, [frontend(1), frontend(2)]), pushOf(2, [frontend(2)]));
     expect(served(state)).toEqual(['192.0.2.2:80/TCP 10.0.0.1']);
     expect(state.generation).toBe(2);
   });
 
   test('changes only the records that a delta names', () => {
     const { state } = after(
-      pushOf(1, [endpoint(1), endpoint(2), endpoint(3)]),
+      pushOf(1, [frontend(1), frontend(2), frontend(3)]),
       push({ kind: 'delta', generation: 2, base: 1 }, record(2, '10.0.0.9'), {
-        removeEndpoint: { address: '192.0.2.3', protocol: 'TCP', port: 80 },
+        removeFrontend: { address: '192.0.2.3', protocol: 'TCP', port: 80 },
       }),
     );
     expect(served(state)).toEqual(['192.0.2.1:80/TCP 10.0.0.1', '192.0.2.2:80/TCP 10.0.0.9']);
   });
 
   test('reports no change for an unchanged record', () => {
-    const { state } = after(pushOf(1, [endpoint(1)]));
-    const admission = admit(state, pushOf(2, [endpoint(1)]), 'x', limits);
-    expect(admission).toMatchObject({ verdict: 'admitted', change: { endpoints: new Map() } });
+    const { state } = after(pushOf(1, [frontend(1)]));
+    const admission = admit(state, pushOf(2, [frontend(1)]), 'x', limits);
+    expect(admission).toMatchObject({ verdict: 'admitted', change: { frontends: new Map() } });
   });
 
   test('recognizes a repeated request and rejects another one of the same generation', () => {
-    const { state } = after(pushOf(1, [endpoint(1)]));
-    expect(admit(state, pushOf(1, [endpoint(1)]), '0', limits)).toEqual({ verdict: 'repeated' });
+    const { state } = after(pushOf(1, [frontend(1)]));
+    expect(admit(state, pushOf(1, [frontend(1)]), '0', limits)).toEqual({ verdict: 'repeated' });
     expect(() => admit(state, pushOf(1, []), 'other', limits)).toThrow(UpdateRejected);
   });
 
@@ -102,15 +102,15 @@ describe('admitting an update', () => {
     ['a delta against an older state', { kind: 'delta', generation: 9, base: 4 }, 'base-mismatch'],
     ['a delta against a future state', { kind: 'delta', generation: 9, base: 6 }, 'base-mismatch'],
   ])('rejects %s', (_name, header, reason) => {
-    const { state } = after(pushOf(5, [endpoint(1)]));
+    const { state } = after(pushOf(5, [frontend(1)]));
     expect(() => admit(state, push(header), 'x', limits)).toThrow(
       expect.objectContaining({ reason }),
     );
   });
 
-  test('keeps and lists the previous record of a bad endpoint until a good record arrives', () => {
+  test('keeps and lists the previous record of a bad frontend until a good record arrives', () => {
     const bad = after(
-      pushOf(1, [endpoint(1), endpoint(2)]),
+      pushOf(1, [frontend(1), frontend(2)]),
       push({ generation: 2 }, record(1, 'nonsense'), record(2, '10.0.0.7')),
     );
     expect(served(bad.state)).toEqual(['192.0.2.1:80/TCP 10.0.0.1', '192.0.2.2:80/TCP 10.0.0.7']);
@@ -119,28 +119,28 @@ describe('admitting an update', () => {
     ]);
     const holder = new StateHolder();
     holder.commit(bad.state);
-    const good = admit(bad.state, pushOf(3, [endpoint(1)]), 'x', limits);
+    const good = admit(bad.state, pushOf(3, [frontend(1)]), 'x', limits);
     if (good.verdict === 'admitted') holder.commit(good.change);
     expect(acknowledge(holder.current, [], true).older).toEqual([]);
   });
 
-  test('lists an endpoint under its original generation after any number of bad updates', () => {
+  test('lists a frontend under its original generation after any number of bad updates', () => {
     const { state } = after(
-      pushOf(1, [endpoint(1)]),
+      pushOf(1, [frontend(1)]),
       push({ generation: 2 }, record(1, 'bad')),
       push({ generation: 3 }, record(1, 'worse')),
     );
     expect(acknowledge(state, [], false).older).toMatchObject([{ generation: 1 }]);
   });
 
-  test('lists only served endpoints', () => {
-    const bad = { endpoint: { ...record(1).endpoint, destinations: 'none' } };
-    const removed = { removeEndpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80 } };
+  test('lists only served frontends', () => {
+    const bad = { frontend: { ...record(1).frontend, destinations: 'none' } };
+    const removed = { removeFrontend: { address: '192.0.2.1', protocol: 'TCP', port: 80 } };
     const { state } = after(
       push({ generation: 1 }, record(1, '10.0.0.1')),
       push({ generation: 2, kind: 'delta', base: 1 }, bad, removed),
     );
-    expect([...state.endpoints.keys(), ...state.kept.keys()]).toEqual([]);
+    expect([...state.frontends.keys(), ...state.kept.keys()]).toEqual([]);
 
     const holder = new StateHolder();
     const first = admit(holder.current, push({ generation: 1 }, record(1, '10.0.0.1')), '', limits);
@@ -152,26 +152,26 @@ describe('admitting an update', () => {
     holder.commit(second.change);
     expect(holder.current.kept.size).toBe(1);
     holder.commit(undo);
-    expect([...holder.current.endpoints.keys(), ...holder.current.kept.keys()]).toEqual([]);
+    expect([...holder.current.frontends.keys(), ...holder.current.kept.keys()]).toEqual([]);
   });
 
   test.each([
     ['its port', { port: '80' }, ['192.0.2.1']],
     ['its address', { address: 'nowhere' }, ['192.0.2.1', '192.0.2.2']],
   ])('removes nothing that a record without %s may refer to', (_name, broken, kept) => {
-    const bad = { endpoint: { ...record(1, '10.0.0.9').endpoint, ...broken } };
+    const bad = { frontend: { ...record(1, '10.0.0.9').frontend, ...broken } };
     const { state, complaints } = after(
       push({ generation: 1 }, record(1, '10.0.0.1'), record(2, '10.0.0.1'), record(3, '10.0.0.1')),
       push({ generation: 2 }, record(3, '10.0.0.1'), bad),
     );
-    expect([...state.kept.keys()].map((key) => parseEndpointKey(key).address)).toEqual(kept);
+    expect([...state.kept.keys()].map((key) => parseFrontendKey(key).address)).toEqual(kept);
     expect(served(state)).toHaveLength(kept.length + 1);
     expect(complaints).toHaveLength(1);
   });
 
-  test('drops a kept endpoint that a valid record claims, and reports it', () => {
+  test('drops a kept frontend that a valid record claims, and reports it', () => {
     const { state, complaints } = after(
-      pushOf(1, [endpoint(1)]),
+      pushOf(1, [frontend(1)]),
       push({ generation: 2 }, record(1, 'bad'), record(1, '10.0.0.8')),
     );
     expect(served(state)).toEqual(['192.0.2.1:80/TCP 10.0.0.8']);
@@ -209,23 +209,23 @@ describe('admitting an update', () => {
           holder.current,
           pushOf(
             1,
-            first.map((e) => endpoint(...e)),
+            first.map((e) => frontend(...e)),
           ),
           'a',
           limits,
         );
         if (start.verdict === 'admitted') holder.commit(start.change);
-        const before = new Map(holder.current.endpoints);
-        const wanted = second.map((each) => endpoint(...each));
+        const before = new Map(holder.current.frontends);
+        const wanted = second.map((each) => frontend(...each));
         const next = admit(holder.current, pushOf(2, wanted), 'b', limits);
         if (next.verdict !== 'admitted') throw new Error('refused');
         const back = inverseOf(holder.current, next.change, 3);
         holder.commit(next.change);
         expect(new Set(served(holder.current))).toEqual(
-          new Set(wanted.map((e) => `${endpointKey(e)} ${e.destinations[0]?.address}`)),
+          new Set(wanted.map((e) => `${frontendKey(e)} ${e.destinations[0]?.address}`)),
         );
         holder.commit(back);
-        expect(new Map(holder.current.endpoints)).toEqual(before);
+        expect(new Map(holder.current.frontends)).toEqual(before);
       }),
     );
   });

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import {
-  parseEndpointKey,
-  sameEndpoint,
-  type Endpoint,
-  type EndpointKey,
-} from '../../protocol/endpoint.ts';
+  parseFrontendKey,
+  sameFrontend,
+  type Frontend,
+  type FrontendKey,
+} from '../../protocol/frontend.ts';
 import type { Assignment } from '../../protocol/policy.ts';
 import type { Change, Edits, GatewayState, Kept } from '../store/state.ts';
 import type { Rejection } from '../../protocol/rejection.ts';
@@ -47,15 +47,15 @@ export function admit(
     return { verdict: 'repeated' };
   }
   refuseStale(state, push);
-  const bad = badEndpoints(state, push);
-  const asked = new Map(endpointEdits(state, push, bad));
+  const bad = badFrontends(state, push);
+  const asked = new Map(frontendEdits(state, push, bad));
   const removed = new Set([...asked.keys()].filter((key) => asked.get(key) === undefined));
-  const isWanted = (key: EndpointKey) => push.endpoints.has(key) || bad.has(key);
+  const isWanted = (key: FrontendKey) => push.frontends.has(key) || bad.has(key);
   const decision = decideRemovals(state, push, removed, isWanted, limits);
   const { withheld, usesPermission } = decision;
-  const endpoints = applyDecision(asked, decision);
+  const frontends = applyDecision(asked, decision);
   const kept = new Map([
-    ...keptEdits(state, push, bad, endpoints),
+    ...keptEdits(state, push, bad, frontends),
     ...withheldNotes(state, decision),
   ]);
   const others = keepNeeds(state, push, withheld, {
@@ -70,7 +70,7 @@ export function admit(
     change: {
       generation: header.generation,
       digest,
-      endpoints,
+      frontends,
       ...others,
       kept,
       cluster: clusterAfter(state, push, withheld),
@@ -85,7 +85,7 @@ export function admit(
 function clusterAfter(
   state: GatewayState,
   { header }: Update,
-  withheld: ReadonlySet<EndpointKey>,
+  withheld: ReadonlySet<FrontendKey>,
 ): string | undefined {
   return state.cluster !== undefined && withheld.size > 0 ? state.cluster : header.cluster;
 }
@@ -109,34 +109,34 @@ function refuseStale(state: GatewayState, push: Update): void {
 }
 
 /** Frontends with a wrong record. In a full state, also frontends that an unreadable record may refer to. */
-function badEndpoints(state: GatewayState, push: Update): ReadonlyMap<EndpointKey, string> {
+function badFrontends(state: GatewayState, push: Update): ReadonlyMap<FrontendKey, string> {
   const { addresses, anywhere } = push.unreadable;
-  if (push.header.kind === 'delta' || (addresses.size === 0 && !anywhere)) return push.badEndpoints;
-  const bad = new Map(push.badEndpoints);
-  for (const [key, { address }] of state.endpoints) {
-    if (push.endpoints.has(key) || bad.has(key)) continue;
+  if (push.header.kind === 'delta' || (addresses.size === 0 && !anywhere)) return push.badFrontends;
+  const bad = new Map(push.badFrontends);
+  for (const [key, { address }] of state.frontends) {
+    if (push.frontends.has(key) || bad.has(key)) continue;
     if (anywhere || addresses.has(address)) bad.set(key, 'an unreadable record may refer to it');
   }
   return bad;
 }
 
-function* endpointEdits(
+function* frontendEdits(
   state: GatewayState,
   push: Update,
-  bad: ReadonlyMap<EndpointKey, string>,
-): Generator<[EndpointKey, Endpoint | undefined]> {
-  for (const [key, endpoint] of push.endpoints) {
-    const before = state.endpoints.get(key);
-    if (before === undefined || !sameEndpoint(before, endpoint)) yield [key, endpoint];
+  bad: ReadonlyMap<FrontendKey, string>,
+): Generator<[FrontendKey, Frontend | undefined]> {
+  for (const [key, frontend] of push.frontends) {
+    const before = state.frontends.get(key);
+    if (before === undefined || !sameFrontend(before, frontend)) yield [key, frontend];
   }
   if (push.header.kind === 'delta') {
-    for (const key of push.removedEndpoints) {
-      if (state.endpoints.has(key)) yield [key, undefined];
+    for (const key of push.removedFrontends) {
+      if (state.frontends.has(key)) yield [key, undefined];
     }
     return;
   }
-  for (const key of state.endpoints.keys()) {
-    if (!push.endpoints.has(key) && !bad.has(key)) yield [key, undefined];
+  for (const key of state.frontends.keys()) {
+    if (!push.frontends.has(key) && !bad.has(key)) yield [key, undefined];
   }
 }
 
@@ -144,17 +144,17 @@ function* endpointEdits(
 function keptEdits(
   state: GatewayState,
   push: Update,
-  bad: ReadonlyMap<EndpointKey, string>,
-  endpoints: Edits<EndpointKey, Endpoint>,
-): Edits<EndpointKey, Kept> {
-  const kept = new Map<EndpointKey, Kept | undefined>();
+  bad: ReadonlyMap<FrontendKey, string>,
+  frontends: Edits<FrontendKey, Frontend>,
+): Edits<FrontendKey, Kept> {
+  const kept = new Map<FrontendKey, Kept | undefined>();
   for (const key of state.kept.keys()) {
-    if (push.endpoints.has(key) || (endpoints.has(key) && endpoints.get(key) === undefined)) {
+    if (push.frontends.has(key) || (frontends.has(key) && frontends.get(key) === undefined)) {
       kept.set(key, undefined);
     }
   }
   for (const [key, reason] of bad) {
-    if (push.endpoints.has(key) || !state.endpoints.has(key)) continue;
+    if (push.frontends.has(key) || !state.frontends.has(key)) continue;
     const generation = state.kept.get(key)?.generation ?? state.generation;
     const before = state.kept.get(key);
     if (before?.reason !== reason) kept.set(key, { generation, reason });
@@ -164,13 +164,13 @@ function keptEdits(
 
 /** Reports a bad record if a valid record claims the same frontend. The valid record wins. */
 function* collisions(state: GatewayState, push: Update): Generator<Rejection> {
-  for (const key of push.badEndpoints.keys()) {
-    if (push.endpoints.has(key) && state.endpoints.has(key)) {
+  for (const key of push.badFrontends.keys()) {
+    if (push.frontends.has(key) && state.frontends.has(key)) {
       yield {
-        endpoint: parseEndpointKey(key),
+        frontend: parseFrontendKey(key),
         record: 0,
         message:
-          'the previously served endpoint is dropped: another record of the request claims it',
+          'the previously served frontend is dropped: another record of the request claims it',
       };
     }
   }
@@ -197,7 +197,7 @@ function closedPods(state: GatewayState, push: Update): Address[] {
 
 function closings(state: GatewayState, push: Update): Rejection[] {
   return closedPods(state, push).map((address) => ({
-    endpoint: undefined,
+    frontend: undefined,
     record: 0,
     message: `the pod ${address} is closed to all clients until its assignment can be read`,
   }));

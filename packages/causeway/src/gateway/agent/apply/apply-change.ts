@@ -60,7 +60,7 @@ function planReturn(
   unhealthy: UnhealthyAddresses,
 ): ApplyPlan {
   const addresses =
-    plan.addresses === undefined ? undefined : addressesOf(state.endpoints.values());
+    plan.addresses === undefined ? undefined : addressesOf(state.frontends.values());
   return planTowards(state, change, addresses, unhealthy);
 }
 

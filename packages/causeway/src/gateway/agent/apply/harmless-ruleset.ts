@@ -38,8 +38,8 @@ export class HarmlessRuleset implements RulesetWriter {
       const why = whyHarmful(this.#taken, service.address);
       if (why !== undefined) {
         this.#log.warn(
-          { endpoint: serviceKey(service), why },
-          'no rules are written for an endpoint',
+          { frontend: serviceKey(service), why },
+          'no rules are written for a frontend',
         );
       }
       return why === undefined;

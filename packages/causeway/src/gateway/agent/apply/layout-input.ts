@@ -12,7 +12,7 @@ import {
   type VirtualService,
 } from '@causeway/nftables/compile/virtual-service';
 import type { WholeLayout } from './ruleset-writer.ts';
-import { parseEndpointKey, type Endpoint, type EndpointKey } from '../../protocol/endpoint.ts';
+import { parseFrontendKey, type Frontend, type FrontendKey } from '../../protocol/frontend.ts';
 import type {
   Assignment,
   NamedPort,
@@ -32,23 +32,23 @@ const byClient: Affinity = { kind: 'client-hash' };
 
 /** A frontend in the form of the nftables engine. */
 export function toVirtualService(
-  endpoint: Endpoint,
+  frontend: Frontend,
   unhealthy: UnhealthyAddresses,
 ): VirtualService {
-  const { address, protocol, port, sourceRanges, masquerade } = endpoint;
+  const { address, protocol, port, sourceRanges, masquerade } = frontend;
   return {
     address,
     protocol,
     port,
-    dispatch: dispatchOf(endpoint, unhealthy),
-    affinity: endpoint.affinity === 'client' ? byClient : withoutAffinity,
+    dispatch: dispatchOf(frontend, unhealthy),
+    affinity: frontend.affinity === 'client' ? byClient : withoutAffinity,
     ...(sourceRanges.length === 0 ? {} : { sourceRanges }),
     masquerade,
   };
 }
 
-function dispatchOf(endpoint: Endpoint, unhealthy: UnhealthyAddresses): Dispatch {
-  const { nodePort, routedTo, destinations } = endpoint;
+function dispatchOf(frontend: Frontend, unhealthy: UnhealthyAddresses): Dispatch {
+  const { nodePort, routedTo, destinations } = frontend;
   if (nodePort !== undefined) return { kind: 'node-ports', nodePort };
   if (routedTo === undefined)
     return { kind: 'slots', endpoints: answering(destinations, unhealthy) };
@@ -85,7 +85,7 @@ export function toNodes(
 
 /** A state, or the state after a pending change: see {@link stateAfter}. */
 export interface StateView {
-  readonly endpoints: MapView<EndpointKey, Endpoint>;
+  readonly frontends: MapView<FrontendKey, Frontend>;
   readonly policies: MapView<PolicyKey, Policy>;
   readonly assignments: MapView<Address, Assignment>;
   readonly nodes: MapView<Address, GatewayNode>;
@@ -99,7 +99,7 @@ interface MapView<Key, Value> {
 /** A view of the state after the change, without a copy. */
 export function stateAfter(state: GatewayState, change: Change): StateView {
   return {
-    endpoints: new Edited(state.endpoints, change.endpoints),
+    frontends: new Edited(state.frontends, change.frontends),
     policies: new Edited(state.policies, change.policies),
     assignments: new Edited(state.assignments, change.assignments),
     nodes: new Edited(state.nodes, change.nodes),
@@ -114,10 +114,10 @@ export function toLayoutChange(
 ): LayoutChange {
   const set: VirtualService[] = [];
   const remove: ServiceKey[] = [];
-  for (const key of change.endpoints.keys()) {
-    const endpoint = view.endpoints.get(key);
-    if (endpoint === undefined) remove.push(serviceKey(parseEndpointKey(key)));
-    else set.push(toVirtualService(endpoint, unhealthy));
+  for (const key of change.frontends.keys()) {
+    const frontend = view.frontends.get(key);
+    if (frontend === undefined) remove.push(serviceKey(parseFrontendKey(key)));
+    else set.push(toVirtualService(frontend, unhealthy));
   }
   const touchesPolicies = change.policies.size > 0 || change.assignments.size > 0;
   return {
@@ -185,18 +185,18 @@ function resolvePort(
 /** The complete layout for the engine, for a start from nothing. */
 export function toWholeLayout(state: GatewayState, unhealthy: UnhealthyAddresses): WholeLayout {
   return {
-    set: [...state.endpoints.values()].map((endpoint) => toVirtualService(endpoint, unhealthy)),
+    set: [...state.frontends.values()].map((frontend) => toVirtualService(frontend, unhealthy)),
     nodes: toNodes(state.nodes.values(), unhealthy),
     ...toPolicies(state.policies, state.assignments.values()),
   };
 }
 
 /** Frontends with slots that depend on these addresses. */
-export function endpointsTo(
-  endpoints: Iterable<Endpoint>,
+export function frontendsTo(
+  frontends: Iterable<Frontend>,
   addresses: ReadonlySet<Address>,
-): Endpoint[] {
-  return [...endpoints].filter(
+): Frontend[] {
+  return [...frontends].filter(
     ({ destinations, routedTo }) =>
       destinations.some(({ address }) => addresses.has(address)) ||
       (typeof routedTo === 'object' && routedTo.some((address) => addresses.has(address))),
@@ -206,20 +206,20 @@ export function endpointsTo(
 /** The virtual addresses that a gateway serves after the change; undefined if they don't change. */
 export function addressesAfter(state: GatewayState, change: Change): Set<Address> | undefined {
   if (
-    ![...change.endpoints].some(
-      ([key, value]) => state.endpoints.has(key) !== (value !== undefined),
+    ![...change.frontends].some(
+      ([key, value]) => state.frontends.has(key) !== (value !== undefined),
     )
   ) {
     return undefined;
   }
-  const before = addressesOf(state.endpoints.values());
-  const after = addressesOf(new Edited(state.endpoints, change.endpoints).values());
+  const before = addressesOf(state.frontends.values());
+  const after = addressesOf(new Edited(state.frontends, change.frontends).values());
   return before.symmetricDifference(after).size === 0 ? undefined : after;
 }
 
-export function addressesOf(endpoints: Iterable<Endpoint>): Set<Address> {
+export function addressesOf(frontends: Iterable<Frontend>): Set<Address> {
   const addresses = new Set<Address>();
-  for (const { address } of endpoints) addresses.add(address);
+  for (const { address } of frontends) addresses.add(address);
   return addresses;
 }
 
@@ -230,9 +230,9 @@ export function removalsWithAddress(
   announced: ReadonlySet<Address>,
 ): Set<ServiceKey> {
   const removals = new Set<ServiceKey>();
-  for (const key of change.endpoints.keys()) {
-    const id = parseEndpointKey(key);
-    if (view.endpoints.get(key) === undefined && !announced.has(id.address)) {
+  for (const key of change.frontends.keys()) {
+    const id = parseFrontendKey(key);
+    if (view.frontends.get(key) === undefined && !announced.has(id.address)) {
       removals.add(serviceKey(id));
     }
   }

@@ -2,14 +2,14 @@ import { TransactionError } from '@causeway/nftables/model/transaction';
 import { protocolNumbers } from '@causeway/nftables/model/operands';
 import { tryParseAddress } from '@causeway/base/address/address';
 import { parsePort, protocols } from '@causeway/base/address/port';
-import type { EndpointId } from '../../protocol/endpoint.ts';
+import type { FrontendId } from '../../protocol/frontend.ts';
 import type { Rejection } from '../../protocol/rejection.ts';
 
 /** The kernel's error, attributed to the frontend of the failed element if it is known. */
 export function rejectionsFrom(thrown: unknown): Rejection[] {
   const fault = findTransactionError(thrown);
   if (fault === undefined) return [];
-  return [{ endpoint: endpointOf(fault), record: 0, message: fault.message }];
+  return [{ frontend: frontendOf(fault), record: 0, message: fault.message }];
 }
 
 function findTransactionError(thrown: unknown): TransactionError | undefined {
@@ -21,7 +21,7 @@ function findTransactionError(thrown: unknown): TransactionError | undefined {
 }
 
 /** Elements of services and of their slots start with the frontend's address, protocol and port. */
-function endpointOf({ element }: TransactionError): EndpointId | undefined {
+function frontendOf({ element }: TransactionError): FrontendId | undefined {
   const [first, number, port] = element?.key ?? [];
   const address = typeof first === 'string' ? tryParseAddress(first) : undefined;
   const protocol = protocols.find((name) => protocolNumbers[name] === number);

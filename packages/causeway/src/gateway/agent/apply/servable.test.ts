@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
-import { makeEndpoint } from '../../protocol/endpoint.ts';
+import { makeFrontend } from '../../protocol/frontend.ts';
 import { UpdateReader, type Update } from '../../protocol/update.ts';
 import { writeState } from '../../protocol/write-update.ts';
 import { servableHere } from '../servable-here.ts';
@@ -30,8 +30,8 @@ function pushTo(...addresses: string[]): Update {
 }
 
 function pushOf(addresses: readonly string[], masquerade: 'needed' | 'always'): Update {
-  const endpoints = addresses.map((address) =>
-    makeEndpoint({
+  const frontends = addresses.map((address) =>
+    makeFrontend({
       masquerade,
       address: parseAddress(address),
       protocol: 'TCP',
@@ -40,7 +40,7 @@ function pushOf(addresses: readonly string[], masquerade: 'needed' | 'always'): 
     }),
   );
   const reader = new UpdateReader();
-  const content = { endpoints, policies: [], assignments: [], nodes: [] };
+  const content = { frontends, policies: [], assignments: [], nodes: [] };
   for (const line of writeState(content, { generation: 1 })) reader.line(line);
   return reader.result();
 }
@@ -63,11 +63,11 @@ describe("an address that this gateway can't hold", () => {
 
   test('is rejected and named, and the others are applied', () => {
     const push = setUnservableAside(pushTo('192.0.2.1', '10.77.0.11', '2001:db8::1'), servable);
-    expect([...push.endpoints.keys()]).toEqual(['192.0.2.1:80/TCP']);
-    expect([...push.badEndpoints.keys()]).toEqual(['10.77.0.11:80/TCP', '[2001:db8::1]:80/TCP']);
+    expect([...push.frontends.keys()]).toEqual(['192.0.2.1:80/TCP']);
+    expect([...push.badFrontends.keys()]).toEqual(['10.77.0.11:80/TCP', '[2001:db8::1]:80/TCP']);
     expect(push.complaints).toMatchObject([
-      { endpoint: { address: '10.77.0.11' }, message: expect.stringContaining('own') },
-      { endpoint: { address: '2001:db8::1' }, message: expect.stringContaining('IPv6') },
+      { frontend: { address: '10.77.0.11' }, message: expect.stringContaining('own') },
+      { frontend: { address: '2001:db8::1' }, message: expect.stringContaining('IPv6') },
     ]);
   });
 
@@ -86,8 +86,8 @@ describe("an address that this gateway can't hold", () => {
 test('serves only frontends with masquerade if several groups are active', () => {
   const several = { ...servable, isOneOfSeveral: true };
   const kept = setUnservableAside(pushOf(['192.0.2.1'], 'needed'), several);
-  expect([...kept.badEndpoints.values()]).toEqual([expect.stringContaining('masquerade: always')]);
-  expect(kept.endpoints.size).toBe(0);
+  expect([...kept.badFrontends.values()]).toEqual([expect.stringContaining('masquerade: always')]);
+  expect(kept.frontends.size).toBe(0);
   const rewritten = pushOf(['192.0.2.1'], 'always');
   expect(setUnservableAside(rewritten, several)).toBe(rewritten);
   const here = agentSettings.parse({ name: 'g1', external, addresses: { groups: 'several' } });

@@ -1,7 +1,7 @@
 import { familyOf, type Address, type Family } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { isUnroutable } from '@causeway/base/address/unroutable-address';
-import { endpointKey, type Endpoint, type EndpointKey } from '../../protocol/endpoint.ts';
+import { frontendKey, type Frontend, type FrontendKey } from '../../protocol/frontend.ts';
 import type { Rejection } from '../../protocol/rejection.ts';
 import type { Update } from '../../protocol/update.ts';
 
@@ -43,16 +43,16 @@ export function whyHarmful(
 export function setUnservableAside(push: Update, servable: ServableAddresses): Update {
   const unservable = findUnservable(push, servable);
   if (unservable.size === 0) return push;
-  const endpoints = new Map(push.endpoints);
-  const badEndpoints = new Map(push.badEndpoints);
+  const frontends = new Map(push.frontends);
+  const badFrontends = new Map(push.badFrontends);
   const complaints: Rejection[] = [...push.complaints];
   for (const [key, message] of unservable) {
-    const endpoint = push.endpoints.get(key);
-    endpoints.delete(key);
-    badEndpoints.set(key, message);
-    complaints.push({ endpoint, record: 0, message });
+    const frontend = push.frontends.get(key);
+    frontends.delete(key);
+    badFrontends.set(key, message);
+    complaints.push({ frontend, record: 0, message });
   }
-  return { ...push, endpoints, badEndpoints, complaints };
+  return { ...push, frontends, badFrontends, complaints };
 }
 
 /** For requests that are applied completely or not at all. */
@@ -63,16 +63,16 @@ export function refuseUnservable(push: Update, servable: ServableAddresses): Upd
   return push;
 }
 
-function whyLost({ isOneOfSeveral }: ServableAddresses, endpoint: Endpoint): string | undefined {
-  if (isOneOfSeveral !== true || endpoint.masquerade === 'always') return undefined;
+function whyLost({ isOneOfSeveral }: ServableAddresses, frontend: Frontend): string | undefined {
+  if (isOneOfSeveral !== true || frontend.masquerade === 'always') return undefined;
   return 'several groups of gateways are active, so its source has to be rewritten (masquerade: always)';
 }
 
-function findUnservable(push: Update, servable: ServableAddresses): Map<EndpointKey, string> {
-  const found = new Map<EndpointKey, string>();
-  for (const endpoint of push.endpoints.values()) {
-    const why = whyUnservable(servable, endpoint.address) ?? whyLost(servable, endpoint);
-    if (why !== undefined) found.set(endpointKey(endpoint), why);
+function findUnservable(push: Update, servable: ServableAddresses): Map<FrontendKey, string> {
+  const found = new Map<FrontendKey, string>();
+  for (const frontend of push.frontends.values()) {
+    const why = whyUnservable(servable, frontend.address) ?? whyLost(servable, frontend);
+    if (why !== undefined) found.set(frontendKey(frontend), why);
   }
   return found;
 }

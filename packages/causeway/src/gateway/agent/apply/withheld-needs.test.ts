@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
-import { makeEndpoint, type Endpoint } from '../../protocol/endpoint.ts';
+import { makeFrontend, type Frontend } from '../../protocol/frontend.ts';
 import { policyKey } from '../../protocol/policy.ts';
 import { StateHolder } from '../store/state.ts';
 import { UpdateReader } from '../../protocol/update.ts';
@@ -15,26 +15,26 @@ const otherNode = parseAddress('10.1.0.2');
 const policy = { namespace: 'default', name: 'closed', ingress: [] };
 const assignment = { address: pod, policies: [policyKey(policy)], namedPorts: [] };
 
-const toPod = (last: number): Endpoint =>
-  makeEndpoint({
+const toPod = (last: number): Frontend =>
+  makeFrontend({
     address: parseAddress(`192.0.2.${last}`),
     protocol: 'TCP',
     port: parsePort(80),
     destinations: [{ address: pod, port: parsePort(8080), weight: 1 }],
   });
 
-const toNodes = (last: number): Endpoint =>
-  makeEndpoint({
+const toNodes = (last: number): Frontend =>
+  makeFrontend({
     address: parseAddress(`192.0.2.${last}`),
     protocol: 'TCP',
     port: parsePort(80),
     nodePort: parsePort(30_000 + last),
   });
 
-const thirty = (make: (last: number) => Endpoint) =>
+const thirty = (make: (last: number) => Frontend) =>
   Array.from({ length: 30 }, (_, index) => make(index + 1));
 
-const empty = { endpoints: [], policies: [], assignments: [], nodes: [] };
+const empty = { frontends: [], policies: [], assignments: [], nodes: [] };
 
 function after(...contents: StateContent[]) {
   const holder = new StateHolder();
@@ -50,7 +50,7 @@ function after(...contents: StateContent[]) {
 test('keeps the network policies of the pods of withheld frontends', () => {
   const first = {
     ...empty,
-    endpoints: thirty(toPod),
+    frontends: thirty(toPod),
     policies: [policy],
     assignments: [assignment],
   };
@@ -62,17 +62,17 @@ test('keeps the network policies of the pods of withheld frontends', () => {
 test('applies the update for a pod that one of its own frontends leads to', () => {
   const first = {
     ...empty,
-    endpoints: thirty(toPod),
+    frontends: thirty(toPod),
     policies: [policy],
     assignments: [assignment],
   };
-  const state = after(first, { ...empty, endpoints: [toPod(99)] });
-  expect(state.endpoints.size).toBe(31);
+  const state = after(first, { ...empty, frontends: [toPod(99)] });
+  expect(state.frontends.size).toBe(31);
   expect([...state.assignments.keys()]).toEqual([]);
 });
 
 test('removes policies and nodes that no withheld frontend needs', () => {
-  const first = { ...empty, endpoints: [toPod(1)], policies: [policy], nodes: [{ address: node }] };
+  const first = { ...empty, frontends: [toPod(1)], policies: [policy], nodes: [{ address: node }] };
   const state = after(first, empty);
   expect([...state.policies.keys(), ...state.nodes.keys()]).toEqual([]);
 });
@@ -81,8 +81,8 @@ test.each([
   ['some nodes replaces the nodes', [{ address: otherNode }], [otherNode]],
   ['no node at all leaves the nodes of withheld frontends', [], [node]],
 ])('an update with %s', (_name, nodes, left) => {
-  const first = { ...empty, endpoints: thirty(toNodes), nodes: [{ address: node }] };
+  const first = { ...empty, frontends: thirty(toNodes), nodes: [{ address: node }] };
   const state = after(first, { ...empty, nodes });
-  expect(state.endpoints.size).toBe(30);
+  expect(state.frontends.size).toBe(30);
   expect([...state.nodes.keys()]).toEqual(left);
 });

@@ -1,5 +1,5 @@
 import type { Address } from '@causeway/base/address/address';
-import type { Endpoint, EndpointKey } from '../../protocol/endpoint.ts';
+import type { Frontend, FrontendKey } from '../../protocol/frontend.ts';
 import type { Assignment, Policy, PolicyKey } from '../../protocol/policy.ts';
 import type { Edits, GatewayState } from '../store/state.ts';
 import type { GatewayNode } from '../../protocol/node.ts';
@@ -20,7 +20,7 @@ export interface OtherEdits {
 export function keepNeeds(
   state: GatewayState,
   push: Update,
-  withheld: ReadonlySet<EndpointKey>,
+  withheld: ReadonlySet<FrontendKey>,
   edits: OtherEdits,
 ): OtherEdits {
   if (withheld.size === 0) return edits;
@@ -38,24 +38,24 @@ export function keepNeeds(
 function podsOfWithheldOnly(
   state: GatewayState,
   push: Update,
-  withheld: ReadonlySet<EndpointKey>,
+  withheld: ReadonlySet<FrontendKey>,
 ): ReadonlySet<Address> {
   const pods = new Set<Address>();
   const others = new Set<Address>();
-  for (const [key, endpoint] of state.endpoints) {
-    if (withheld.has(key)) addDestinations(pods, endpoint);
-    else if (isUntouched(push, key)) addDestinations(others, endpoint);
+  for (const [key, frontend] of state.frontends) {
+    if (withheld.has(key)) addDestinations(pods, frontend);
+    else if (isUntouched(push, key)) addDestinations(others, frontend);
   }
-  for (const endpoint of push.endpoints.values()) addDestinations(others, endpoint);
+  for (const frontend of push.frontends.values()) addDestinations(others, frontend);
   return pods.difference(others);
 }
 
 /** Whether the update leaves the frontend unchanged. */
-function isUntouched({ header, endpoints, removedEndpoints }: Update, key: EndpointKey): boolean {
-  return header.kind === 'delta' && !endpoints.has(key) && !removedEndpoints.has(key);
+function isUntouched({ header, frontends, removedFrontends }: Update, key: FrontendKey): boolean {
+  return header.kind === 'delta' && !frontends.has(key) && !removedFrontends.has(key);
 }
 
-function addDestinations(addresses: Set<Address>, { destinations }: Endpoint): void {
+function addDestinations(addresses: Set<Address>, { destinations }: Frontend): void {
   for (const { address } of destinations) addresses.add(address);
 }
 
@@ -64,19 +64,19 @@ function addDestinations(addresses: Set<Address>, { destinations }: Endpoint): v
  */
 function keepNodes(
   state: GatewayState,
-  withheld: ReadonlySet<EndpointKey>,
+  withheld: ReadonlySet<FrontendKey>,
   edits: Edits<Address, GatewayNode>,
 ): Edits<Address, GatewayNode> {
   const isNodeLeft =
     [...edits.values()].some((node) => node !== undefined) ||
     [...state.nodes.keys()].some((address) => !edits.has(address));
   if (isNodeLeft || edits.size === 0) return edits;
-  const needsNodes = [...withheld].some((key) => usesNodes(state.endpoints.get(key)));
+  const needsNodes = [...withheld].some((key) => usesNodes(state.frontends.get(key)));
   return needsNodes ? new Map() : edits;
 }
 
-function usesNodes(endpoint: Endpoint | undefined): boolean {
-  return endpoint?.nodePort !== undefined || endpoint?.routedTo === 'nodes';
+function usesNodes(frontend: Frontend | undefined): boolean {
+  return frontend?.nodePort !== undefined || frontend?.routedTo === 'nodes';
 }
 
 function withoutRemovals<Key, Value>(

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import {
-  endpointKey,
-  makeEndpoint,
-  type Endpoint,
-  type EndpointKey,
-} from '../../protocol/endpoint.ts';
+  frontendKey,
+  makeFrontend,
+  type Frontend,
+  type FrontendKey,
+} from '../../protocol/frontend.ts';
 import { StateHolder, type GatewayState } from '../store/state.ts';
 import { UpdateReader, type Update } from '../../protocol/update.ts';
 import { writeDelta, writeState } from '../../protocol/write-update.ts';
@@ -16,8 +16,8 @@ import { confirmedRemovals } from './withhold.ts';
 
 const limits = { share: 0.5, count: 20 };
 
-const frontend = (last: number, service = `default/s${last}`, to = '10.0.0.1'): Endpoint =>
-  makeEndpoint({
+const frontend = (last: number, service = `default/s${last}`, to = '10.0.0.1'): Frontend =>
+  makeFrontend({
     address: parseAddress(`192.0.2.${last}`),
     protocol: 'TCP',
     port: parsePort(80),
@@ -37,17 +37,17 @@ function read(lines: Iterable<string>): Update {
 const nothingElse = { policies: [], assignments: [], nodes: [] };
 const nothingRemoved = { removedPolicies: [], removedAssignments: [], removedNodes: [] };
 
-const full = (generation: number, endpoints: readonly Endpoint[], meansRemoval = false) =>
-  read(writeState({ endpoints, ...nothingElse }, { generation, meansRemoval }));
+const full = (generation: number, frontends: readonly Frontend[], meansRemoval = false) =>
+  read(writeState({ frontends, ...nothingElse }, { generation, meansRemoval }));
 
 const delta = (
   generation: number,
-  endpoints: readonly Endpoint[],
-  removedEndpoints: readonly Endpoint[],
+  frontends: readonly Frontend[],
+  removedFrontends: readonly Frontend[],
 ) =>
   read(
     writeDelta(
-      { endpoints, removedEndpoints, ...nothingElse, ...nothingRemoved },
+      { frontends, removedFrontends, ...nothingElse, ...nothingRemoved },
       { generation, base: generation - 1 },
     ),
   );
@@ -61,8 +61,8 @@ function after(pushes: readonly Update[], each = limits): GatewayState {
   return holder.current;
 }
 
-const keys = (endpoints: readonly Endpoint[]) => endpoints.map(endpointKey).sort();
-const served = (state: GatewayState) => [...state.endpoints.keys()].sort();
+const keys = (frontends: readonly Frontend[]) => frontends.map(frontendKey).sort();
+const served = (state: GatewayState) => [...state.frontends.keys()].sort();
 const withheld = (state: GatewayState) =>
   (acknowledge(state, [], true).withheld ?? []).map(({ address }) => `${address}:80/TCP`).sort();
 
@@ -110,8 +110,8 @@ describe('the guard', () => {
       [first, full(2, []), delta(3, [taken], [])],
     ]) {
       const state = after(pushes);
-      expect(state.endpoints.get(endpointKey(taken))).toMatchObject({ service: 'default/new' });
-      expect(withheld(state)).not.toContain(endpointKey(taken));
+      expect(state.frontends.get(frontendKey(taken))).toMatchObject({ service: 'default/new' });
+      expect(withheld(state)).not.toContain(frontendKey(taken));
       expect(withheld(state)).toHaveLength(24);
     }
   });
@@ -135,21 +135,21 @@ describe('the guard', () => {
     const admission = admit(after(pushes), delta(3, [], []), 'x', { ...limits, isAllowed: true });
     if (admission.verdict !== 'admitted') throw new Error('it was repeated');
     expect(admission.usesPermission).toBe(true);
-    expect([...admission.change.endpoints.keys()].sort()).toEqual(keys(range(1, 25)));
+    expect([...admission.change.frontends.keys()].sort()).toEqual(keys(range(1, 25)));
   });
 
   test('keeps a frontend with an unreadable record', () => {
     const bad = read([
       JSON.stringify({ causeway: 'agent/v2', revision: 2, kind: 'state', generation: 3 }),
-      JSON.stringify({ endpoint: { address: '192.0.2.1', protocol: 'TCP', port: 80, x: 1 } }),
+      JSON.stringify({ frontend: { address: '192.0.2.1', protocol: 'TCP', port: 80, x: 1 } }),
       JSON.stringify({ end: { records: 1 } }),
     ]);
     const state = after([full(1, range(1, 25)), full(2, []), bad]);
     expect(withheld(state)).toEqual(keys(range(2, 25)));
-    expect(state.kept.get(endpointKey(frontend(1)))?.isWithheld).toBeUndefined();
+    expect(state.kept.get(frontendKey(frontend(1)))?.isWithheld).toBeUndefined();
   });
 
-  test.each<[string, EndpointKey[], EndpointKey[]]>([
+  test.each<[string, FrontendKey[], FrontendKey[]]>([
     ['some', keys(range(1, 5)), keys(range(6, 25))],
     ['none that is withheld', keys(range(101, 105)), keys(range(1, 25))],
     ['all', keys(range(1, 25)), []],

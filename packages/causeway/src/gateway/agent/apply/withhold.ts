@@ -1,4 +1,4 @@
-import type { Endpoint, EndpointKey } from '../../protocol/endpoint.ts';
+import type { Frontend, FrontendKey } from '../../protocol/frontend.ts';
 import type { Change, Edits, GatewayState, Kept } from '../store/state.ts';
 import type { Update } from '../../protocol/update.ts';
 
@@ -13,9 +13,9 @@ export interface RemovalLimits {
 /** The removal guard's decision on an update. */
 export interface RemovalDecision {
   /** The removals that are withheld after the update, including those of earlier updates. */
-  readonly withheld: ReadonlySet<EndpointKey>;
+  readonly withheld: ReadonlySet<FrontendKey>;
   /** Withheld removals of earlier updates that are applied now. */
-  readonly released: ReadonlySet<EndpointKey>;
+  readonly released: ReadonlySet<FrontendKey>;
   /** The update uses the operator's permission, which applies to one update. */
   readonly usesPermission: boolean;
   /** Why removals are newly withheld. */
@@ -30,14 +30,14 @@ export interface RemovalDecision {
 export function decideRemovals(
   state: GatewayState,
   push: Update,
-  removed: ReadonlySet<EndpointKey>,
-  wanted: (key: EndpointKey) => boolean,
+  removed: ReadonlySet<FrontendKey>,
+  wanted: (key: FrontendKey) => boolean,
   limits: RemovalLimits,
 ): RemovalDecision {
   const before = withheldIn(state);
   const waiting = new Set([...before].filter((key) => !wanted(key)));
   const fresh = removed.difference(before);
-  const served = state.endpoints.size - before.size;
+  const served = state.frontends.size - before.size;
   const exceeds = fresh.size > limits.count && fresh.size > limits.share * served;
   const reason = `the update to generation ${push.header.generation} removes ${fresh.size} of ${served} frontends; the removal waits for a confirmation`;
   if (push.header.meansRemoval) {
@@ -53,18 +53,18 @@ export function decideRemovals(
 }
 
 /** The frontends with a withheld removal. */
-export function withheldIn({ kept }: GatewayState): Set<EndpointKey> {
-  const keys = new Set<EndpointKey>();
+export function withheldIn({ kept }: GatewayState): Set<FrontendKey> {
+  const keys = new Set<FrontendKey>();
   for (const [key, { isWithheld }] of kept) if (isWithheld === true) keys.add(key);
   return keys;
 }
 
 /** The edits without withheld removals and with released ones. */
 export function applyDecision(
-  endpoints: Edits<EndpointKey, Endpoint>,
+  frontends: Edits<FrontendKey, Frontend>,
   { withheld, released }: RemovalDecision,
-): Map<EndpointKey, Endpoint | undefined> {
-  const result = new Map(endpoints);
+): Map<FrontendKey, Frontend | undefined> {
+  const result = new Map(frontends);
   for (const key of withheld) result.delete(key);
   for (const key of released) result.set(key, undefined);
   return result;
@@ -74,8 +74,8 @@ export function applyDecision(
 export function withheldNotes(
   state: GatewayState,
   { withheld, reason }: RemovalDecision,
-): Map<EndpointKey, Kept> {
-  const notes = new Map<EndpointKey, Kept>();
+): Map<FrontendKey, Kept> {
+  const notes = new Map<FrontendKey, Kept>();
   for (const key of withheld) {
     const before = state.kept.get(key);
     if (before?.isWithheld === true) continue;
@@ -86,13 +86,13 @@ export function withheldNotes(
 }
 
 /** The change that applies these withheld removals. It keeps the generation that requested them. */
-export function confirmedRemovals(state: GatewayState, keys: Iterable<EndpointKey>): Change {
+export function confirmedRemovals(state: GatewayState, keys: Iterable<FrontendKey>): Change {
   const confirmed = withheldIn(state).intersection(new Set(keys));
   const gone = new Map([...confirmed].map((key) => [key, undefined] as const));
   return {
     generation: state.generation,
     digest: state.digest,
-    endpoints: gone,
+    frontends: gone,
     kept: gone,
     policies: new Map(),
     assignments: new Map(),

@@ -4,7 +4,7 @@ import { parsePort, type Protocol } from '@causeway/base/address/port';
 import { agreedHealth } from './agreed-health.ts';
 import { ProbeResults } from './probe-results.ts';
 import { probeTargets, TargetsOfState } from './targets.ts';
-import { endpointKey, makeEndpoint, type Endpoint } from '../../protocol/endpoint.ts';
+import { frontendKey, makeFrontend, type Frontend } from '../../protocol/frontend.ts';
 import { emptyState, StateHolder, type GatewayState } from '../store/state.ts';
 
 const [a, b, c] = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map(parseAddress) as [
@@ -100,18 +100,18 @@ describe('unhealthy backends', () => {
 const health = parsePort(10256);
 const other = parseAddress('2001:db8::1');
 
-function stateWith(...endpoints: Endpoint[]): GatewayState {
+function stateWith(...frontends: Frontend[]): GatewayState {
   return {
     ...emptyState,
-    endpoints: new Map(endpoints.map((each) => [endpointKey(each), each])),
+    frontends: new Map(frontends.map((each) => [frontendKey(each), each])),
     nodes: new Map([[b, { address: b }]]),
   };
 }
 
 /** A frontend at this port with these backends at the same port. */
-function endpointTo(port: number, destinations: readonly Address[], protocol: Protocol = 'TCP') {
+function frontendTo(port: number, destinations: readonly Address[], protocol: Protocol = 'TCP') {
   const isIpv6 = destinations.includes(other);
-  return makeEndpoint({
+  return makeFrontend({
     address: parseAddress(isIpv6 ? '2001:db8::80' : '192.0.2.1'),
     protocol,
     port: parsePort(port),
@@ -121,11 +121,11 @@ function endpointTo(port: number, destinations: readonly Address[], protocol: Pr
 
 describe('probe targets', () => {
   const pods = [a, c];
-  const dns = endpointTo(53, pods, 'UDP');
-  const web = endpointTo(8080, pods);
-  const secure = endpointTo(8443, pods);
+  const dns = frontendTo(53, pods, 'UDP');
+  const web = frontendTo(8080, pods);
+  const secure = frontendTo(8443, pods);
 
-  test.each<[string, readonly Endpoint[], readonly (readonly [Address, number])[]]>([
+  test.each<[string, readonly Frontend[], readonly (readonly [Address, number])[]]>([
     [
       'include every backend once, on TCP if it has a TCP port',
       [dns, web, secure],
@@ -144,30 +144,30 @@ describe('probe targets', () => {
     ],
     [
       'include a node at its health port, even if a Service uses its node port',
-      [endpointTo(30_080, [b])],
+      [frontendTo(30_080, [b])],
       [],
     ],
     [
       'exclude a cluster address and other backends without an alternative',
-      [endpointTo(80, [a]), endpointTo(81, [a]), endpointTo(80, [other])],
+      [frontendTo(80, [a]), frontendTo(81, [a]), frontendTo(80, [other])],
       [],
     ],
     [
       'include a pod that has an alternative at one of its ports',
-      [endpointTo(80, [a]), web],
+      [frontendTo(80, [a]), web],
       [
         [a, 8080],
         [c, 8080],
       ],
     ],
-  ])('%s', (_, endpoints, expected) => {
-    const found = probeTargets(stateWith(...endpoints), health);
+  ])('%s', (_, frontends, expected) => {
+    const found = probeTargets(stateWith(...frontends), health);
     expect([...found]).toEqual([...expected, [b, health]]);
   });
 
   test('keep a pod that had an alternative before and has none now', () => {
     const before = probeTargets(stateWith(web), health);
-    const after = stateWith(endpointTo(8080, [a]), endpointTo(80, [other]));
+    const after = stateWith(frontendTo(8080, [a]), frontendTo(80, [other]));
     expect([...probeTargets(after, health, before)]).toEqual([
       [a, 8080],
       [b, health],
@@ -185,9 +185,9 @@ test('recomputes targets only when the state has changed', () => {
   holder.commit({ ...emptyState, generation: 1, nodes });
   expect([...targets.of(holder.current)]).toEqual([[b, 10256]]);
   // A backend that had an alternative before is still probed.
-  const change = (endpoint: Endpoint) => new Map([[endpointKey(endpoint), endpoint]]);
-  holder.commit({ ...emptyState, generation: 2, endpoints: change(endpointTo(80, [a, c])) });
+  const change = (frontend: Frontend) => new Map([[frontendKey(frontend), frontend]]);
+  holder.commit({ ...emptyState, generation: 2, frontends: change(frontendTo(80, [a, c])) });
   expect(targets.of(holder.current).size).toBe(3);
-  holder.commit({ ...emptyState, generation: 3, endpoints: change(endpointTo(80, [a])) });
+  holder.commit({ ...emptyState, generation: 3, frontends: change(frontendTo(80, [a])) });
   expect([...targets.of(holder.current).keys()]).toEqual([a, b]);
 });

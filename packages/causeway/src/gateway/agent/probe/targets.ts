@@ -1,6 +1,6 @@
 import type { Address } from '@causeway/base/address/address';
 import type { Port } from '@causeway/base/address/port';
-import type { Destination } from '../../protocol/endpoint.ts';
+import type { Destination } from '../../protocol/frontend.ts';
 import type { GatewayState } from '../store/state.ts';
 
 /** The address and port of a probe. Any answer counts, including a refused connection. */
@@ -32,7 +32,7 @@ export function probeTargets(
   const nodes = nodesOf(state);
   const targets = new Map<Address, Port>();
   const withoutTcp = new Set<Address>();
-  for (const { protocol, destinations } of state.endpoints.values()) {
+  for (const { protocol, destinations } of state.frontends.values()) {
     const isTcp = protocol === 'TCP';
     const isAlone = haveOneAddress(destinations);
     for (const { address, port } of destinations) {
@@ -74,9 +74,9 @@ function haveOneAddress(destinations: readonly Destination[]): boolean {
   return destinations.every(({ address }) => address === destinations[0]?.address);
 }
 
-function nodesOf({ nodes, endpoints }: GatewayState): Set<Address> {
+function nodesOf({ nodes, frontends }: GatewayState): Set<Address> {
   const all = new Set(nodes.keys());
-  for (const { routedTo } of endpoints.values()) {
+  for (const { routedTo } of frontends.values()) {
     if (routedTo === undefined || routedTo === 'nodes') continue;
     for (const address of routedTo) all.add(address);
   }

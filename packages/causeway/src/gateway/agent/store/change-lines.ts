@@ -2,20 +2,21 @@ import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import { endpointKey, type Endpoint, type EndpointKey } from '../../protocol/endpoint.ts';
+import { frontendKey, type Frontend, type FrontendKey } from '../../protocol/frontend.ts';
 import { policyKey, type Assignment, type Policy, type PolicyKey } from '../../protocol/policy.ts';
 import type { Change, Kept } from './state.ts';
 import type { GatewayNode } from '../../protocol/node.ts';
 import {
   formatAssignment,
-  formatEndpoint,
+  formatFrontend,
   formatPolicy,
   parseAssignment,
-  parseEndpoint,
+  parseFrontend,
   parsePolicy,
   parsePolicyId,
-  storedEndpointKey,
+  storedFrontendKey,
 } from '../../protocol/records.ts';
+import { fromLegacyKind } from '../../protocol/legacy.ts';
 import { RangesReader, RangesWriter } from '../../protocol/shared-ranges.ts';
 
 /** One accepted step as stored in the file: the change and its undo. */
@@ -49,11 +50,11 @@ export function* writeStep(step: Step): Generator<string> {
 
 function* changeRecords(direction: Direction, change: Change): Generator<object> {
   const ranges = new RangesWriter();
-  for (const [key, value] of change.endpoints) {
+  for (const [key, value] of change.frontends) {
     const before = value === undefined ? undefined : ranges.before(value);
     if (before !== undefined) yield { [direction]: before };
     yield {
-      [direction]: value === undefined ? { noEndpoint: key } : { endpoint: formatEndpoint(value) },
+      [direction]: value === undefined ? { noFrontend: key } : { frontend: formatFrontend(value) },
     };
   }
   for (const [key, value] of change.policies) {
@@ -155,25 +156,26 @@ export class StepReader {
 
 class ChangeBuilder {
   readonly #ranges = new RangesReader();
-  readonly #endpoints = new Map<EndpointKey, Endpoint | undefined>();
+  readonly #frontends = new Map<FrontendKey, Frontend | undefined>();
   readonly #policies = new Map<PolicyKey, Policy | undefined>();
   readonly #assignments = new Map<Address, Assignment | undefined>();
   readonly #nodes = new Map<Address, GatewayNode | undefined>();
-  readonly #kept = new Map<EndpointKey, Kept | undefined>();
+  readonly #kept = new Map<FrontendKey, Kept | undefined>();
 
   add(record: unknown): void {
-    const [[kind, body] = ['', undefined]] = Object.entries(record ?? {}) as [string, unknown][];
+    const [[written, body] = ['', undefined]] = Object.entries(record ?? {}) as [string, unknown][];
+    const kind = fromLegacyKind(written);
     switch (kind) {
-      case 'endpoint': {
-        const endpoint = parseEndpoint(body, this.#ranges);
-        this.#endpoints.set(endpointKey(endpoint), endpoint);
+      case 'frontend': {
+        const frontend = parseFrontend(body, this.#ranges);
+        this.#frontends.set(frontendKey(frontend), frontend);
         return;
       }
       case 'ranges':
         this.#ranges.add(body);
         return;
-      case 'noEndpoint':
-        this.#endpoints.set(storedEndpointKey(z.string().parse(body)), undefined);
+      case 'noFrontend':
+        this.#frontends.set(storedFrontendKey(z.string().parse(body)), undefined);
         return;
       case 'policy': {
         const policy = parsePolicy(body);
@@ -203,13 +205,13 @@ class ChangeBuilder {
         const { key, generation, reason, isWithheld } = storedKept.parse(body);
         const kept = { generation, reason };
         this.#kept.set(
-          storedEndpointKey(key),
+          storedFrontendKey(key),
           isWithheld === undefined ? kept : { ...kept, isWithheld },
         );
         return;
       }
       case 'notKept':
-        this.#kept.set(storedEndpointKey(z.string().parse(body)), undefined);
+        this.#kept.set(storedFrontendKey(z.string().parse(body)), undefined);
         return;
       default:
         throw damaged(`it has a record of the unknown kind ${JSON.stringify(kind)}`);
@@ -220,7 +222,7 @@ class ChangeBuilder {
     return {
       generation,
       digest,
-      endpoints: this.#endpoints,
+      frontends: this.#frontends,
       policies: this.#policies,
       assignments: this.#assignments,
       nodes: this.#nodes,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
-import { endpointKey, makeEndpoint, type Endpoint } from '../../protocol/endpoint.ts';
+import { frontendKey, makeFrontend, type Frontend } from '../../protocol/frontend.ts';
 import { emptyState, inverseOf, type Change, type GatewayState } from './state.ts';
 import type { Step } from './change-lines.ts';
 import { StateStore } from './state-store.ts';
@@ -15,8 +15,8 @@ beforeEach(async () => {
 });
 afterEach(() => fs.rm(directory, { recursive: true }));
 
-function endpoint(last: number): Endpoint {
-  return makeEndpoint({
+function frontend(last: number): Frontend {
+  return makeFrontend({
     address: parseAddress(`2001:db8::${last}`),
     protocol: 'UDP',
     port: parsePort(53),
@@ -25,12 +25,12 @@ function endpoint(last: number): Endpoint {
   });
 }
 
-function step(state: GatewayState, generation: number, added: readonly Endpoint[]): Step {
+function step(state: GatewayState, generation: number, added: readonly Frontend[]): Step {
   const change: Change = {
     ...emptyState,
     generation,
     digest: `digest ${generation}`,
-    endpoints: new Map(added.map((each) => [endpointKey(each), each])),
+    frontends: new Map(added.map((each) => [frontendKey(each), each])),
     nodes: new Map([[parseAddress('10.0.0.1'), { address: parseAddress('10.0.0.1') }]]),
     policies: new Map([
       [
@@ -38,7 +38,7 @@ function step(state: GatewayState, generation: number, added: readonly Endpoint[
         { namespace: 'shop', name: 'web', ingress: [{ from: undefined, ports: [] }] },
       ],
     ]),
-    kept: new Map([[endpointKey(endpoint(1)), { generation: 1, reason: 'was bad' }]]),
+    kept: new Map([[frontendKey(frontend(1)), { generation: 1, reason: 'was bad' }]]),
   };
   return { change, undo: inverseOf(state, change, 0), undoes: 0 };
 }
@@ -53,7 +53,7 @@ describe('the stored configuration', () => {
   test('is empty at first, and later contains the appended steps', async () => {
     const { store, stored } = await StateStore.open(directory);
     expect(stored.holder.current).toEqual(emptyState);
-    const first = step(emptyState, 1, [endpoint(1), endpoint(2)]);
+    const first = step(emptyState, 1, [frontend(1), frontend(2)]);
     await store.append(first);
     await store.close();
     const { holder, undo } = await reopened();
@@ -63,10 +63,10 @@ describe('the stored configuration', () => {
 
   test('contains the state before or after a truncated step, and accepts further steps', async () => {
     const { store } = await StateStore.open(directory);
-    await store.append(step(emptyState, 1, [endpoint(1)]));
+    await store.append(step(emptyState, 1, [frontend(1)]));
     const file = path.join(directory, 'accepted');
     const before = (await fs.stat(file)).size;
-    await store.append(step(emptyState, 2, [endpoint(2)]));
+    await store.append(step(emptyState, 2, [frontend(2)]));
     await store.close();
     const whole = await fs.readFile(file);
     const lengths = Array.from({ length: whole.length - before }, (_, index) => before + index);
@@ -79,16 +79,16 @@ describe('the stored configuration', () => {
       const { store: again, stored } = await StateStore.open(directory);
       const { generation } = stored.holder.current;
       expect(generation).toBe(length === whole.length ? 2 : 1);
-      await again.append(step(stored.holder.current, 3, [endpoint(3)]));
+      await again.append(step(stored.holder.current, 3, [frontend(3)]));
       await again.close();
-      expect((await reopened()).holder.current.endpoints.size).toBe(generation + 1);
+      expect((await reopened()).holder.current.frontends.size).toBe(generation + 1);
     }
   });
 
   test('is rejected if it is damaged in the middle', async () => {
     const { store } = await StateStore.open(directory);
-    await store.append(step(emptyState, 1, [endpoint(1)]));
-    await store.append(step(emptyState, 2, [endpoint(2)]));
+    await store.append(step(emptyState, 1, [frontend(1)]));
+    await store.append(step(emptyState, 2, [frontend(2)]));
     await store.close();
     const file = path.join(directory, 'accepted');
     const text = await fs.readFile(file, 'utf8');
@@ -99,7 +99,7 @@ describe('the stored configuration', () => {
   test('has the same state and undo steps after a compaction', async () => {
     const { store, stored } = await StateStore.open(directory);
     for (const generation of [1, 2, 3]) {
-      const next = step(stored.holder.current, generation, [endpoint(generation)]);
+      const next = step(stored.holder.current, generation, [frontend(generation)]);
       await store.append(next);
       stored.holder.commit(next.change);
       if (next.undo !== undefined) stored.undo.push(next.undo);
@@ -108,14 +108,14 @@ describe('the stored configuration', () => {
     const compacted = await reopened();
     expect(compacted.holder.current).toEqual(stored.holder.current);
     expect(compacted.undo).toEqual(stored.undo);
-    await store.append(step(stored.holder.current, 4, [endpoint(4)]));
+    await store.append(step(stored.holder.current, 4, [frontend(4)]));
     await store.close();
     expect((await reopened()).holder.current.generation).toBe(4);
   });
 
   test('keeps or rejects a step that is appended after a compaction without a directory sync', async () => {
     const { store, stored } = await StateStore.open(directory);
-    const first = step(emptyState, 1, [endpoint(1)]);
+    const first = step(emptyState, 1, [frontend(1)]);
     await store.append(first);
     stored.holder.commit(first.change);
     const open = fs.open.bind(fs);
@@ -125,12 +125,12 @@ describe('the stored configuration', () => {
         file === directory ? Promise.reject(new Error('the disk failed')) : open(file, ...rest),
       );
     await expect(store.compact(stored.holder.current, [])).rejects.toThrow('the disk failed');
-    const second = step(stored.holder.current, 2, [endpoint(2)]);
+    const second = step(stored.holder.current, 2, [frontend(2)]);
     await expect(store.append(second)).rejects.toMatchObject({ code: 'unavailable' });
     failing.mockRestore();
     expect((await reopened()).holder.current.generation).toBe(1);
     await store.append(second);
     await store.close();
-    expect((await reopened()).holder.current.endpoints.size).toBe(2);
+    expect((await reopened()).holder.current.frontends.size).toBe(2);
   });
 });

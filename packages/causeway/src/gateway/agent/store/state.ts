@@ -1,5 +1,5 @@
 import type { Address } from '@causeway/base/address/address';
-import type { Endpoint, EndpointKey } from '../../protocol/endpoint.ts';
+import type { Frontend, FrontendKey } from '../../protocol/frontend.ts';
 import type { GatewayNode } from '../../protocol/node.ts';
 import type { Assignment, Policy, PolicyKey } from '../../protocol/policy.ts';
 
@@ -20,12 +20,12 @@ export interface GatewayState {
   readonly digest: string;
   /** The UID of the cluster that the gateway serves; undefined until a controller has sent one. */
   readonly cluster?: string | undefined;
-  readonly endpoints: ReadonlyMap<EndpointKey, Endpoint>;
+  readonly frontends: ReadonlyMap<FrontendKey, Frontend>;
   readonly policies: ReadonlyMap<PolicyKey, Policy>;
   readonly assignments: ReadonlyMap<Address, Assignment>;
   /** The nodes that frontends with a node port are spread over. */
   readonly nodes: ReadonlyMap<Address, GatewayNode>;
-  readonly kept: ReadonlyMap<EndpointKey, Kept>;
+  readonly kept: ReadonlyMap<FrontendKey, Kept>;
 }
 
 /** The new value of each changed key, or undefined for a removed one. */
@@ -37,17 +37,17 @@ export interface Change {
   readonly digest: string;
   /** The cluster that the gateway serves from now on; unchanged if it is left out. */
   readonly cluster?: string | undefined;
-  readonly endpoints: Edits<EndpointKey, Endpoint>;
+  readonly frontends: Edits<FrontendKey, Frontend>;
   readonly policies: Edits<PolicyKey, Policy>;
   readonly assignments: Edits<Address, Assignment>;
   readonly nodes: Edits<Address, GatewayNode>;
-  readonly kept: Edits<EndpointKey, Kept>;
+  readonly kept: Edits<FrontendKey, Kept>;
 }
 
 export const emptyState: GatewayState = {
   generation: 0,
   digest: '',
-  endpoints: new Map(),
+  frontends: new Map(),
   policies: new Map(),
   assignments: new Map(),
   nodes: new Map(),
@@ -57,7 +57,7 @@ export const emptyState: GatewayState = {
 /** Whether the change affects packets. */
 export function changesTraffic(change: Change): boolean {
   return (
-    change.endpoints.size > 0 ||
+    change.frontends.size > 0 ||
     change.policies.size > 0 ||
     change.assignments.size > 0 ||
     change.nodes.size > 0
@@ -69,7 +69,7 @@ export function inverseOf(state: GatewayState, change: Change, generation: numbe
   return {
     generation,
     digest: '',
-    endpoints: inverseEdits(state.endpoints, change.endpoints),
+    frontends: inverseEdits(state.frontends, change.frontends),
     policies: inverseEdits(state.policies, change.policies),
     assignments: inverseEdits(state.assignments, change.assignments),
     nodes: inverseEdits(state.nodes, change.nodes),
@@ -108,7 +108,7 @@ export class Edited<Key, Value> {
 export class StateHolder {
   #state: MutableState = {
     ...emptyState,
-    endpoints: new Map(),
+    frontends: new Map(),
     policies: new Map(),
     assignments: new Map(),
     nodes: new Map(),
@@ -120,14 +120,14 @@ export class StateHolder {
   }
 
   commit(change: Change): void {
-    applyEdits(this.#state.endpoints, change.endpoints);
+    applyEdits(this.#state.frontends, change.frontends);
     applyEdits(this.#state.policies, change.policies);
     applyEdits(this.#state.assignments, change.assignments);
     applyEdits(this.#state.nodes, change.nodes);
     applyEdits(this.#state.kept, change.kept);
     // A frontend that is not served has no kept record, whatever the change contains.
-    for (const [key, endpoint] of change.endpoints) {
-      if (endpoint === undefined) this.#state.kept.delete(key);
+    for (const [key, frontend] of change.frontends) {
+      if (frontend === undefined) this.#state.kept.delete(key);
     }
     this.#state.generation = change.generation;
     this.#state.digest = change.digest;
@@ -139,11 +139,11 @@ interface MutableState {
   generation: number;
   digest: string;
   cluster?: string | undefined;
-  readonly endpoints: Map<EndpointKey, Endpoint>;
+  readonly frontends: Map<FrontendKey, Frontend>;
   readonly policies: Map<PolicyKey, Policy>;
   readonly assignments: Map<Address, Assignment>;
   readonly nodes: Map<Address, GatewayNode>;
-  readonly kept: Map<EndpointKey, Kept>;
+  readonly kept: Map<FrontendKey, Kept>;
 }
 
 function applyEdits<Key, Value>(map: Map<Key, Value>, edits: Edits<Key, Value>): void {

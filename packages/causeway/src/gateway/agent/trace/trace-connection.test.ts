@@ -3,7 +3,7 @@ import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { parsePrefix } from '@causeway/base/address/prefix';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
-import { endpointKey, makeEndpoint, type EndpointParts } from '../../protocol/endpoint.ts';
+import { frontendKey, makeFrontend, type FrontendParts } from '../../protocol/frontend.ts';
 import { emptyState, type GatewayState } from '../store/state.ts';
 import { traceConnection } from './trace-connection.ts';
 import type { TraceQuestion } from '../../protocol/trace.ts';
@@ -28,12 +28,12 @@ const web = {
   destinations: [pod(1), pod(2)],
 } as const;
 
-function stateWith(parts: EndpointParts, nodes: readonly string[] = []): GatewayState {
-  const endpoint = makeEndpoint(parts);
+function stateWith(parts: FrontendParts, nodes: readonly string[] = []): GatewayState {
+  const frontend = makeFrontend(parts);
   const known = nodes.map((each) => parseAddress(each));
   return {
     ...emptyState,
-    endpoints: new Map([[endpointKey(endpoint), endpoint]]),
+    frontends: new Map([[frontendKey(frontend), frontend]]),
     nodes: new Map(known.map((address) => [address, { address }])),
   };
 }

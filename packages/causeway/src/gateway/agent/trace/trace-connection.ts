@@ -11,7 +11,7 @@ import {
   toVirtualService,
   type UnhealthyAddresses,
 } from '../apply/layout-input.ts';
-import { endpointKey, type Endpoint } from '../../protocol/endpoint.ts';
+import { frontendKey, type Frontend } from '../../protocol/frontend.ts';
 import type { TraceAnswer, TraceQuestion } from '../../protocol/trace.ts';
 import type { GatewayState } from '../store/state.ts';
 
@@ -23,23 +23,23 @@ export interface TraceSources {
 
 /** Evaluates the rules of the accepted configuration for this connection like the kernel. */
 export function traceConnection(sources: TraceSources, question: TraceQuestion): TraceAnswer {
-  const endpoint = findEndpoint(sources.state, question);
-  if (endpoint === undefined) return notServed(sources.state, question);
+  const frontend = findFrontend(sources.state, question);
+  if (frontend === undefined) return notServed(sources.state, question);
   const probe: Probe = {
     source: question.client,
     sourcePort: question.clientPort,
-    destination: endpoint.address,
-    destinationPort: endpoint.port,
-    protocol: protocolNumbers[endpoint.protocol],
+    destination: frontend.address,
+    destinationPort: frontend.port,
+    protocol: protocolNumbers[frontend.protocol],
   };
-  const trace = walk(sources, endpoint, probe);
-  const destination = destinationOf(trace, endpoint);
-  const all = destinationsOf(sources.state, endpoint);
+  const trace = walk(sources, frontend, probe);
+  const destination = destinationOf(trace, frontend);
+  const all = destinationsOf(sources.state, frontend);
   const isUnhealthy = ({ address }: Place) => sources.unhealthy.has(address);
   return {
     outcome: trace.sentTo === undefined ? outcomeOf(trace) : 'sent-unchanged',
-    because: explain(trace, endpoint, question),
-    servedAs: endpointKey(endpoint),
+    because: explain(trace, frontend, question),
+    servedAs: frontendKey(frontend),
     destination,
     isSourceKept: !trace.masqueraded,
     others: all
@@ -52,14 +52,14 @@ export function traceConnection(sources: TraceSources, question: TraceQuestion):
   };
 }
 
-function findEndpoint({ endpoints }: GatewayState, question: TraceQuestion): Endpoint | undefined {
+function findFrontend({ frontends }: GatewayState, question: TraceQuestion): Frontend | undefined {
   const { address, protocol, port, service } = question;
-  const direct = endpoints.get(endpointKey({ address, protocol, port }));
+  const direct = frontends.get(frontendKey({ address, protocol, port }));
   if (direct !== undefined || service === undefined) return direct;
-  for (const endpoint of endpoints.values()) {
-    if (endpoint.service !== service || endpoint.port !== port) continue;
-    if (endpoint.protocol !== protocol) continue;
-    if (familyOf(endpoint.address) === familyOf(address)) return endpoint;
+  for (const frontend of frontends.values()) {
+    if (frontend.service !== service || frontend.port !== port) continue;
+    if (frontend.protocol !== protocol) continue;
+    if (familyOf(frontend.address) === familyOf(address)) return frontend;
   }
   return undefined;
 }
@@ -67,18 +67,18 @@ function findEndpoint({ endpoints }: GatewayState, question: TraceQuestion): End
 /** Only the rules of this frontend: other services don't affect its packets. */
 function walk(
   { state, unhealthy, settings }: TraceSources,
-  endpoint: Endpoint,
+  frontend: Frontend,
   probe: Probe,
 ): Trace {
-  const service = toVirtualService(endpoint, unhealthy);
+  const service = toVirtualService(frontend, unhealthy);
   const nodes = toNodes(state.nodes.values(), unhealthy);
-  const options = { from: 'network', localAddresses: [endpoint.address] } as const;
+  const options = { from: 'network', localAddresses: [frontend.address] } as const;
   if (isRouted(service)) {
-    const routed = routedRuleset(familyOf(endpoint.address), settings, [service], nodes);
+    const routed = routedRuleset(familyOf(frontend.address), settings, [service], nodes);
     const trace = routed === undefined ? undefined : tracePacket(routed, probe, options);
     if (trace?.sentTo !== undefined) return trace;
   }
-  const assignments = endpoint.destinations.flatMap(
+  const assignments = frontend.destinations.flatMap(
     ({ address }) => state.assignments.get(address) ?? [],
   );
   const policies = toPolicies(state.policies, assignments);
@@ -90,15 +90,15 @@ function outcomeOf({ outcome }: Trace): TraceAnswer['outcome'] {
   return outcome === 'delivered' ? 'rejected' : outcome;
 }
 
-function destinationOf(trace: Trace, endpoint: Endpoint): string {
-  if (trace.sentTo !== undefined) return text({ address: trace.sentTo, port: endpoint.port });
+function destinationOf(trace: Trace, frontend: Frontend): string {
+  if (trace.sentTo !== undefined) return text({ address: trace.sentTo, port: frontend.port });
   const { destination, destinationPort } = trace.packet;
-  if (destination === endpoint.address) return '';
+  if (destination === frontend.address) return '';
   return text({ address: destination, port: destinationPort ?? 0 });
 }
 
-function destinationsOf(state: GatewayState, endpoint: Endpoint): readonly Place[] {
-  const { address, port, nodePort, routedTo, destinations } = endpoint;
+function destinationsOf(state: GatewayState, frontend: Frontend): readonly Place[] {
+  const { address, port, nodePort, routedTo, destinations } = frontend;
   if (nodePort === undefined && routedTo === undefined) return destinations;
   const nodes = routedTo === undefined || routedTo === 'nodes' ? state.nodes.keys() : routedTo;
   return [...nodes]
@@ -106,8 +106,8 @@ function destinationsOf(state: GatewayState, endpoint: Endpoint): readonly Place
     .map((node) => ({ address: node, port: nodePort ?? port }));
 }
 
-function explain(trace: Trace, endpoint: Endpoint, { client }: TraceQuestion): string {
-  const { sourceRanges, destinations, nodePort, routedTo, affinity } = endpoint;
+function explain(trace: Trace, frontend: Frontend, { client }: TraceQuestion): string {
+  const { sourceRanges, destinations, nodePort, routedTo, affinity } = frontend;
   const spread =
     affinity === 'client'
       ? "The client's address alone decides which one: affinity."
@@ -122,15 +122,15 @@ function explain(trace: Trace, endpoint: Endpoint, { client }: TraceQuestion): s
   if (destinations.length === 0 && nodePort === undefined && routedTo === undefined) {
     return 'The Service has no ready endpoint.';
   }
-  if (trace.packet.destination !== endpoint.address) {
+  if (trace.packet.destination !== frontend.address) {
     return 'No network policy that selects the pod lets the client in.';
   }
   return 'There is no node to send it to.';
 }
 
-function notServed({ endpoints }: GatewayState, question: TraceQuestion): TraceAnswer {
+function notServed({ frontends }: GatewayState, question: TraceQuestion): TraceAnswer {
   const { address, service } = question;
-  const ports = [...endpoints.values()]
+  const ports = [...frontends.values()]
     .filter((each) => each.address === address || each.service === service)
     .map(({ port, protocol }) => `${port}/${protocol}`);
   const because =

@@ -8,15 +8,15 @@ import { AgentRefused } from '../../protocol/agent-client.ts';
 import type { RemovalConfirmation } from '../../protocol/removal-confirmation.ts';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import {
-  endpointKey,
-  parseEndpointKey,
-  type Endpoint,
-  type EndpointKey,
-} from '../../protocol/endpoint.ts';
+  frontendKey,
+  parseFrontendKey,
+  type Frontend,
+  type FrontendKey,
+} from '../../protocol/frontend.ts';
 import type { Assignment, Policy } from '../../protocol/policy.ts';
 import { UpdateReader, type Update } from '../../protocol/update.ts';
 import { revisions, type Revisions } from '../../protocol/revision.ts';
-import { formatEndpointId, type EndpointIdRecord } from '../../protocol/records.ts';
+import { formatFrontendId, type FrontendIdRecord } from '../../protocol/records.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { whenAborted } from '@causeway/base/time/when-aborted';
 import type { AgentClient } from '../agent-client-contract.ts';
@@ -27,7 +27,7 @@ import type { AgentClient } from '../agent-client-contract.ts';
  */
 export class MemoryAgent implements AgentClient {
   readonly pushes: Update[] = [];
-  readonly holds = new Map<EndpointKey, Endpoint>();
+  readonly holds = new Map<FrontendKey, Frontend>();
   readonly policies = new Map<string, Policy>();
   readonly assignments = new Map<string, Assignment>();
   generation = 0;
@@ -39,7 +39,7 @@ export class MemoryAgent implements AgentClient {
   /** An older version rejects such an update as a whole, unless its header confirms the removal. */
   isOlderVersion = false;
   /** The withheld removals. */
-  readonly withholds = new Set<EndpointKey>();
+  readonly withholds = new Set<FrontendKey>();
   /** The cluster that the agent serves, and the received confirmations. */
   cluster: string | undefined;
   readonly confirmations: RemovalConfirmation[] = [];
@@ -47,7 +47,7 @@ export class MemoryAgent implements AgentClient {
   /** The backends that the agent found unhealthy, and those it received as unhealthy. */
   sees: readonly string[] = [];
   handed: readonly string[] | undefined;
-  /** Endpoints that the agent rejects. */
+  /** Frontends that the agent rejects. */
   readonly dislikes = new Set<string>();
   vrrp = 'BACKUP';
   alarms: readonly string[] = [];
@@ -76,9 +76,9 @@ export class MemoryAgent implements AgentClient {
     this.handed = [...unhealthy].sort();
   }
 
-  async counters(signal: AbortSignal): Promise<readonly EndpointIdRecord[]> {
+  async counters(signal: AbortSignal): Promise<readonly FrontendIdRecord[]> {
     await this.#suffer(signal);
-    return [...this.holds.values()].map(formatEndpointId);
+    return [...this.holds.values()].map(formatFrontendId);
   }
 
   /** Sends a new status to the readers of its stream, or ends the stream if the agent fails. */
@@ -101,7 +101,7 @@ export class MemoryAgent implements AgentClient {
     };
     return {
       generation,
-      endpoints: this.holds.size,
+      frontends: this.holds.size,
       vrrp: { state: vrrp, since: null },
       unhealthy,
       revisions: this.revisions,
@@ -121,15 +121,15 @@ export class MemoryAgent implements AgentClient {
     this.pushes.push(push);
     const isWhole = push.header.kind === 'state';
     const kept = this.#withhold(push);
-    merge(this.holds, isWhole, push.removedEndpoints, push.endpoints);
-    for (const [key, endpoint] of kept) this.holds.set(key, endpoint);
+    merge(this.holds, isWhole, push.removedFrontends, push.frontends);
+    for (const [key, frontend] of kept) this.holds.set(key, frontend);
     merge(this.policies, isWhole, push.removedPolicies, push.policies);
     merge(this.assignments, isWhole, push.removedAssignments, push.assignments);
     this.generation = push.header.generation;
-    const errors = [...push.endpoints.values()]
-      .filter((endpoint) => this.dislikes.has(endpointKey(endpoint)))
-      .map((endpoint) => ({
-        endpoint: formatEndpointId(endpoint),
+    const errors = [...push.frontends.values()]
+      .filter((frontend) => this.dislikes.has(frontendKey(frontend)))
+      .map((frontend) => ({
+        frontend: formatFrontendId(frontend),
         errors: [{ record: 1, message: 'rejected by the test' }],
       }));
     return { ...this.#acknowledge(), errors };
@@ -140,7 +140,7 @@ export class MemoryAgent implements AgentClient {
     signal: AbortSignal,
   ): Promise<Acknowledgement> {
     await this.#suffer(signal);
-    const { generation, cluster, endpoints } = confirmation;
+    const { generation, cluster, frontends } = confirmation;
     if (this.isFrozen) throw new UpdateRejected('frozen', 'frozen', 'Thaw it first.');
     if (generation !== this.generation) {
       throw new UpdateRejected('base-mismatch', 'another generation', 'Verify again.');
@@ -149,7 +149,7 @@ export class MemoryAgent implements AgentClient {
       throw new UpdateRejected('another-cluster', 'of another cluster', 'Allow the removal.');
     }
     this.confirmations.push(confirmation);
-    for (const key of this.withholds.intersection(endpoints)) {
+    for (const key of this.withholds.intersection(frontends)) {
       this.withholds.delete(key);
       this.holds.delete(key);
     }
@@ -164,17 +164,17 @@ export class MemoryAgent implements AgentClient {
   }
 
   /**
-   * Decides which removals to withhold after the update. Returns the endpoints that are still served for
+   * Decides which removals to withhold after the update. Returns the frontends that are still served for
    * them.
    */
-  #withhold(push: Update): Map<EndpointKey, Endpoint> {
+  #withhold(push: Update): Map<FrontendKey, Frontend> {
     const { header } = push;
     const lost = [...this.holds.keys()].filter((key) => isLost(push, key));
     if (lost.length > this.mayLose && !header.meansRemoval) {
       for (const key of lost) this.withholds.add(key);
     }
     for (const key of this.withholds) {
-      if (push.endpoints.has(key) || header.meansRemoval) this.withholds.delete(key);
+      if (push.frontends.has(key) || header.meansRemoval) this.withholds.delete(key);
     }
     if (this.withholds.size === 0 || this.cluster === undefined) this.cluster = header.cluster;
     return new Map([...this.holds].filter(([key]) => this.withholds.has(key)));
@@ -187,7 +187,7 @@ export class MemoryAgent implements AgentClient {
 
   #withheld(): WithheldRecord[] {
     return [...this.withholds].map((key) => ({
-      ...formatEndpointId(parseEndpointKey(key)),
+      ...formatFrontendId(parseFrontendKey(key)),
       generation: 1,
       reason: 'withheld',
       service: this.holds.get(key)?.service,
@@ -228,8 +228,8 @@ export class MemoryAgent implements AgentClient {
   }
 }
 
-function isLost({ header, endpoints, removedEndpoints }: Update, key: EndpointKey): boolean {
-  return header.kind === 'delta' ? removedEndpoints.has(key) : !endpoints.has(key);
+function isLost({ header, frontends, removedFrontends }: Update, key: FrontendKey): boolean {
+  return header.kind === 'delta' ? removedFrontends.has(key) : !frontends.has(key);
 }
 
 function merge<Value>(

@@ -32,14 +32,14 @@ export class GatewaysView implements View {
 }
 
 function card(row: GatewayRow, newest: number): HTMLElement {
-  const { key, vrrp, vrrpSince, reachable, generation, endpoints, connections } = row;
+  const { key, vrrp, vrrpSince, reachable, generation, frontends, connections } = row;
   const overrides = [row.isDrained ? 'drained' : '', row.isFrozen ? 'frozen' : ''].filter(Boolean);
   const since = ago(vrrpSince, Date.now());
   const behind = generation < newest ? ` (${newest - generation} behind)` : '';
   const facts: readonly (readonly [string, string])[] = [
     ['Since', since === '' ? 'unknown' : `${since} ago`],
     ['Generation', `${generation}${behind}`],
-    ['Endpoints', String(endpoints)],
+    ['Frontends', String(frontends)],
     ['Connections', `${connections} of ${row.connectionLimit}`],
     ['Unhealthy', row.unhealthy.join(', ') || 'none'],
     ['Version', row.version],

@@ -11,15 +11,15 @@ import { prefixFamily, type Prefix } from '@causeway/base/address/prefix';
 import { canonicalRanges, sameRanges } from '@causeway/base/address/range-list';
 
 /** The identity of a frontend. The agent's reports are grouped by it. */
-export interface EndpointId {
+export interface FrontendId {
   readonly address: Address;
   readonly protocol: Protocol;
   readonly port: Port;
 }
 
-declare const endpointKeyBrand: unique symbol;
+declare const frontendKeyBrand: unique symbol;
 /** A frontend's identity in canonical form: `192.0.2.1:80/TCP`, `[2001:db8::1]:53/UDP`. */
-export type EndpointKey = string & { readonly [endpointKeyBrand]: true };
+export type FrontendKey = string & { readonly [frontendKeyBrand]: true };
 
 /** A backend of a frontend: a node's or a pod's address and port. */
 export interface Destination {
@@ -35,7 +35,7 @@ export type Affinity = 'none' | 'client';
 /** Which packets get the gateway's address as their source: those that need it, or all. */
 export type Masquerade = 'needed' | 'always';
 
-export interface Endpoint extends EndpointId {
+export interface Frontend extends FrontendId {
   /** `namespace/name` of the Service, for information only. */
   readonly service: string | undefined;
   /** In canonical order and without duplicates. Empty with a node port or a route. */
@@ -55,18 +55,18 @@ export interface Endpoint extends EndpointId {
 
 export const largestWeight = 256;
 
-export function endpointKey(id: EndpointId): EndpointKey {
+export function frontendKey(id: FrontendId): FrontendKey {
   const host = isIpv4(id.address) ? id.address : `[${id.address}]`;
-  return `${host}:${id.port}/${id.protocol}` as EndpointKey;
+  return `${host}:${id.port}/${id.protocol}` as FrontendKey;
 }
 
 const keyPattern = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+)):([1-9][0-9]{0,4})\/([A-Z]+)$/;
 
-export function parseEndpointKey(text: string): EndpointId {
+export function parseFrontendKey(text: string): FrontendId {
   const match = keyPattern.exec(text);
   if (match === null) {
-    throw new CausewayError('invalid', `${JSON.stringify(text)} is not an endpoint`, {
-      hint: 'An endpoint is written like 192.0.2.1:80/TCP or [2001:db8::1]:53/UDP.',
+    throw new CausewayError('invalid', `${JSON.stringify(text)} is not a frontend`, {
+      hint: 'A frontend is written like 192.0.2.1:80/TCP or [2001:db8::1]:53/UDP.',
     });
   }
   const [, six, four, port, protocol] = match;
@@ -77,7 +77,7 @@ export function parseEndpointKey(text: string): EndpointId {
   };
 }
 
-export interface EndpointParts extends EndpointId {
+export interface FrontendParts extends FrontendId {
   readonly service?: string | undefined;
   readonly destinations?: readonly Destination[] | undefined;
   readonly nodePort?: Port | undefined;
@@ -88,13 +88,13 @@ export interface EndpointParts extends EndpointId {
 }
 
 /** Builds a frontend from parsed parts: canonical order, one family, no duplicate backends. */
-export function makeEndpoint(parts: EndpointParts): Endpoint {
+export function makeFrontend(parts: FrontendParts): Frontend {
   const { address, protocol, port } = parts;
   const ways = [parts.destinations, parts.nodePort, parts.routedTo];
   if (ways.filter((way) => way !== undefined).length !== 1) {
     throw new CausewayError(
       'invalid',
-      'an endpoint has either destinations, a node port or nodes to route to',
+      'a frontend has either destinations, a node port or nodes to route to',
     );
   }
   const destinations = [...(parts.destinations ?? [])].sort(compareDestinations);
@@ -113,7 +113,7 @@ export function makeEndpoint(parts: EndpointParts): Endpoint {
   };
 }
 
-function routeOf({ address, routedTo, masquerade }: EndpointParts): Endpoint['routedTo'] {
+function routeOf({ address, routedTo, masquerade }: FrontendParts): Frontend['routedTo'] {
   if (routedTo === undefined) return undefined;
   if (masquerade === 'always') {
     throw new CausewayError('invalid', 'packets that are routed unchanged keep their source', {
@@ -180,7 +180,7 @@ function isWeight(weight: number): boolean {
   return Number.isInteger(weight) && weight >= 1 && weight <= largestWeight;
 }
 
-export function sameEndpoint(left: Endpoint, right: Endpoint): boolean {
+export function sameFrontend(left: Frontend, right: Frontend): boolean {
   return (
     left.service === right.service &&
     left.affinity === right.affinity &&
