@@ -9,6 +9,8 @@ import { seededRandom } from '@causeway/base/simulation/random';
 import { settled, SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { AgentFleet } from './agent-fleet.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
+import { followReasons } from './follow-reasons.testing.ts';
+import { ReasonQueue } from './reason-queue.ts';
 import type { RemovalVerifier } from './removal-verifier.ts';
 import { doubtsAll, verifiesAll } from './removal-verifiers.testing.ts';
 
@@ -25,14 +27,17 @@ const frontend = (service: string, port = 80): Frontend =>
 
 let stop = new AbortController();
 let ended: Promise<void> | undefined;
+let following: Promise<void> | undefined;
 afterEach(async () => {
   stop.abort();
   await ended;
+  await following;
 });
 
 async function start(verifier: RemovalVerifier, ...agents: MemoryAgent[]) {
   stop = new AbortController();
   const clock = new SimulatedClock();
+  const reasons = new ReasonQueue();
   const fleet = new AgentFleet({
     agents: new Map(agents.map((agent, index) => [`g${index + 1}`, agent])),
     clock,
@@ -43,9 +48,9 @@ async function start(verifier: RemovalVerifier, ...agents: MemoryAgent[]) {
     cluster: 'one',
     limitMs: 1_000,
     checkEveryMs: 60_000,
-    onChange: () => {},
-    onComplaint: () => {},
+    reasons,
   });
+  following = followReasons(reasons, fleet, stop.signal);
   const starting = fleet.start(stop.signal);
   await clock.advance(1_000);
   await starting;

@@ -5,29 +5,34 @@ import { seededRandom } from '@causeway/base/simulation/random';
 import { settled, SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { AgentFleet, type GatewayStanding } from './agent-fleet.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
+import { followReasons } from './follow-reasons.testing.ts';
+import { ReasonQueue } from './reason-queue.ts';
 import { doubtsAll } from './removal-verifiers.testing.ts';
 
 const checkEveryMs = 300_000;
 let stop = new AbortController();
 let ended: Promise<void> | undefined;
+let following: Promise<void> | undefined;
 afterEach(async () => {
   stop.abort();
   await ended;
+  await following;
 });
 
-/** Starts a fleet with one gateway. `shown` returns the state of the gateway at the last callback. */
+/** Starts a fleet with one gateway. `shown` returns the state of the gateway at its last publication. */
 async function follow(agent: MemoryAgent) {
   stop = new AbortController();
   let shown: GatewayStanding | undefined;
-  const show = () => {
-    [shown] = fleet.standings();
-  };
   const clock = new SimulatedClock();
-  const fleet: AgentFleet = new AgentFleet({
+  const reasons = new ReasonQueue();
+  const fleet = new AgentFleet({
     agents: new Map([['g1', agent]]),
     ...{ clock, random: seededRandom(1), log: discardLog, metrics: noMetrics },
     ...{ limitMs: 1_000, checkEveryMs, verifier: doubtsAll },
-    ...{ onChange: show, onStatus: show, onComplaint: () => {} },
+    reasons,
+  });
+  following = followReasons(reasons, fleet, stop.signal, ({ actions }) => {
+    if (actions.has('publish-gateways')) [shown] = fleet.standings();
   });
   await fleet.start(stop.signal);
   fleet.complete();

@@ -10,6 +10,8 @@ import { seededRandom } from '@causeway/base/simulation/random';
 import { settled, SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { AgentFleet } from './agent-fleet.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
+import { followReasons } from './follow-reasons.testing.ts';
+import { ReasonQueue } from './reason-queue.ts';
 import { doubtsAll } from './removal-verifiers.testing.ts';
 
 const address = parseAddress('192.0.2.1');
@@ -24,10 +26,12 @@ const frontend = (service: string, port = 80): Frontend =>
 
 const complaints: string[] = [];
 let stop = new AbortController();
-let ended: Promise<void> | undefined;
+let ended: Promise<unknown> | undefined;
+let following: Promise<void> | undefined;
 afterEach(async () => {
   stop.abort();
   await ended;
+  await following;
 });
 
 const start = (...agents: MemoryAgent[]) => startWith(noMetrics, ...agents);
@@ -43,6 +47,7 @@ function begin(metrics: Metrics, limitMs: number, ...agents: MemoryAgent[]) {
   stop = new AbortController();
   complaints.length = 0;
   const clock = new SimulatedClock();
+  const reasons = new ReasonQueue();
   const fleet = new AgentFleet({
     agents: new Map(agents.map((agent, index) => [`g${index + 1}`, agent])),
     clock,
@@ -52,9 +57,11 @@ function begin(metrics: Metrics, limitMs: number, ...agents: MemoryAgent[]) {
     limitMs,
     checkEveryMs: 60_000,
     verifier: doubtsAll,
-    onChange: () => {},
-    onComplaint: (service) => complaints.push(service),
+    reasons,
   });
+  following = followReasons(reasons, fleet, stop.signal, ({ rejections }) =>
+    complaints.push(...fleet.servicesOf(rejections)),
+  );
   return { fleet, clock, starting: fleet.start(stop.signal) };
 }
 

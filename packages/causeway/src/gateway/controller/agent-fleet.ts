@@ -6,7 +6,6 @@ import {
   type FrontendId,
   type FrontendKey,
 } from '../protocol/frontend.ts';
-import type { AgentStatus } from '../protocol/agent-status.ts';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
@@ -15,8 +14,10 @@ import { supervise, type Loop } from '@causeway/base/work/supervisor';
 import { AddressUse } from './address-use.ts';
 import { AgentLink } from './agent-link.ts';
 import type { AgentClient } from './agent-client-contract.ts';
+import type { Work } from './decide-work.ts';
 import { FleetHealth } from './fleet-health.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
+import type { ReasonSink } from './reason-queue.ts';
 import { RemovalLoop } from './removal-loop.ts';
 import type { RemovalVerifier } from './removal-verifier.ts';
 import { DesiredState, type NamespacePolicies } from './desired-state.ts';
@@ -33,12 +34,8 @@ export interface FleetOptions {
   readonly verifier: RemovalVerifier;
   /** The UID of the cluster that the gateways serve, if known. */
   readonly cluster?: string | undefined;
-  /** Called when a gateway's state has changed, so that waiting work can continue. */
-  readonly onChange: () => void;
-  /** The role or the alarms of a gateway may have changed. */
-  readonly onStatus?: () => void;
-  /** Called when a gateway starts or stops rejecting a frontend of this Service. */
-  readonly onComplaint: (service: string) => void;
+  /** Takes the facts about the gateways. */
+  readonly reasons: ReasonSink;
 }
 
 /** Whether the gateways serve a Service. */
@@ -82,12 +79,12 @@ export class AgentFleet {
   readonly #fenced = new Map<string, 'all' | Set<Address>>();
   readonly #addresses = new AddressUse();
   readonly #removals: RemovalLoop;
-  #state: DesiredState | undefined;
+  readonly #desired = new DesiredState();
   #isComplete = false;
   #firstGeneration = Number.POSITIVE_INFINITY;
 
   constructor(options: FleetOptions) {
-    const { clock, random, log, metrics, limitMs, checkEveryMs, onChange } = options;
+    const { agents, metrics } = options;
     this.#options = options;
     this.#gauges = {
       reachable: metrics.gauge(fleetMetrics.reachable),
@@ -98,40 +95,15 @@ export class AgentFleet {
       withheld: metrics.gauge(fleetMetrics.withheld),
       fenced: metrics.gauge(fleetMetrics.fenced),
     };
-    const heard = (gateway: string, status: AgentStatus) =>
-      this.#links.find(({ name }) => name === gateway)?.heard(status);
-    this.#health = new FleetHealth({
-      ...options,
-      onStatus: heard,
-      onChange: (gateway) => this.#statusChanged(gateway),
-    });
-    this.#removals = new RemovalLoop({
-      links: () => this.#links,
-      verifier: options.verifier,
-      clock,
-      log,
-      isWanted: (key) => this.#state?.wants(key) === true,
-      onChange: () => this.#noticed(onChange),
-    });
+    const desired = this.#desired;
     const pushes = metrics.counter(fleetMetrics.pushes);
-    this.#links = [...options.agents].map(
-      ([name, agent]) =>
-        new AgentLink({
-          name,
-          agent,
-          clock,
-          random,
-          log,
-          limitMs,
-          checkEveryMs,
-          cluster: options.cluster,
-          goBeyond: (generation) => this.#change((state) => state.goBeyond(generation)),
-          onChange: () => this.#noticed(onChange),
-          onPush: (outcome) => pushes.add({ gateway: name, outcome }),
-          onComplaints: (frontends) => this.#complained(frontends),
-          onReleased: (frontends) => this.#removals.released(frontends),
-        }),
-    );
+    const gateways = [...agents].map(([name, agent]) => {
+      const link = new AgentLink({ ...options, name, agent, desired, pushes });
+      return { agent, link };
+    });
+    this.#links = gateways.map(({ link }) => link);
+    this.#health = new FleetHealth({ ...options, gateways });
+    this.#removals = new RemovalLoop({ ...options, links: this.#links, desired });
   }
 
   /**
@@ -148,7 +120,7 @@ export class AgentFleet {
       ...this.#links.map(({ reported }) => reported),
     );
     this.#firstGeneration = newest + 1;
-    this.#state = new DesiredState(this.#firstGeneration);
+    this.#desired.startAt(this.#firstGeneration);
   }
 
   /** Marks the state as complete. From now on it is pushed. */
@@ -161,7 +133,7 @@ export class AgentFleet {
   setService(key: string, frontends: readonly Frontend[]): number {
     const generation = this.#change((state) => state.setService(key, frontends));
     const addresses = new Set(frontends.map(({ address }) => address));
-    this.#addresses.set(key, addresses, this.#wanted.generation);
+    this.#addresses.set(key, addresses, this.generation);
     return generation;
   }
 
@@ -211,7 +183,7 @@ export class AgentFleet {
   }
 
   get generation(): number {
-    return this.#wanted.generation;
+    return this.#desired.generation;
   }
 
   /**
@@ -263,13 +235,12 @@ export class AgentFleet {
   }
 
   standings(): readonly GatewayStanding[] {
-    const newest = this.#state?.generation ?? Number.POSITIVE_INFINITY;
     return this.#links.map((link) => ({
       name: link.name,
       downForMs: link.downForMs,
       failure: link.failure?.message,
       generation: link.reported,
-      isCurrent: this.#isComplete && isUpToDate(link, newest),
+      isCurrent: this.#isComplete && isUpToDate(link, this.generation),
       isActive: this.#health.statusOf(link.name)?.announcer.role === 'active',
       role: this.#health.statusOf(link.name)?.announcer.role,
       isFenced: this.#fenced.get(link.name) === 'all',
@@ -283,11 +254,35 @@ export class AgentFleet {
     }));
   }
 
+  /** Does the fleet's part of the work. */
+  apply({ actions, gateways, allowedRemovals }: Work): void {
+    if (allowedRemovals.size > 0) this.#removals.allow(allowedRemovals);
+    if (actions.has('refresh-fleet')) {
+      const confirmed = this.#links.map((link) => link.confirmed);
+      this.#desired.forgetRemoved(Math.min(this.generation, ...confirmed));
+      this.#removals.requestIfNeeded();
+      this.#show();
+    }
+    if (actions.has('send-updates')) this.#nudge();
+    if (actions.has('agree-on-health')) this.#health.agree(gateways);
+    for (const link of this.#links) {
+      // A gateway with an ended status stream may be down: its link asks at once instead of at its next check.
+      const isStreamOver =
+        gateways.has(link.name) && this.#health.statusOf(link.name) === undefined;
+      if (isStreamOver) link.nudge();
+    }
+  }
+
+  /** The Services of these frontends. */
+  servicesOf(frontends: Iterable<FrontendKey>): ReadonlySet<string> {
+    const services = [...frontends].flatMap((key) => this.#desired.serviceOf(key) ?? []);
+    return new Set(services);
+  }
+
   async run(signal: AbortSignal): Promise<void> {
-    const state = this.#wanted;
     const loops = this.#links.map((link): [string, Loop] => [
       `agent ${link.name}`,
-      (inner) => link.run(state, inner),
+      (inner) => link.run(inner),
     ]);
     await supervise(signal, {
       ...Object.fromEntries(loops),
@@ -305,17 +300,11 @@ export class AgentFleet {
     return fence === 'all' || fence?.has(address) === true;
   }
 
-  get #wanted(): DesiredState {
-    if (this.#state === undefined) throw new Error('the fleet was not started');
-    return this.#state;
-  }
-
   /** Pushes only changes. An unchanged Service causes no request to a gateway. */
   #change<T>(change: (state: DesiredState) => T): T {
-    const state = this.#wanted;
-    const { generation } = state;
-    const answer = change(state);
-    if (state.generation !== generation) this.#nudge();
+    const { generation } = this.#desired;
+    const answer = change(this.#desired);
+    if (this.#desired.generation !== generation) this.#nudge();
     return answer;
   }
 
@@ -323,24 +312,6 @@ export class AgentFleet {
   #nudge(): void {
     if (!this.#isComplete) return;
     for (const link of this.#links) link.nudge();
-  }
-
-  #noticed(onChange: () => void): void {
-    const confirmed = this.#links.map((link) => link.confirmed);
-    this.#state?.forgetRemoved(Math.min(...confirmed));
-    this.#removals.noticed();
-    this.#show();
-    onChange();
-  }
-
-  /**
-   * A gateway with an ended status stream may be down: its link asks at once instead of at its next check.
-   */
-  #statusChanged(gateway: string): void {
-    if (this.#health.statusOf(gateway) === undefined) {
-      this.#links.find(({ name }) => name === gateway)?.nudge();
-    }
-    this.#options.onStatus?.();
   }
 
   #complaintsAbout(frontends: readonly FrontendId[]): string[] {
@@ -353,17 +324,8 @@ export class AgentFleet {
     );
   }
 
-  #complained(frontends: ReadonlySet<FrontendKey>): void {
-    const services = new Set<string>();
-    for (const key of frontends) {
-      const service = this.#wanted.serviceOf(key);
-      if (service !== undefined) services.add(service);
-    }
-    for (const service of services) this.#options.onComplaint(service);
-  }
-
   #show(): void {
-    const newest = this.#state?.generation ?? 0;
+    const newest = this.generation;
     this.#gauges.wanted.set({}, newest);
     for (const { name, failure, confirmed, reported, complaints, removals } of this.#links) {
       this.#gauges.reachable.set({ gateway: name }, failure === undefined ? 1 : 0);

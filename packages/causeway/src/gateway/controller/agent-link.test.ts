@@ -3,12 +3,15 @@ import { frontendKey, makeFrontend, type FrontendKey } from '../protocol/fronten
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { discardLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
 import { seededRandom } from '@causeway/base/simulation/random';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { writeState } from '../protocol/write-update.ts';
 import { AgentLink } from './agent-link.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
 import { DesiredState } from './desired-state.ts';
+import { fleetMetrics } from './fleet-metrics.ts';
+import { ReasonQueue } from './reason-queue.ts';
 
 const frontends = [80, 81, 82].map((port) =>
   makeFrontend({
@@ -35,7 +38,10 @@ function start(prepare: (agent: MemoryAgent) => void = () => {}) {
   agent.mayLose = 1;
   prepare(agent);
   for (const each of frontends) agent.holds.set(frontendKey(each), each);
-  const released: FrontendKey[] = [];
+  const state = new DesiredState(1);
+  const reasons = new ReasonQueue();
+  const released = () =>
+    reasons.take().flatMap((each) => (each.kind === 'removal-allowed' ? [each.frontend] : []));
   const link = new AgentLink({
     name: 'g1',
     agent,
@@ -45,14 +51,11 @@ function start(prepare: (agent: MemoryAgent) => void = () => {}) {
     cluster: 'one',
     limitMs: 1_000,
     checkEveryMs: 60_000,
-    goBeyond: (generation) => state.goBeyond(generation),
-    onChange: () => {},
-    onPush: () => {},
-    onComplaints: () => {},
-    onReleased: (keys) => released.push(...keys),
+    desired: state,
+    reasons,
+    pushes: noMetrics.counter(fleetMetrics.pushes),
   });
-  const state = new DesiredState(1);
-  const run = () => running.push(link.run(state, stop.signal));
+  const run = () => running.push(link.run(stop.signal));
   return { agent, clock, link, state, released, run };
 }
 
@@ -132,7 +135,7 @@ test('detects removals that an operator allows on the gateway, and sends the ful
   await clock.advance(1_000);
   agent.allowRemovals();
   await link.check(stop.signal);
-  expect(released).toEqual(keys);
+  expect(released()).toEqual(keys);
   await clock.advance(1_000);
   expect(agent.pushes.map(({ header }) => header.kind)).toEqual(['state', 'state']);
 });

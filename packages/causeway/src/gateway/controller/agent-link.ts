@@ -8,10 +8,13 @@ import { backoffDelay, type BackoffPolicy } from '@causeway/base/time/backoff';
 import type { Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
+import type { Counter } from '@causeway/base/observability/metrics';
 import type { Random } from '@causeway/base/simulation/random';
 import { reasonOf, type AgentClient, type HeardStatus } from './agent-client-contract.ts';
+import { AgentOutage } from './agent-outage.ts';
 import { Rejections } from './rejections.ts';
 import type { DesiredState } from './desired-state.ts';
+import type { ReasonSink } from './reason-queue.ts';
 import { WithheldRemovals, type RemovalVerdict } from './withheld-removals.ts';
 
 export interface AgentLinkOptions {
@@ -26,16 +29,15 @@ export interface AgentLinkOptions {
   readonly checkEveryMs: number;
   /** The UID of this controller's cluster, if known. */
   readonly cluster?: string | undefined;
-  /** Raises the desired generation above this one, which the gateway already has. */
-  readonly goBeyond: (generation: number) => void;
-  /** Called after each answer and each failure. */
-  readonly onChange: () => void;
-  readonly onPush: (outcome: 'taken' | 'failed') => void;
-  /** Called with the frontends that the gateway starts or stops rejecting. */
-  readonly onComplaints: (frontends: ReadonlySet<FrontendKey>) => void;
-  /** Called with frontends that an operator allowed the gateway to remove. Others may follow. */
-  readonly onReleased: (frontends: ReadonlySet<FrontendKey>) => void;
+  /** The state that the gateway should have. */
+  readonly desired: DesiredState;
+  /** Takes the facts about the gateway. */
+  readonly reasons: ReasonSink;
+  /** Counts pushes by outcome. */
+  readonly pushes: Counter<'gateway' | 'outcome'>;
 }
+
+type FrontendReasonKind = 'rejection-changed' | 'removal-allowed';
 
 const pace: BackoffPolicy = { baseMs: 250, maxMs: 15_000, jitter: 0.3 };
 
@@ -49,9 +51,7 @@ export class AgentLink {
   #reported = 0;
   #older: readonly OlderRecord[] = [];
   readonly #complaints = new Rejections();
-  #failure: CausewayError | undefined;
-  #failures = 0;
-  #failingSince: number | undefined;
+  readonly #outage = new AgentOutage();
   /** The protocol revision that both sides support. An agent can be one version newer or older. */
   #revision: number | undefined;
   /** The gateway's state was written in another revision, which may have less content. */
@@ -95,13 +95,12 @@ export class AgentLink {
 
   /** Why the gateway can't be reached or rejects updates, if so. */
   get failure(): CausewayError | undefined {
-    return this.#failure;
+    return this.#outage.failure;
   }
 
   /** How long the gateway has not accepted an update, or not answered; undefined while it does. */
   get downForMs(): number | undefined {
-    if (this.#failingSince === undefined) return undefined;
-    return this.#options.clock.monotonic() - this.#failingSince;
+    return this.#outage.durationMs(this.#options.clock.monotonic());
   }
 
   /** The removals that the gateway withholds, or because of which it rejects updates. */
@@ -122,23 +121,18 @@ export class AgentLink {
 
   /** Reads the gateway's generation. Returns false if it can't be reached. */
   async greet(signal: AbortSignal, limitMs = this.#options.limitMs): Promise<boolean> {
-    const { clock, agent, name } = this.#options;
+    const { clock, agent } = this.#options;
     const askedAt = clock.monotonic();
     try {
-      const status = await withDeadline(
-        clock,
-        limitMs,
-        signal,
-        `querying the agent ${name}`,
-        (inner) => agent.status(inner),
-      );
+      const ask = (inner: AbortSignal) => agent.status(inner);
+      const status = await this.#limited('querying', signal, ask, limitMs);
       this.#serves = status.frontends;
       this.#isAt(status.generation);
       this.#older = status.older;
       this.#withholds = status.withheld !== undefined;
       this.#noticeReleased(status);
       this.#agreeOn(commonRevision(revisions, status.revisions));
-      this.#options.onChange();
+      this.#publish();
       return true;
     } catch (error) {
       this.#failed(error, askedAt, signal);
@@ -153,7 +147,7 @@ export class AgentLink {
 
   /** Called after a change of the state. A failing gateway is not retried sooner for it. */
   nudge(): void {
-    if (this.#failures === 0) this.#wake?.();
+    if (this.#outage.failures === 0) this.#wake?.();
   }
 
   #isAt(generation: number): void {
@@ -173,7 +167,7 @@ export class AgentLink {
     if (generation > this.#confirmed) this.#isAt(generation);
     else if (!isReleased) return;
     this.nudge();
-    this.#options.onChange();
+    this.#publish();
   }
 
   /** Detects removals that an operator allowed on the gateway: it withholds less than before. */
@@ -184,21 +178,21 @@ export class AgentLink {
     if (released.length === 0) return false;
     this.#removals.take(withheld);
     this.#needsWhole ||= this.#removals.frontends.size === 0;
-    this.#options.onReleased(new Set(released));
+    this.#publishEach('removal-allowed', released);
     return true;
   }
 
   /** Asks whether the gateway still has the confirmed state, unless an update is running. */
   async check(signal: AbortSignal): Promise<void> {
-    if (this.#wake === undefined || this.#failures > 0) return;
+    if (this.#wake === undefined || this.#outage.failures > 0) return;
     const status = await this.#limited('querying', signal, (inner) =>
       this.#options.agent.status(inner),
     );
     this.heard(status);
   }
 
-  async run(state: DesiredState, signal: AbortSignal): Promise<void> {
-    const { clock, checkEveryMs, random } = this.#options;
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, checkEveryMs, random, desired: state } = this.#options;
     const onAbort = () => this.#wake?.();
     signal.addEventListener('abort', onAbort, { once: true });
     // The first push is the full state, because the gateway may have changed while no controller watched.
@@ -208,17 +202,14 @@ export class AgentLink {
       const confirmable = isWhole ? this.#confirmable(state) : undefined;
       if (confirmable !== undefined) {
         await this.#confirmRemovals(confirmable, signal);
-      } else if (!isWhole || this.#confirmed < state.generation || this.#failure !== undefined) {
+      } else if (!isWhole || this.#confirmed < state.generation || this.failure !== undefined) {
         isWhole = await this.#push(state, isWhole, signal);
       } else if (await this.greet(signal)) {
         isWhole = this.#isCurrent(state);
       }
-      const delay =
-        this.#failures > 0
-          ? backoffDelay(pace, this.#failures, random)
-          : this.#isBehind(state)
-            ? 0
-            : checkEveryMs;
+      const { failures } = this.#outage;
+      const idleMs = this.#isBehind(state) ? 0 : checkEveryMs;
+      const delay = failures > 0 ? backoffDelay(pace, failures, random) : idleMs;
       // After an abort during the request, nothing would end this sleep.
       if (delay > 0 && !signal.aborted) await this.#sleep(clock, delay);
     }
@@ -232,7 +223,7 @@ export class AgentLink {
 
   /** The verified removals, if the gateway has the expected state. */
   #confirmable(state: DesiredState) {
-    if (this.#confirmed === 0 || this.#failure !== undefined) return undefined;
+    if (this.#confirmed === 0 || this.failure !== undefined) return undefined;
     return this.#removals.confirmable((key) => state.wants(key));
   }
 
@@ -240,7 +231,7 @@ export class AgentLink {
     verified: { readonly cluster: string | undefined; readonly frontends: Set<FrontendKey> },
     signal: AbortSignal,
   ): Promise<void> {
-    const { agent, clock, log, onChange } = this.#options;
+    const { agent, clock, log } = this.#options;
     const askedAt = clock.monotonic();
     this.#removals.forgetVerdicts();
     try {
@@ -253,12 +244,12 @@ export class AgentLink {
       this.#removals.take(answer.withheld ?? []);
       // The full state also removes records kept for these frontends, such as network policies.
       this.#needsWhole = this.#removals.frontends.size === 0;
-      onChange();
+      this.#publish();
     } catch (error) {
       const { message } = CausewayError.from(error);
       if (reasonOf(error) === 'another-cluster') {
         for (const key of verified.frontends) this.#removals.doubt(key, message);
-        onChange();
+        this.#publish();
         return;
       }
       this.#needsWhole = true;
@@ -272,9 +263,9 @@ export class AgentLink {
 
   async #push(state: DesiredState, isWhole: boolean, signal: AbortSignal): Promise<boolean> {
     // An agent that was upgraded or downgraded in the meantime may support another revision.
-    const isUnsure = this.#revision === undefined || this.#failure !== undefined;
+    const isUnsure = this.#revision === undefined || this.failure !== undefined;
     if (isUnsure && !(await this.greet(signal))) return false;
-    if (this.#failure !== undefined && this.#isCurrent(state)) {
+    if (this.failure !== undefined && this.#isCurrent(state)) {
       this.#succeeded();
       return true;
     }
@@ -286,7 +277,7 @@ export class AgentLink {
         ? this.#confirmed
         : undefined;
     // The gateway accepts only a generation newer than its own.
-    if (this.#reported >= state.generation) this.#options.goBeyond(this.#reported);
+    if (this.#reported >= state.generation) this.#raiseGeneration(state);
     const revision = this.#revision ?? revisions.oldest;
     const { generation } = state;
     const meansRemoval = this.#removals.isRejectionVerified((key) => state.wants(key));
@@ -310,12 +301,12 @@ export class AgentLink {
       this.#needsWhole = false;
       this.#takeRemovals(answer, meansRemoval);
       const newRejections = this.#complaints.take(answer.errors, touched);
-      this.#options.onPush('taken');
+      this.#options.pushes.add({ gateway: this.name, outcome: 'taken' });
       this.#succeeded();
-      if (newRejections.size > 0) this.#options.onComplaints(newRejections);
+      this.#publishEach('rejection-changed', newRejections);
       return true;
     } catch (error) {
-      this.#options.onPush('failed');
+      this.#options.pushes.add({ gateway: this.name, outcome: 'failed' });
       this.#revision = undefined;
       this.#failed(error, askedAt, signal);
       if (reasonOf(error) === 'mass-removal') await this.#listRejected(state, signal);
@@ -329,7 +320,7 @@ export class AgentLink {
     const { isRejection } = this.#removals;
     const gone = this.#removals.take(withheld);
     // The agent rejected this removal before, and it is not verified here: an operator has allowed it.
-    if (isRejection && !meantRemoval) this.#options.onReleased(new Set(gone.keys()));
+    if (isRejection && !meantRemoval) this.#publishEach('removal-allowed', gone.keys());
   }
 
   /**
@@ -337,7 +328,7 @@ export class AgentLink {
    * missing list proves nothing.
    */
   async #listRejected(state: DesiredState, signal: AbortSignal): Promise<void> {
-    const { agent, log, onChange } = this.#options;
+    const { agent, log } = this.#options;
     try {
       const served = await this.#limited('querying', signal, (inner) =>
         agent.counters === undefined ? Promise.resolve([]) : agent.counters(inner),
@@ -346,7 +337,7 @@ export class AgentLink {
       const isWhole = ids.length >= this.#serves && ids.length === served.length;
       const lost = ids.filter((id) => !state.wants(frontendKey(id)));
       this.#removals.reject(isWhole ? lost : []);
-      onChange();
+      this.#publish();
     } catch (error) {
       const known = CausewayError.from(error);
       log.warn({ agent: this.name, error: known }, 'could not list the frontends of the agent');
@@ -354,35 +345,46 @@ export class AgentLink {
     }
   }
 
+  #raiseGeneration(state: DesiredState): void {
+    state.goBeyond(this.#reported);
+    this.#options.reasons.add({ kind: 'generation-raised' });
+  }
+
+  /** Publishes that the gateway has answered, or has failed to answer. */
+  #publish(): void {
+    this.#options.reasons.add({ kind: 'gateway-answered' });
+  }
+
+  #publishEach(kind: FrontendReasonKind, frontends: Iterable<FrontendKey>): void {
+    for (const frontend of frontends) this.#options.reasons.add({ kind, frontend });
+  }
+
   #limited<T>(
     what: string,
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<T>,
+    limitMs = this.#options.limitMs,
   ): Promise<T> {
-    const { clock, limitMs, name } = this.#options;
+    const { clock, name } = this.#options;
     return withDeadline(clock, limitMs, signal, `${what} the agent ${name}`, work);
   }
 
   #succeeded(): void {
-    if (this.#failure !== undefined) {
+    if (this.failure !== undefined) {
       this.#options.log.info({ agent: this.name }, 'the agent answers again');
     }
-    this.#failure = undefined;
-    this.#failingSince = undefined;
-    this.#failures = 0;
-    this.#options.onChange();
+    this.#outage.end();
+    this.#publish();
   }
 
-  /** The downtime counts from the request, not from its timeout. */
   #failed(thrown: unknown, askedAt: number, signal: AbortSignal): void {
     // A lost lease also aborts, and must be retried with a delay like any other failure.
     if (signal.aborted) return;
     const error = CausewayError.from(thrown);
-    this.#failures += 1;
-    this.#failingSince ??= askedAt;
-    this.#failure = error;
-    this.#options.log.warn({ agent: this.name, error, failures: this.#failures }, 'agent failed');
-    this.#options.onChange();
+    this.#outage.fail(error, askedAt);
+    const { failures } = this.#outage;
+    this.#options.log.warn({ agent: this.name, error, failures }, 'agent failed');
+    this.#publish();
   }
 
   #sleep(clock: Clock, delayMs: number): Promise<void> {

@@ -8,7 +8,9 @@ import { withDeadline } from '@causeway/base/time/deadline';
 import type { Log } from '@causeway/base/observability/log';
 import type { Random } from '@causeway/base/simulation/random';
 import type { AgentClient } from './agent-client-contract.ts';
+import type { AgentLink } from './agent-link.ts';
 import type { HealthView } from './agreed-health.ts';
+import type { ReasonSink } from './reason-queue.ts';
 
 export interface AgentWatchOptions {
   readonly name: string;
@@ -18,10 +20,10 @@ export interface AgentWatchOptions {
   readonly log: Log;
   /** The time limit for one request or answer. */
   readonly limitMs: number;
-  /** Called when the status has changed, or the status stream has ended. */
-  readonly onChange: () => void;
-  /** Called with the agent's status. */
-  readonly onStatus: (status: AgentStatus) => void;
+  /** The link to the same gateway, which uses the status too. */
+  readonly link: Pick<AgentLink, 'heard'>;
+  /** Takes the fact that the status has changed, or that the status stream has ended. */
+  readonly reasons: ReasonSink;
 }
 
 const pace: BackoffPolicy = { baseMs: 500, maxMs: 15_000, jitter: 0.3 };
@@ -83,7 +85,7 @@ export class AgentWatch {
   }
 
   async #follow(signal: AbortSignal, onFirst: () => void): Promise<void> {
-    const { agent, onChange, onStatus } = this.#options;
+    const { agent, link } = this.#options;
     this.#stream = new AbortController();
     const both = AbortSignal.any([signal, this.#stream.signal]);
     const quiet = this.#watchQuiet();
@@ -94,8 +96,8 @@ export class AgentWatch {
         this.#status = status;
         quiet.restart();
         onFirst();
-        onChange();
-        onStatus(status);
+        this.#publish();
+        link.heard(status);
         if (isFirst) this.hand(this.#unhealthy);
       }
     } finally {
@@ -104,8 +106,12 @@ export class AgentWatch {
       this.#status = undefined;
       this.#stream.abort();
       await this.#handing;
-      onChange();
+      this.#publish();
     }
+  }
+
+  #publish(): void {
+    this.#options.reasons.add({ kind: 'gateway-status', gateway: this.#options.name });
   }
 
   async #deliver(): Promise<void> {
@@ -136,14 +142,14 @@ export class AgentWatch {
 
   /** Sends a request after a long time without data. Without an answer, the stream is reopened. */
   #watchQuiet() {
-    const { clock, agent, limitMs, onStatus } = this.#options;
+    const { clock, agent, limitMs, link } = this.#options;
     const ask = () => {
       if (this.#status === undefined) this.#stream.abort();
       const asking = this.#limited((inner) => agent.status(inner));
       asking.then(
         (status) => {
           restart();
-          onStatus(status);
+          link.heard(status);
         },
         () => this.#stream.abort(),
       );

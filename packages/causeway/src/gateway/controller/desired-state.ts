@@ -46,10 +46,15 @@ export class DesiredState {
   /** Removals up to this generation may be dropped: an older gateway needs the full state. */
   #forgottenUpTo: number;
 
-  /** Starts above every generation that a gateway may have seen. */
-  constructor(firstGeneration: number) {
+  constructor(firstGeneration = 0) {
     this.#generation = firstGeneration;
     this.#forgottenUpTo = firstGeneration;
+  }
+
+  /** Starts with this generation, which is above every generation that a gateway may have seen. */
+  startAt(generation: number): void {
+    this.#generation = generation;
+    this.#forgottenUpTo = generation;
   }
 
   get generation(): number {

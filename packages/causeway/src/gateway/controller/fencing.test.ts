@@ -5,7 +5,8 @@ import { parseAddress, type Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { parsePort } from '@causeway/base/address/port';
 import { discardLog } from '@causeway/base/observability/log';
-import { noMetrics } from '@causeway/base/observability/metrics';
+import { noMetrics, type Metrics } from '@causeway/base/observability/metrics';
+import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
 import { seededRandom } from '@causeway/base/simulation/random';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { supervise } from '@causeway/base/work/supervisor';
@@ -13,6 +14,9 @@ import type { AddressPairWriter } from './address-pair-writer.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import { Fencing } from './fencing.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
+import type { Work } from './decide-work.ts';
+import { followReasons } from './follow-reasons.testing.ts';
+import { ReasonQueue } from './reason-queue.ts';
 import { doubtsAll } from './removal-verifiers.testing.ts';
 import { PortKeeper } from './port-keeper.ts';
 import { MemoryAddressBook } from './memory-address-book.testing.ts';
@@ -60,21 +64,23 @@ afterEach(async () => {
 });
 
 /** Two gateways that serve one address. */
-async function start(grain: 'address' | 'gateway') {
+async function start(grain: 'address' | 'gateway', metrics: Metrics = noMetrics) {
   stop = new AbortController();
   const clock = new SimulatedClock();
   const agents = [new MemoryAgent(), new MemoryAgent()] as const;
   const asked = new Set<string>();
+  const reasons = new ReasonQueue();
   const keeper = new PortKeeper(
     new StaticPortManager([parseAddressRange('192.0.2.1-192.0.2.9')], new MemoryAddressBook()),
     () => 'marker',
+    reasons,
   );
   const pairWriter = new MemoryAddressPairWriter(grain);
-  const common = { clock, log: discardLog, onChange: () => fencing.request() };
-  const fleet: AgentFleet = new AgentFleet({
+  const common = { clock, log: discardLog, reasons };
+  const fleet = new AgentFleet({
     verifier: doubtsAll,
     ...common,
-    metrics: noMetrics,
+    metrics,
     random: seededRandom(1),
     agents: new Map([
       ['g1', agents[0]],
@@ -82,9 +88,8 @@ async function start(grain: 'address' | 'gateway') {
     ]),
     limitMs: 1_000,
     checkEveryMs: 10_000,
-    onComplaint: () => {},
   });
-  const fencing: Fencing = new Fencing({
+  const fencing = new Fencing({
     ...common,
     pairWriter,
     keeper,
@@ -103,7 +108,11 @@ async function start(grain: 'address' | 'gateway') {
     makeFrontend({ address, protocol: 'TCP', port, service: 'default/a', destinations: [] }),
   ]);
   fleet.complete();
+  const tend = ({ actions }: Work) => {
+    if (actions.has('tend-fences')) fencing.request();
+  };
   ended = supervise(stop.signal, {
+    reasons: (inner) => followReasons(reasons, fleet, inner, tend),
     fleet: (inner) => fleet.run(inner),
     fencing: (inner) => fencing.run(inner),
   });
@@ -118,6 +127,16 @@ test('opens an address on every gateway before it counts as served', async () =>
   expect(fencing.notLetThrough([address])).toEqual(['g2']);
   await clock.advance(15_000);
   expect(fencing.notLetThrough([address])).toEqual([]);
+});
+
+test('shows a fence in the metrics at once, without an answer of a gateway', async () => {
+  const metrics = new PrometheusMetrics();
+  const { fencing, asked, clock } = await start('gateway', metrics);
+  expect(await metrics.render()).toContain('causeway_gateway_fenced{gateway="g2"} 0');
+  asked.add('g2');
+  fencing.request();
+  await clock.advance(1_000);
+  expect(await metrics.render()).toContain('causeway_gateway_fenced{gateway="g2"} 1');
 });
 
 test('checks the address pairs again on request, and restores removed ones', async () => {

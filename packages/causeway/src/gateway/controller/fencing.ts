@@ -7,6 +7,7 @@ import type { AddressPairWriter } from './address-pair-writer.ts';
 import type { AgentFleet, GatewayStanding } from './agent-fleet.ts';
 import { planFences, type FenceAction, type FenceStanding } from './fence-plan.ts';
 import type { PortKeeper } from './port-keeper.ts';
+import type { ReasonSink } from './reason-queue.ts';
 
 export interface FencingOptions {
   readonly pairWriter: AddressPairWriter;
@@ -20,8 +21,8 @@ export interface FencingOptions {
   readonly restMs: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called when an awaited change has happened. */
-  readonly onChange: () => void;
+  /** Takes the fact that fences or open addresses have changed. */
+  readonly reasons: ReasonSink;
 }
 
 /**
@@ -72,7 +73,7 @@ export class Fencing {
     this.#runner.request();
   }
 
-  /** Called after a change that can affect fences. */
+  /** Requests a run after a change that can affect fences. */
   request(): void {
     this.#runner.request();
   }
@@ -183,7 +184,7 @@ export class Fencing {
   }
 
   async #act(action: FenceAction, signal: AbortSignal): Promise<void> {
-    const { fleet, keeper, log, onChange } = this.#options;
+    const { fleet, keeper, log, reasons } = this.#options;
     const { gateway } = action;
     switch (action.kind) {
       case 'fence':
@@ -203,7 +204,7 @@ export class Fencing {
         log.info({ gateway }, 'lifted the fence');
         break;
     }
-    onChange();
+    reasons.add({ kind: 'fences-changed' });
   }
 
   /**
@@ -228,7 +229,7 @@ export class Fencing {
 
   /** Logs a failure; the waiting Services show it too. Returns whether as many addresses as fit are open. */
   async #open(gateway: string, signal: AbortSignal): Promise<boolean> {
-    const { pairWriter, keeper, fleet, log, onChange } = this.#options;
+    const { pairWriter, keeper, fleet, log, reasons } = this.#options;
     const missing = [...keeper.addressesInUse()].filter(
       (each) => !pairWriter.isOpen(gateway, each),
     );
@@ -250,7 +251,7 @@ export class Fencing {
     const opened = missing.filter((each) => pairWriter.isOpen(gateway, each));
     if (opened.length > 0) {
       fleet.unfence(gateway, opened);
-      onChange();
+      reasons.add({ kind: 'fences-changed' });
     }
     return failure === undefined || failure.code === 'exhausted';
   }

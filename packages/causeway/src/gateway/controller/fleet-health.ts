@@ -1,19 +1,14 @@
 import type { Address } from '@causeway/base/address/address';
-import type { AgentStatus } from '../protocol/agent-status.ts';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
 import { AgentWatch, type AgentWatchOptions } from './agent-watch.ts';
 import type { AgentClient } from './agent-client-contract.ts';
+import type { AgentLink } from './agent-link.ts';
 import { agreeOnHealth } from './agreed-health.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
 
-export interface FleetHealthOptions
-  extends Omit<AgentWatchOptions, 'name' | 'agent' | 'onStatus' | 'onChange'> {
-  /** Called when the status of a gateway has changed, or its stream has ended. */
-  readonly onChange: (gateway: string) => void;
-  /** Called with a gateway's status. */
-  readonly onStatus: (gateway: string, status: AgentStatus) => void;
-  readonly agents: ReadonlyMap<string, AgentClient>;
+export interface FleetHealthOptions extends Omit<AgentWatchOptions, 'name' | 'agent' | 'link'> {
+  readonly gateways: Iterable<{ readonly agent: AgentClient; readonly link: AgentLink }>;
   readonly metrics: Metrics;
 }
 
@@ -30,10 +25,9 @@ export class FleetHealth {
     this.#unhealthyGauge = options.metrics.gauge(fleetMetrics.unhealthy);
     this.#followedGauge = options.metrics.gauge(fleetMetrics.followed);
     this.#watches = new Map(
-      [...options.agents].map(([name, agent]) => {
-        const onChange = () => this.#heardFrom(name);
-        const onStatus = (status: AgentStatus) => options.onStatus(name, status);
-        return [name, new AgentWatch({ ...options, name, agent, onChange, onStatus })];
+      [...options.gateways].map(({ agent, link }) => {
+        const { name } = link;
+        return [name, new AgentWatch({ ...options, name, agent, link })];
       }),
     );
   }
@@ -51,20 +45,21 @@ export class FleetHealth {
     await supervise(signal, Object.fromEntries(loops));
   }
 
-  #heardFrom(name: string): void {
-    const { log, onChange } = this.#options;
-    this.#followedGauge.set({ gateway: name }, this.statusOf(name) === undefined ? 0 : 1);
+  /** Computes the unhealthy backends again after these gateways have sent their status, or have stopped. */
+  agree(gateways: Iterable<string>): void {
+    const { log } = this.#options;
+    for (const gateway of gateways) {
+      this.#followedGauge.set({ gateway }, this.statusOf(gateway) === undefined ? 0 : 1);
+    }
     const views = [...this.#watches.values()].flatMap(({ view }) => view ?? []);
     const agreed = agreeOnHealth(views);
-    if (agreed.symmetricDifference(this.#unhealthy).size > 0) {
-      this.#unhealthy = agreed;
-      this.#unhealthyGauge.set({}, agreed.size);
-      log.info(
-        { unhealthy: [...agreed].slice(0, 20), count: agreed.size },
-        'unhealthy backends changed',
-      );
-      for (const watch of this.#watches.values()) watch.hand(agreed);
-    }
-    onChange(name);
+    if (agreed.symmetricDifference(this.#unhealthy).size === 0) return;
+    this.#unhealthy = agreed;
+    this.#unhealthyGauge.set({}, agreed.size);
+    log.info(
+      { unhealthy: [...agreed].slice(0, 20), count: agreed.size },
+      'unhealthy backends changed',
+    );
+    for (const watch of this.#watches.values()) watch.hand(agreed);
   }
 }

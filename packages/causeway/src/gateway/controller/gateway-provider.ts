@@ -1,5 +1,5 @@
 import type { Family } from '@causeway/base/address/address';
-import type { FrontendId, Masquerade } from '../protocol/frontend.ts';
+import type { Masquerade } from '../protocol/frontend.ts';
 import { ownerKey, type FrontendSpec } from '../../services/frontend-spec.ts';
 import { recordOf } from '../../services/record.ts';
 import type {
@@ -12,9 +12,8 @@ import type {
   ProviderContext,
   ProviderHost,
 } from '../../services/provider.ts';
-import { OwnerIndex } from '../../services/owner-index.ts';
+import type { OwnerIndex } from '../../services/owner-index.ts';
 import type { AffinityEvents } from './affinity-events.ts';
-import type { AgentFleet } from './agent-fleet.ts';
 import {
   keepFloatingIpAnnotation,
   layerAnnotations,
@@ -24,22 +23,16 @@ import {
   saysLayer,
   type PortIds,
 } from './annotations.ts';
-import { backendsOf, type BackendLayer } from './backends.ts';
+import type { BackendLayer } from './backends.ts';
 import type { ClusterView } from '../../services/cluster-view.ts';
-import type { Fencing } from './fencing.ts';
-import type { GatewayHousekeeping } from './housekeeping.ts';
-import {
-  lostAddress,
-  lostDuringPlacement,
-  notMade,
-  notPlaced,
-  type Placed,
-  waitMs,
-} from './placement-outcomes.ts';
+import { gatewayProviderName } from './gateway-restore.ts';
+import type { GatewayRuntime } from './gateway-runtime.ts';
+import type { GatewayServing } from './gateway-serving.ts';
+import { lostDuringPlacement, notMade, notPlaced, type Placed } from './placement-outcomes.ts';
 import { hasNewSharingGroup, whyMoved } from './address-change.ts';
 import type { PortKeeper } from './port-keeper.ts';
-import { priorAllocations } from './prior-allocations.ts';
-import type { ServedPolicies } from './served-policies.ts';
+import type { ReasonSink } from './reason-queue.ts';
+import type { ServiceWaits } from './service-waits.ts';
 import { readLoadBalancerSpec, type LoadBalancerSpec } from '../../services/load-balancer-spec.ts';
 import {
   hasMoved,
@@ -47,9 +40,7 @@ import {
   inFamilies,
   ingressOf,
   publicAddresses,
-  routableFamilies,
   sameIds,
-  type ServicePorts,
 } from './service-ports.ts';
 
 export const gatewayClass = 'causeway.dev/gateway';
@@ -65,12 +56,12 @@ export interface GatewaySettings {
 export interface GatewayProviderOptions {
   readonly settings: GatewaySettings;
   readonly keeper: PortKeeper;
-  readonly fleet: AgentFleet;
-  readonly view: ClusterView;
-  readonly housekeeping: GatewayHousekeeping;
-  readonly fencing: Fencing;
-  /** Set in the layer Pod, in which gateways enforce network policies. */
-  readonly policies?: ServedPolicies | undefined;
+  readonly serving: GatewayServing;
+  readonly view: Pick<ClusterView, 'readiness'>;
+  readonly owners: OwnerIndex;
+  readonly waits: ServiceWaits;
+  readonly reasons: ReasonSink;
+  readonly runtime: GatewayRuntime;
   readonly affinityNotes: AffinityEvents;
 }
 
@@ -78,19 +69,17 @@ const nowhere = { held: undefined, sharingGroup: undefined };
 
 /** Serves Services on plain gateway nodes: an address from the port manager, served by every agent. */
 export class GatewayProvider implements LoadBalancerProvider {
-  readonly name = 'gateway';
+  readonly name = gatewayProviderName;
   readonly #options: GatewayProviderOptions;
-  readonly #owners = new OwnerIndex();
-  /** Services that are being removed, with the first generation without them. */
-  readonly #leaving = new Map<string, number>();
-  readonly #synced = Promise.withResolvers<void>();
+  readonly #owners: OwnerIndex;
 
   constructor(options: GatewayProviderOptions) {
     this.#options = options;
+    this.#owners = options.owners;
   }
 
   get synced(): Promise<void> {
-    return this.#synced.promise;
+    return this.#options.runtime.synced;
   }
 
   readiness(): string | undefined {
@@ -126,7 +115,7 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   async ensure(spec: FrontendSpec, context: ProviderContext): Promise<EnsureOutcome> {
-    const { keeper, housekeeping, settings } = this.#options;
+    const { keeper, reasons, settings } = this.#options;
     this.#recordNotes(spec, context);
     const reading = readLoadBalancerSpec(spec, settings.families);
     if (reading.kind === 'refused') return this.#asBefore(spec, reading);
@@ -135,18 +124,18 @@ export class GatewayProvider implements LoadBalancerProvider {
     try {
       placed = await this.#place(spec, needs, context);
     } catch (error) {
-      this.#followHeld(spec);
+      this.#options.serving.serveHeld(spec);
       throw error;
     }
     if (placed.kind !== 'placed') return this.#asBefore(spec, placed);
     const { uid } = this.#owners.add(spec.owner);
     const ports = inFamilies(keeper.portsOf(uid), needs.families);
     if (!sameIds(placed.ids, idsOf(ports))) return this.#asBefore(spec, lostDuringPlacement);
-    const outcome = this.#serve(spec, ports, context);
+    const outcome = this.#options.serving.serve(spec, ports, context);
     // The placement is written and in the gateways' state. Only now other Services may use what the Service
     // gave up.
     const isFreed = keeper.settle(uid, needs.families);
-    if (isFreed || hasNewSharingGroup(spec, needs)) housekeeping.freed();
+    if (isFreed || hasNewSharingGroup(spec, needs)) reasons.add({ kind: 'address-freed' });
     return outcome;
   }
 
@@ -194,75 +183,29 @@ export class GatewayProvider implements LoadBalancerProvider {
       sameIds(idsOf(ports), readPortIds(spec)) && saysLayer(spec, this.#options.settings.layer);
     if (ports.size === 0 || !isWritten) return this.ensure(spec, context);
     this.#recordNotes(spec, context);
-    return Promise.resolve(this.#serve(spec, ports, context));
+    return Promise.resolve(this.#options.serving.serve(spec, ports, context));
   }
 
   async ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
-    const { keeper, housekeeping, settings } = this.#options;
-    const key = `${owner.namespace}/${owner.name}`;
+    const { keeper, reasons, settings, serving } = this.#options;
     // Without the annotation, the port has no owner after a restart and is cleaned up.
     await context.annotate({
       ...portAnnotations(new Map(), nowhere, settings.keepWayBack),
       ...layerAnnotations(new Map(), settings.layer),
     });
-    this.#stopServing(key);
+    serving.stop(ownerKey(owner));
     keeper.release(owner.uid);
-    housekeeping.freed();
-    return this.#left(owner, key);
-  }
-
-  /** A Service is deleted only when it is no longer served. Gateways that are down are not waited for. */
-  #left(owner: Owner, key: string): DeleteOutcome {
-    const { fleet, housekeeping } = this.#options;
-    const since = this.#leaving.get(owner.uid) ?? fleet.generation;
-    const behind = fleet.behind(since);
-    const withholding = () => fleet.withholding(key);
-    const serving = behind.length > 0 ? behind : withholding();
-    if (serving.length > 0) {
-      this.#leaving.set(owner.uid, since);
-      const isOver = () => fleet.behind(since).length === 0 && withholding().length === 0;
-      housekeeping.waiting(key, isOver);
-      const why = behind.length > 0 ? '' : '; the removal must be verified first';
-      const message = `Waiting until ${serving.join(', ')} no longer serve it${why}`;
-      return { kind: 'pending', message, retryAfterMs: waitMs };
+    reasons.add({ kind: 'address-freed' });
+    const outcome = serving.left(owner);
+    if (outcome.kind === 'gone') {
+      this.#options.affinityNotes.forget(owner.uid);
+      this.#owners.remove(owner);
     }
-    this.#leaving.delete(owner.uid);
-    this.#options.affinityNotes.forget(owner.uid);
-    this.#owners.remove(owner);
-    return { kind: 'gone' };
+    return outcome;
   }
 
-  async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
-    const { view, fleet, housekeeping, keeper } = this.#options;
-    await housekeeping.run(host, signal, async (inner) => {
-      await view.whenSynced(host.objects, inner);
-      await fleet.start(inner);
-      await this.#options.fencing.check(inner);
-      const requestReconcile = (uid: string) => {
-        const owner = this.#owners.get(uid);
-        if (owner !== undefined) host.enqueue(`${owner.namespace}/${owner.name}`);
-      };
-      keeper.onDisplaced((owners) => owners.forEach(requestReconcile));
-      const losers = await keeper.restore(this.#claims(host), inner);
-      for (const spec of host.objects.values()) this.#resume(spec, host);
-      fleet.setNodes(view.nodeAddresses());
-      this.#options.policies?.start();
-      housekeeping.freed();
-      fleet.complete();
-      this.#synced.resolve();
-      for (const { owner } of losers) requestReconcile(owner);
-    });
-  }
-
-  /**
-   * An unreadable Service must not prevent the others from being served. Its own reconcile reports the error.
-   */
-  #resume(spec: FrontendSpec, host: ProviderHost): void {
-    try {
-      this.#followHeld(spec);
-    } catch {
-      host.enqueue(ownerKey(spec.owner));
-    }
+  run(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    return this.#options.runtime.run(host, signal);
   }
 
   /** The former ports. A Service that lost its ports at a restart has them only in its annotation. */
@@ -288,93 +231,17 @@ export class GatewayProvider implements LoadBalancerProvider {
       const reservation = await this.#options.keeper.reserve(request, context.signal);
       if (reservation.kind === 'port') return undefined;
       if (reservation.kind === 'leaving') return notPlaced(reservation, requested, undefined);
-      this.#options.housekeeping.wantsAddress(`${namespace}/${owner.name}`);
+      this.#options.waits.forAddress(ownerKey(owner));
       return notPlaced(reservation, requested, this.#owners.get(reservation.by));
     } catch (error) {
       return notMade(error);
     }
   }
 
-  /** Updates the gateways' state, and returns how far they are. */
-  #serve(spec: FrontendSpec, ports: ServicePorts, context: ProviderContext): EnsureOutcome {
-    const { fleet, housekeeping, fencing } = this.#options;
-    const { generation, frontends, problems, excess } = this.#push(spec, ports);
-    if (excess !== undefined) return { kind: 'refused', ...excess };
-    for (const problem of problems) context.recordEvent('PortNotServed', problem);
-    const serving = fleet.servingSince(generation, frontends);
-    const ingress = ingressOf(ports);
-    switch (serving.kind) {
-      case 'served': {
-        const shut = fencing.notLetThrough([...ports.values()].map(({ address }) => address));
-        if (shut.length === 0) return lostAddress(ports) ?? { kind: 'ready', ingress };
-        housekeeping.waiting(ownerKey(spec.owner), () => true);
-        fencing.request();
-        const why = fencing.whyNot(shut);
-        const waiting = `Waiting until the network allows ${shut.join(', ')} to use the address`;
-        const message = why === undefined ? waiting : `${waiting}: ${why}`;
-        return { kind: 'pending', message, retryAfterMs: waitMs, ingress };
-      }
-      case 'waiting':
-        housekeeping.waiting(
-          ownerKey(spec.owner),
-          () => fleet.servingSince(generation, frontends).kind !== 'waiting',
-        );
-        return { kind: 'pending', message: serving.message, retryAfterMs: waitMs, ingress };
-      case 'wrong':
-        return { kind: 'refused', reason: 'GatewayRefused', message: serving.messages.join('; ') };
-    }
-  }
-
-  /** `isOn` selects the frontends to serve; by default all. */
-  #push(
-    spec: FrontendSpec,
-    ports: ServicePorts,
-    isOn: (frontend: FrontendId) => boolean = () => true,
-  ) {
-    const { view, settings, fleet, policies } = this.#options;
-    const key = ownerKey(spec.owner);
-    const { namespace } = spec.owner;
-    const { problems, isIncomplete, excess, ...backends } = backendsOf({
-      spec,
-      addresses: new Map([...ports].map(([family, { address }]) => [family, address])),
-      slices: view.slicesOf(spec.backends.service),
-      nodes: view.nodes,
-      layer: settings.layer,
-      masquerade: settings.masquerade,
-      routable: routableFamilies(ports),
-      isPodKnown: (address) => policies?.isPodKnown(namespace, address) ?? true,
-      policyExcess: policies?.excess(namespace),
-    });
-    const frontends = backends.frontends.filter(isOn);
-    // Policies go before the frontends, so that a pod is never reachable without its policies.
-    policies?.serve(key, frontends, isIncomplete);
-    const generation = fleet.setService(key, frontends);
-    return { generation, frontends, problems, excess };
-  }
-
   /** The spec can't be satisfied now: the Service stays served as it is. */
   #asBefore(spec: FrontendSpec, outcome: EnsureOutcome): EnsureOutcome {
-    this.#followHeld(spec);
+    this.#options.serving.serveHeld(spec);
     return outcome;
-  }
-
-  /** The gateways serve the placement that is written on the Service, with the current backends. */
-  #followHeld(spec: FrontendSpec): void {
-    const all = this.#options.keeper.heldBy(spec.owner.uid);
-    if (all.size === 0) return this.#stopServing(ownerKey(spec.owner));
-    const ports = new Map([...all].map(([family, { port }]) => [family, port]));
-    this.#push(spec, ports, ({ address, port, protocol }) =>
-      [...all.values()].some(
-        ({ port: l2Port, held }) =>
-          l2Port.address === address &&
-          held.some((one) => one.port === port && one.protocol === protocol),
-      ),
-    );
-  }
-
-  #stopServing(key: string): void {
-    this.#options.fleet.setService(key, []);
-    this.#options.policies?.serve(key, [], false);
   }
 
   /** Records Events about changes of the port since the last reconcile, and about unsupported affinity. */
@@ -384,14 +251,5 @@ export class GatewayProvider implements LoadBalancerProvider {
     if (note !== undefined) context.recordEvent(note.reason, note.message);
     const affinity = affinityNotes.about(spec);
     if (affinity !== undefined) context.recordEvent('AffinityNotKept', affinity);
-  }
-
-  #claims(host: ProviderHost) {
-    return [...host.objects.values()].flatMap((spec) => {
-      const isOurs = host.providerOf(spec.owner) === this.name;
-      const claims = priorAllocations(spec, isOurs);
-      if (claims.length > 0) this.#owners.add(spec.owner);
-      return claims;
-    });
   }
 }

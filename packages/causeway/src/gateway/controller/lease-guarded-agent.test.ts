@@ -9,6 +9,8 @@ import { AgentFleet } from './agent-fleet.ts';
 import type { AgentClient } from './agent-client-contract.ts';
 import { leaseGuardedAgent } from './lease-guarded-agent.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
+import { followReasons } from './follow-reasons.testing.ts';
+import { ReasonQueue } from './reason-queue.ts';
 import { doubtsAll } from './removal-verifiers.testing.ts';
 
 const signal = new AbortController().signal;
@@ -64,7 +66,7 @@ test('retries with a delay after losing the lease', async () => {
     throw new CausewayError('aborted', 'the lease is lost');
   };
   const stop = new AbortController();
-  const nothing = () => {};
+  const reasons = new ReasonQueue();
   const fleet = new AgentFleet({
     verifier: doubtsAll,
     agents: new Map([['g1', leaseGuardedAgent(new MemoryAgent(), { remainingMs }, clock)]]),
@@ -74,9 +76,9 @@ test('retries with a delay after losing the lease', async () => {
     metrics: noMetrics,
     limitMs: 1_000,
     checkEveryMs: 60_000,
-    onChange: nothing,
-    onComplaint: nothing,
+    reasons,
   });
+  const following = followReasons(reasons, fleet, stop.signal);
   await fleet.start(stop.signal);
   fleet.complete();
   const running = fleet.run(stop.signal);
@@ -84,6 +86,7 @@ test('retries with a delay after losing the lease', async () => {
   expect(tries).toBeLessThan(40);
   stop.abort();
   await running;
+  await following;
 });
 
 test.each(['stale', 'base-mismatch'] as const)(

@@ -5,6 +5,7 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { systemRandom, type Random } from '@causeway/base/simulation/random';
+import { OwnerIndex } from '../../services/owner-index.ts';
 import { noRegister, type OrphanRegister } from '../../services/orphan-register.ts';
 import type { LoadBalancerProvider } from '../../services/provider.ts';
 import { AffinityEvents } from './affinity-events.ts';
@@ -13,16 +14,23 @@ import { AgentFleet } from './agent-fleet.ts';
 import type { AgentClient } from './agent-client-contract.ts';
 import type { BackendLayer } from './backends.ts';
 import { ClusterView } from '../../services/cluster-view.ts';
-import { Fencing } from './fencing.ts';
+import { Fencing, type FencingOptions } from './fencing.ts';
 import type { GatewayConfigMap } from './gateway-config-map.ts';
 import { GatewayProvider } from './gateway-provider.ts';
 import { GatewayOrphans } from './gateway-orphans.ts';
-import { GatewayHousekeeping } from './housekeeping.ts';
+import { GatewayLoop } from './gateway-loop.ts';
+import { GatewayRestore } from './gateway-restore.ts';
+import { GatewayRuntime } from './gateway-runtime.ts';
+import { GatewayServing } from './gateway-serving.ts';
 import { PodPolicies } from './pod-policies.ts';
+import { PortCleaner } from './port-cleaner.ts';
+import { PortComparison } from './port-comparison.ts';
 import { PortKeeper } from './port-keeper.ts';
 import type { PortManager } from './port-manager.ts';
+import { ReasonQueue } from './reason-queue.ts';
 import { ClusterRemovalVerifier } from './removal-verifier.ts';
 import { ServedPolicies } from './served-policies.ts';
+import { ServiceWaits } from './service-waits.ts';
 
 export interface GatewayParts {
   readonly client: KubeClient;
@@ -55,79 +63,67 @@ export interface GatewayParts {
 const agentLimitMs = 10_000;
 const agentCheckMs = 300_000;
 
-/** Creates the gateway provider from its parts. */
+/**
+ * Creates the gateway provider. Each object gets only objects that exist already: first the queue and the
+ * state, then the components that publish reasons, then the loop that takes them.
+ */
 export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
-  const { client, clock, log, metrics, manager, random = systemRandom } = parts;
-  const keeper = new PortKeeper(manager, randomUUID);
+  const { client, clock, log, metrics, manager, configMap, cluster } = parts;
+  const reasons = new ReasonQueue();
+  const waits = new ServiceWaits();
+  const owners = new OwnerIndex();
+  const keeper = new PortKeeper(manager, randomUUID, reasons);
   const common = { client, clock, log, metrics };
   const podPolicies = parts.layer === 'Pod' ? new PodPolicies(common) : undefined;
   const view = new ClusterView({ ...common, policies: podPolicies });
-  const fleet: AgentFleet = new AgentFleet({
+  const fleet = new AgentFleet({
+    ...{ clock, log, metrics, cluster, reasons },
     agents: parts.agents,
-    clock,
-    random,
-    log,
-    metrics,
+    random: parts.random ?? systemRandom,
     limitMs: agentLimitMs,
     checkEveryMs: agentCheckMs,
-    verifier: new ClusterRemovalVerifier({ client, keeper, clock, expectedCluster: parts.cluster }),
-    cluster: parts.cluster,
-    onChange: () => housekeeping.changed(),
-    onStatus: () => housekeeping.showGateways(),
-    onComplaint: (service) => housekeeping.requestReconcile(service),
+    verifier: new ClusterRemovalVerifier({ client, keeper, clock, expectedCluster: cluster }),
   });
   const policies = podPolicies && new ServedPolicies(podPolicies, fleet);
-  const { configMap } = parts;
-  const fencing = makeFencing(parts, keeper, fleet, () => housekeeping.changed());
-  const housekeeping: GatewayHousekeeping = new GatewayHousekeeping({
-    keeper,
-    fleet,
-    view,
-    policies,
-    fencing,
-    configMap,
-    orphans: new GatewayOrphans({
-      keeper,
-      manager,
-      fencing,
-      log,
-      register: parts.orphans ?? noRegister,
-    }),
-    clock,
-    log,
+  const fencing = makeFencing(parts, { keeper, fleet, reasons });
+  const register = parts.orphans ?? noRegister;
+  const orphans = new GatewayOrphans({ keeper, manager, fencing, log, register });
+  const cleaner = new PortCleaner({ keeper, fleet, fencing, clock, log });
+  const comparison = new PortComparison({
+    ...{ keeper, orphans, fencing, reasons, clock, log },
     driftEveryMs: parts.driftEveryMs,
     resyncEveryMs: parts.resyncEveryMs ?? parts.driftEveryMs,
   });
   const { layer, masquerade, keepWayBack } = parts;
   const settings = { layer, masquerade, keepWayBack, families: manager.families };
-  const affinityNotes = new AffinityEvents(parts.withoutAffinity ?? []);
-  return new GatewayProvider({
-    settings,
-    keeper,
-    fleet,
-    view,
-    housekeeping,
-    fencing,
-    policies,
-    affinityNotes,
+  const state = { reasons, waits, owners, keeper, fleet, fencing, policies, view };
+  const serving = new GatewayServing({ ...state, settings });
+  const restore = new GatewayRestore({ ...state, serving });
+  const loop = new GatewayLoop({ ...state, cleaner, configMap, log });
+  const runtime = new GatewayRuntime({
+    ...state,
+    restore,
+    loop,
+    cleaner,
+    comparison,
+    configMap,
+    log,
   });
+  const affinityNotes = new AffinityEvents(parts.withoutAffinity ?? []);
+  return new GatewayProvider({ ...state, settings, serving, runtime, affinityNotes });
 }
 
 function makeFencing(
   { pairWriter = alwaysOpen, configMap, clock, log, fenceAfterMs, restMs }: GatewayParts,
-  keeper: PortKeeper,
-  fleet: AgentFleet,
-  onChange: () => void,
+  made: Pick<FencingOptions, 'keeper' | 'fleet' | 'reasons'>,
 ): Fencing {
   return new Fencing({
+    ...made,
     pairWriter,
-    keeper,
-    fleet,
     clock,
     log,
     askedFor: () => configMap?.askedFor() ?? new Set(),
     fenceAfterMs: fenceAfterMs ?? 120_000,
     restMs: restMs ?? 60_000,
-    onChange,
   });
 }

@@ -4,6 +4,7 @@ import { parseAddress, type Address } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { MemoryAddressBook } from './memory-address-book.testing.ts';
 import { PortKeeper } from './port-keeper.ts';
+import { ReasonQueue } from './reason-queue.ts';
 import type { PortRequest } from './port-manager.ts';
 import type { L2Port } from './port-slot.ts';
 import { StaticPortManager } from './static-port-manager.ts';
@@ -79,7 +80,8 @@ class FragileManager extends StaticPortManager {
 
 const fragile = () =>
   new FragileManager([parseAddressRange('192.0.2.1-192.0.2.9')], new MemoryAddressBook());
-const keeperOf = (manager: FragileManager) => new PortKeeper(manager, () => 'marker');
+const keeperOf = (manager: FragileManager, reasons = new ReasonQueue()) =>
+  new PortKeeper(manager, () => 'marker', reasons);
 const place = { family: 4 as const, namespace: 'default', sharingGroup: 'namespace:default' };
 const tcp = (port: number) => [{ protocol: 'TCP' as const, port: parsePort(port) }];
 const request = (owner: string, port = 80) => ({ owner, ...place, needs: tcp(port) });
@@ -145,14 +147,13 @@ test('ignores a deleted port in an outdated list if its address is assigned agai
 
 test('notifies the users of a recreated port even if a later step fails', async () => {
   const manager = fragile();
-  const keeper = keeperOf(manager);
-  const displaced: string[] = [];
-  keeper.onDisplaced((owners) => displaced.push(...owners));
+  const reasons = new ReasonQueue();
+  const keeper = keeperOf(manager, reasons);
   await keeper.reserve(request('a'), signal);
   await manager.lose('port-1');
   manager.sweep = () => Promise.reject(new Error('the cloud is away'));
   await expect(keeper.findDrift(none, signal)).rejects.toThrow('the cloud is away');
-  expect(displaced).toEqual(['a']);
+  expect(reasons.take()).toEqual([{ kind: 'ports-changed', owner: 'a' }]);
 });
 
 test('creates nothing for a Service on hold, which gets its address back later', async () => {

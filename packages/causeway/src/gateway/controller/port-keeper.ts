@@ -5,6 +5,7 @@ import type { LostPort, PortManager } from './port-manager.ts';
 import { PortNotes, type PortNote } from './port-notes.ts';
 import { PortMapper } from './port-mapper.ts';
 import type { L2Port, PlacementRequest, PortSlot } from './port-slot.ts';
+import type { ReasonSink } from './reason-queue.ts';
 import type { L4Port } from '../../services/l4-port.ts';
 import { groupByPort, isElsewhere, type PriorAllocation } from './allocation-order.ts';
 
@@ -35,12 +36,13 @@ export class PortKeeper {
   readonly #notes = new PortNotes();
   /** Ports that are being deleted, or were deleted since the last list began, which may still show them. */
   readonly #retired = new Map<string, 'going' | 'gone'>();
+  /** Takes the owners whose ports have changed without their own reconcile. */
+  readonly #reasons: ReasonSink;
 
-  #displaced: (owners: readonly string[]) => void = () => {};
-
-  constructor(manager: PortManager, newMarker: () => string) {
+  constructor(manager: PortManager, newMarker: () => string, reasons: ReasonSink) {
     this.#manager = manager;
     this.#newMarker = newMarker;
+    this.#reasons = reasons;
   }
 
   /**
@@ -98,11 +100,6 @@ export class PortKeeper {
     const mended = await this.#mend(port, publicAddress, signal);
     this.#notes.changed(owners, publicAddress, mended);
     return mended;
-  }
-
-  /** Calls back with owners that lost their port and must be reconciled. */
-  onDisplaced(displaced: (owners: readonly string[]) => void): void {
-    this.#displaced = displaced;
   }
 
   /** Reserves before any await, then waits until the port exists. */
@@ -164,7 +161,7 @@ export class PortKeeper {
       await this.#manager.mark(port, signal);
       const mended = await this.#manager.mend(port, undefined, signal);
       const slot = this.#mapper.slotOfPort(port.id);
-      if (slot !== undefined) this.#displaced(this.#mapper.made(slot, mended));
+      if (slot !== undefined) this.#publish(this.#mapper.made(slot, mended));
       this.#notTakenOver.delete(port.id);
     }
   }
@@ -275,7 +272,7 @@ export class PortKeeper {
     for (const known of before) {
       const found = present.get(known.id) ?? (await this.#findUsed(known.id, signal));
       const owners = await this.#compare(known, found, isOnHold, signal);
-      this.#displaced(owners);
+      this.#publish(owners);
       concerned.push(...owners);
     }
     const portIds = new Set(this.#mapper.knownPorts().map(({ id }) => id));
@@ -317,6 +314,10 @@ export class PortKeeper {
     const mended = await this.#mend(found, known.publicAddress, signal);
     const isSame = mended.publicAddress === known.publicAddress && mended.missing === known.missing;
     return isSame ? [] : this.#replace(slot, mended, known);
+  }
+
+  #publish(owners: readonly string[]): void {
+    for (const owner of owners) this.#reasons.add({ kind: 'ports-changed', owner });
   }
 
   /** Puts another port on the slot. Its users may have left during the creation. */
@@ -379,7 +380,7 @@ export class PortKeeper {
       .create({ family, requested, marker, instead }, signal)
       .then(
         (port) => {
-          this.#displaced(this.#mapper.made(slot, port));
+          this.#publish(this.#mapper.made(slot, port));
           const owners = [...slot.users.keys()];
           this.#notes.changed(owners, instead?.publicAddress, port);
           return port;

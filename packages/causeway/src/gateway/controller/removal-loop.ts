@@ -2,6 +2,8 @@ import type { FrontendKey } from '../protocol/frontend.ts';
 import { BoundedFrequencyRunner } from '@causeway/base/work/bounded-frequency-runner';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
+import type { DesiredState } from './desired-state.ts';
+import type { ReasonSink } from './reason-queue.ts';
 import type { RemovalVerifier } from './removal-verifier.ts';
 import type { RemovalVerdict, WithheldFrontend, WithheldRemovals } from './withheld-removals.ts';
 
@@ -12,10 +14,10 @@ export interface WithholdingLink {
 }
 
 export interface RemovalLoopOptions {
-  readonly links: () => readonly WithholdingLink[];
+  readonly links: readonly WithholdingLink[];
   readonly verifier: RemovalVerifier;
-  readonly isWanted: (key: FrontendKey) => boolean;
-  readonly onChange: () => void;
+  readonly desired: Pick<DesiredState, 'wants'>;
+  readonly reasons: ReasonSink;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -28,7 +30,7 @@ export class RemovalLoop {
   readonly #options: RemovalLoopOptions;
   readonly #runner: BoundedFrequencyRunner;
   /** Frontends that an operator allowed one gateway to remove. The others remove them too. */
-  readonly #released = new Set<FrontendKey>();
+  readonly #allowed = new Set<FrontendKey>();
 
   constructor(options: RemovalLoopOptions) {
     this.#options = options;
@@ -44,15 +46,16 @@ export class RemovalLoop {
     });
   }
 
-  /** Called when gateways may withhold new removals. */
-  noticed(): void {
-    const links = this.#options.links();
-    if (links.every(({ removals }) => removals.frontends.size === 0)) this.#released.clear();
+  /** Requests a verification if gateways withhold removals without a verdict. */
+  requestIfNeeded(): void {
+    const { links } = this.#options;
+    if (links.every(({ removals }) => removals.frontends.size === 0)) this.#allowed.clear();
     if (links.some(({ removals }) => removals.needsVerdict)) this.#runner.request();
   }
 
-  released(keys: Iterable<FrontendKey>): void {
-    for (const key of keys) this.#released.add(key);
+  /** Takes frontends that an operator allowed one gateway to remove. */
+  allow(keys: Iterable<FrontendKey>): void {
+    for (const key of keys) this.#allowed.add(key);
     this.#runner.request();
   }
 
@@ -61,24 +64,24 @@ export class RemovalLoop {
   }
 
   async #verify(signal: AbortSignal): Promise<void> {
-    const { links, verifier, isWanted, onChange, log } = this.#options;
+    const { links, verifier, desired, reasons, log } = this.#options;
     const withheld = new Map<FrontendKey, WithheldFrontend>();
-    for (const { removals } of links()) {
+    for (const { removals } of links) {
       for (const [key, frontend] of removals.frontends) {
-        if (!isWanted(key)) withheld.set(key, frontend);
+        if (!desired.wants(key)) withheld.set(key, frontend);
       }
     }
     if (withheld.size === 0) return;
-    const verdict = this.#withReleased(await verifier.verify([...withheld.values()], signal));
+    const verdict = this.#withAllowed(await verifier.verify([...withheld.values()], signal));
     const { verified, doubts } = verdict;
     const [doubt] = doubts;
     log.info({ verified: verified.size, doubted: doubts.size, doubt }, 'verified removals');
-    for (const link of links()) link.judge(verdict);
-    onChange();
+    for (const link of links) link.judge(verdict);
+    reasons.add({ kind: 'removals-verified' });
   }
 
-  #withReleased(verdict: RemovalVerdict): RemovalVerdict {
-    const doubts = new Map([...verdict.doubts].filter(([key]) => !this.#released.has(key)));
-    return { ...verdict, doubts, verified: verdict.verified.union(this.#released) };
+  #withAllowed(verdict: RemovalVerdict): RemovalVerdict {
+    const doubts = new Map([...verdict.doubts].filter(([key]) => !this.#allowed.has(key)));
+    return { ...verdict, doubts, verified: verdict.verified.union(this.#allowed) };
   }
 }

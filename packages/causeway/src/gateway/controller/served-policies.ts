@@ -3,6 +3,7 @@ import type { Frontend } from '../protocol/frontend.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 import type { BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
 import type { PodPolicies } from './pod-policies.ts';
+import type { ReasonSink } from './reason-queue.ts';
 
 /** Keeps the gateways informed about the policies of the pods that they send to, and of no others. */
 export class ServedPolicies {
@@ -53,22 +54,21 @@ export class ServedPolicies {
     for (const namespace of this.#served.keys()) this.#refresh(namespace);
   }
 
-  /** Follows policies and pods. Calls back with Services that no longer need to wait. */
-  follow(enqueue: (service: string) => void): () => void {
-    const changed = new Set<string>();
-    const requestCheck = () => {
-      for (const namespace of changed) {
-        for (const service of this.#closedNow(namespace)) enqueue(service);
-        this.#refresh(namespace);
-        for (const service of this.#waiting.get(namespace) ?? []) enqueue(service);
-      }
-      changed.clear();
-    };
-    return this.#policies.onChange((namespace) => {
-      // Batches simultaneous changes, such as at the start.
-      if (changed.size === 0) queueMicrotask(requestCheck);
-      changed.add(namespace);
-    });
+  /** Publishes changes of policies and pods. */
+  follow(reasons: ReasonSink): () => void {
+    return this.#policies.onChange((namespace) =>
+      reasons.add({ kind: 'policies-changed', namespace }),
+    );
+  }
+
+  /**
+   * Sends the policies of the namespace again. Returns the Services to reconcile: those that waited for their
+   * pods, and those whose policies have become too large.
+   */
+  update(namespace: string): readonly string[] {
+    const closed = this.#closedNow(namespace);
+    this.#refresh(namespace);
+    return [...closed, ...(this.#waiting.get(namespace) ?? [])];
   }
 
   /** The served Services of a namespace with policies that have become too large. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pauseAfterResync } from './housekeeping.ts';
+import { pauseAfterResync } from './port-comparison.ts';
 
 test.each([
   ['repeats a quick check soon', 100, 30_000],
