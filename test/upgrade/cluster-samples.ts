@@ -31,7 +31,7 @@ import {
   readGatewayConfigMap,
   writeGatewayConfigMap,
 } from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
-import { balancersOf, klbOwner } from '../../packages/causeway/src/octavia/klb-view.ts';
+import { balancersOf, klbOwner } from '../../packages/causeway/src/octavia/klb-store.ts';
 import * as octavia from '../../packages/causeway/src/octavia/kuryr-load-balancer.ts';
 import { cleanupFinalizer } from '../../packages/causeway/src/services/plan.ts';
 import { holdingAnnotation } from '../../packages/causeway/src/pool/annotations.ts';

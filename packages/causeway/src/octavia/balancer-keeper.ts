@@ -1,9 +1,6 @@
 import type { EventReason } from '@causeway/kubernetes/events/event-definition';
-import type { Family } from '@causeway/base/address/address';
-import type { Node } from '@causeway/kubernetes/objects/core-objects';
 import { isErrorCode } from '@causeway/base/error/causeway-error';
 import { keyOf } from '@causeway/kubernetes/objects/object';
-import type { LoadBalancing } from '@causeway/openstack/load-balancing/contract';
 import { isPending } from '@causeway/openstack/load-balancing/lock';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Random } from '@causeway/base/simulation/random';
@@ -13,9 +10,6 @@ import { BalancerMaker } from './balancer-maker.ts';
 import { leaveFormer, withdraw } from './leave-shared-balancer.ts';
 import { ErrorPace } from './error-pace.ts';
 import { sharedBalancerOn, ownPart, refusalOf, type SharedBalancer } from './shared-balancer.ts';
-import type { Identity } from './identity.ts';
-import type { Inventory } from './inventory.ts';
-import type { KlbView } from './klb-view.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import {
   isLeaving,
@@ -28,26 +22,18 @@ import {
 } from './keeper-events.ts';
 import { timeoutsSet, withoutTimeoutsSet } from './listener-timeouts.ts';
 import type { ObservedBalancer } from './observed.ts';
-import { reachOf, type PodAccess, type Reach } from './pod-access.ts';
+import { reachOf, type Reach } from './pod-access.ts';
 import { isMembersOnly, planBalancer, type ChangePlan, type Decision } from './plan-balancer.ts';
 import { RefusedParts } from './refused-parts.ts';
+import type { OctaviaState } from './state.ts';
 import { ServingProvider } from './serving-provider.ts';
 import type { PendingChanges } from './pending-changes.ts';
 import { unnamedBalancer } from './unnamed-balancer.ts';
 import { wantedBalancer, type WantedBalancer } from './desired.ts';
 import { closingOf } from './listener-withdrawal.ts';
 
-export interface BalancerKeeperOptions {
-  readonly balancing: LoadBalancing;
-  readonly inventory: Inventory;
+export interface BalancerKeeperOptions extends OctaviaState {
   readonly pendingChanges: PendingChanges;
-  readonly view: KlbView;
-  readonly identity: Identity;
-  readonly nodes: () => Iterable<Node>;
-  /** The families of the known subnets, by ID. */
-  readonly subnetFamilies: ReadonlyMap<string, Family>;
-  /** Undefined if the controller does not manage the security group of the members. */
-  readonly access: PodAccess | undefined;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -160,7 +146,7 @@ export class BalancerKeeper {
   isShared(klb: KuryrLoadBalancer, balancerId: string): boolean {
     return (
       klb.spec?.options?.loadbalancer_id !== undefined ||
-      this.#options.view.sharers(balancerId, keyOf(klb)).length > 0
+      this.#options.klbs.sharers(balancerId, keyOf(klb)).length > 0
     );
   }
 
@@ -189,13 +175,14 @@ export class BalancerKeeper {
   }
 
   #wanted(klb: KuryrLoadBalancer, found?: ObservedBalancer) {
-    const { balancing, inventory, nodes, subnetFamilies } = this.#options;
+    const { balancing, inventory, cluster, subnets } = this.#options;
+    const subnet = [...subnets.values()].find(({ id }) => id === klb.spec?.subnet_id);
     const recorded = klb.spec?.options?.loadbalancer_id ?? klb.status?.loadbalancer?.id ?? '';
     const provider = this.#serving.of(klb, found ?? inventory.get(recorded));
     return wantedBalancer({
       klb,
-      nodes: nodes(),
-      subnetFamily: subnetFamilies.get(klb.spec?.subnet_id ?? ''),
+      nodes: cluster.nodes(),
+      subnetFamily: subnet?.family,
       provider,
       capabilities: balancing.capabilities(provider),
       skipped: this.#refused.skipped(klb),

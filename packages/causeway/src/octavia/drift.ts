@@ -1,29 +1,25 @@
-import { isErrorCode } from '@causeway/base/error/causeway-error';
+import { CausewayError, isErrorCode } from '@causeway/base/error/causeway-error';
 import { keyOf } from '@causeway/kubernetes/objects/object';
-import type { LoadBalancing } from '@causeway/openstack/load-balancing/contract';
 import type { Member } from '@causeway/openstack/load-balancing/resources';
 import { tryParseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
+import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { BalancerKeeper } from './balancer-keeper.ts';
-import type { FloatingIps } from './floating-ips.ts';
-import type { Identity } from './identity.ts';
-import type { Inventory } from './inventory.ts';
-import { balancersOf, type KlbView } from './klb-view.ts';
+import { balancersOf } from './klb-store.ts';
 import type { Orphans } from './orphans.ts';
 import type { PodAccess } from './pod-access.ts';
+import type { ReconcileReasons } from './reconcile-reasons.ts';
+import type { OctaviaState } from './state.ts';
 import type { KlbStatusMember, KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 
-export interface DriftOptions {
-  readonly balancing: LoadBalancing;
-  readonly inventory: Inventory;
-  readonly floating: FloatingIps;
-  readonly view: KlbView;
-  readonly identity: Identity;
+export interface DriftOptions extends OctaviaState {
+  readonly reasons: ReconcileReasons;
   readonly keeper: BalancerKeeper;
-  readonly access: PodAccess | undefined;
   readonly orphans: Orphans;
+  readonly clock: Clock;
   readonly log: Log;
+  readonly everyMs: number;
   /** Number of pools whose members one drift check reads, in rotation. */
   readonly memberSample: number;
 }
@@ -39,18 +35,34 @@ export class Drift {
 
   /** The first read covers the whole project, because Kuryr's load balancers don't have Causeway's tag. */
   async begin(signal: AbortSignal): Promise<void> {
-    const { inventory, floating, view, access } = this.#options;
+    const { inventory, floating, klbs, access } = this.#options;
     await inventory.list([], { signal });
     await floating.list({ signal });
     await access?.list({ signal });
-    for (const klb of view.all()) {
+    for (const klb of klbs.all()) {
       await this.#alone(`the status of ${keyOf(klb)}`, signal, () => this.#trustMembers(klb));
     }
   }
 
+  /** Checks at intervals until the signal fires. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log, everyMs, reasons } = this.#options;
+    while (!signal.aborted) {
+      await sleep(clock, everyMs, signal);
+      try {
+        const keys = await this.#check(signal);
+        for (const key of keys) reasons.add(key, 'the cloud differs from the desired state');
+      } catch (error) {
+        const known = CausewayError.from(error);
+        if (signal.aborted) throw known;
+        log.warn({ error: known }, 'the drift check failed');
+      }
+    }
+  }
+
   /** Returns the Services to reconcile. */
-  async check(signal: AbortSignal): Promise<Set<string>> {
-    const { inventory, floating, identity, view, access, orphans } = this.#options;
+  async #check(signal: AbortSignal): Promise<Set<string>> {
+    const { inventory, floating, identity, klbs, access, orphans } = this.#options;
     const keys = new Set<string>();
     const changed = new Set<string>();
     const moved = new Set<string>();
@@ -63,7 +75,7 @@ export class Drift {
     });
     await this.#checkShared(changed, signal);
     await this.#sampleMembers(changed, signal);
-    for (const klb of view.all()) {
+    for (const klb of klbs.all()) {
       const { service_pub_ip_info: address } = klb.status ?? {};
       // Also for a load balancer that the Service only requests: the obstacle there may be removed.
       const isChanged = balancersOf(klb).some((id) => changed.has(id));
@@ -100,18 +112,18 @@ export class Drift {
 
   /** Removes unneeded rules. Returns the Services with rules that another program deleted. */
   async #checkRules(access: PodAccess, signal: AbortSignal): Promise<string[]> {
-    const { view, keeper, orphans } = this.#options;
+    const { klbs, keeper, orphans } = this.#options;
     await access.list({ signal });
-    const klbs = [...view.all()];
+    const all = [...klbs.all()];
     // A held load balancer still serves, and the rules that it needs are unknown.
     if (orphans.heldBalancers === 0) {
       await access.close(
-        klbs.flatMap((klb) => keeper.reachOf(klb)),
+        all.flatMap((klb) => keeper.reachOf(klb)),
         { signal },
       );
     }
     const closed: string[] = [];
-    for (const klb of klbs) {
+    for (const klb of all) {
       if (klb.status?.loadbalancer === undefined) continue;
       for (const reach of keeper.reachOf(klb)) {
         if (await access.isClosedFor(reach, { signal })) closed.push(keyOf(klb));
@@ -139,8 +151,8 @@ export class Drift {
 
   /** Load balancers that users name need not have Causeway's tag. They are read one by one. */
   async #checkShared(changed: Set<string>, signal: AbortSignal): Promise<void> {
-    const { inventory, view, identity } = this.#options;
-    for (const klb of view.all()) {
+    const { inventory, klbs, identity } = this.#options;
+    for (const klb of klbs.all()) {
       const id = klb.spec?.options?.loadbalancer_id;
       if (id === undefined || changed.has(id)) continue;
       const known = inventory.get(id);

@@ -1,22 +1,14 @@
 import { keyOf } from '@causeway/kubernetes/objects/object';
-import type { LoadBalancing } from '@causeway/openstack/load-balancing/contract';
 import type { Owner, ProviderContext } from '../services/provider.ts';
 import { applyPlan } from './apply-plan.ts';
 import { sharedBalancerOn, ownPart } from './shared-balancer.ts';
-import type { Identity } from './identity.ts';
-import type { Inventory } from './inventory.ts';
-import type { KlbView } from './klb-view.ts';
 import { isLeaving } from './keeper-events.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import type { ObservedBalancer } from './observed.ts';
+import type { OctaviaState } from './state.ts';
 import { withdrawalOf } from './listener-withdrawal.ts';
 
-export interface LeaveOptions {
-  readonly balancing: LoadBalancing;
-  readonly inventory: Inventory;
-  readonly identity: Identity;
-  readonly view: KlbView;
-}
+type LeaveOptions = Pick<OctaviaState, 'balancing' | 'inventory' | 'identity' | 'klbs'>;
 
 /** Removes the recorded listeners and pools from a load balancer that the Service may no longer use. */
 export async function withdraw(
@@ -42,12 +34,12 @@ export async function leaveFormer(
   servingId: string,
   context: ProviderContext,
 ): Promise<void> {
-  const { balancing, inventory, identity, view } = options;
+  const { balancing, inventory, identity, klbs } = options;
   const { id: formerId = servingId, given: wasGiven = false } = klb.status?.loadbalancer ?? {};
   if (formerId === servingId) return;
   const former = await inventory.read(formerId, context);
   if (former === undefined || isLeaving(former)) return;
-  const isUsed = view.sharers(formerId, keyOf(klb)).length > 0;
+  const isUsed = klbs.sharers(formerId, keyOf(klb)).length > 0;
   if (isUsed || !identity.isMadeFor(owner, former.balancer, wasGiven)) {
     await withdraw(options, klb, owner, former, context);
     return;

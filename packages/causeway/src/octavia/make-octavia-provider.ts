@@ -1,7 +1,6 @@
 import type { Family } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
-import type { LoadBalancing } from '@causeway/openstack/load-balancing/contract';
 import { openLoadBalancing } from '@causeway/openstack/load-balancing/open';
 import { Neutron } from '@causeway/openstack/neutron/neutron';
 import type { Subnet } from '@causeway/openstack/neutron/resources';
@@ -16,20 +15,19 @@ import { noRegister, type OrphanRegister } from '../services/orphan-register.ts'
 import type { LoadBalancerProvider } from '../services/provider.ts';
 import { BalancerKeeper } from './balancer-keeper.ts';
 import { DebouncedCluster } from './debounced-cluster.ts';
-import { Debounce } from './debounce.ts';
 import { Drift } from './drift.ts';
 import { FloatingIps } from './floating-ips.ts';
 import { Identity } from './identity.ts';
 import { Inventory } from './inventory.ts';
-import { KlbView } from './klb-view.ts';
-import { KlbWriter } from './klb-writer.ts';
-import { LegacyConversion } from './legacy-conversion.ts';
+import { KlbStore } from './klb-store.ts';
 import { Orphans } from './orphans.ts';
 import { OctaviaProvider } from './octavia-provider.ts';
 import { PodAccess } from './pod-access.ts';
 import { Release } from './release.ts';
 import type { OctaviaSettings } from './settings.ts';
 import { PendingChanges } from './pending-changes.ts';
+import { ReconcileReasons } from './reconcile-reasons.ts';
+import type { OctaviaState } from './state.ts';
 import { OwnerlessObjects } from './ownerless-objects.ts';
 import { OctaviaMaintenance } from './maintenance.ts';
 
@@ -61,98 +59,50 @@ export async function makeOctaviaProvider(
   parts: OctaviaParts,
   signal: AbortSignal,
 ): Promise<LoadBalancerProvider> {
-  const { client, session, settings, clock, quietMs = 1_000 } = parts;
-  const balancing = await openLoadBalancing(session, { signal });
-  const neutron = new Neutron(session);
-  const subnets = await findSubnets(neutron, settings, signal);
-  const view = new KlbView(parts);
-  const cluster = new ClusterView(parts);
-  const debounce = new Debounce({ clock, quietMs, longestMs: 5 * quietMs });
-  const debouncedCluster = new DebouncedCluster(cluster, debounce);
-  const { keeper, floating, release, pendingChanges, drift } = makeCloudParts(parts, {
-    balancing,
-    neutron,
-    subnets,
-    view,
-    cluster: debouncedCluster,
-  });
-  const writer = new KlbWriter(client, view);
-  const upkeep = makeMaintenance(parts, { view, cluster, writer, debounce, pendingChanges, drift });
-  return new OctaviaProvider({
-    settings,
-    view,
-    writer,
-    keeper,
-    floating,
-    release,
-    upkeep,
-    clock,
-    cluster: debouncedCluster,
-    subnets: new Map([...subnets].map(([family, { id }]) => [family, id])),
-    legacy: new LegacyConversion(client, writer),
-  });
-}
-
-interface CloudConnections {
-  readonly balancing: LoadBalancing;
-  readonly neutron: Neutron;
-  readonly subnets: ReadonlyMap<Family, Subnet>;
-  readonly view: KlbView;
-  readonly cluster: DebouncedCluster;
-}
-
-/** The parts that read and write load balancers in the cloud. */
-function makeCloudParts(parts: OctaviaParts, connections: CloudConnections) {
-  const { settings, clock, log, random = systemRandom, orphans: register = noRegister } = parts;
-  const { balancing, neutron, subnets, view, cluster } = connections;
-  const identity = new Identity(parts.cluster);
-  const inventory = new Inventory(balancing);
+  const { client, settings, clock, log, metrics, random = systemRandom } = parts;
+  const state = await openState(parts, signal);
+  const reasons = new ReconcileReasons();
   const pendingChanges = new PendingChanges({
-    balancing,
-    inventory,
+    ...state,
+    reasons,
     clock,
     log,
-    tag: identity.tag,
+    tag: state.identity.tag,
     limitMs: parts.pendingLimitMs ?? pendingLimitMs,
   });
-  const floating = new FloatingIps(neutron, identity);
-  const { podSecurityGroup: groupId, memberSample } = settings;
-  const access = groupId === undefined ? undefined : new PodAccess({ neutron, identity, groupId });
-  const common = { balancing, inventory, view, identity };
-  const keeper = new BalancerKeeper({
-    ...common,
-    pendingChanges,
-    clock,
-    random,
-    nodes: () => cluster.nodes(),
-    subnetFamilies: new Map([...subnets.values()].map(({ id, family }) => [id, family])),
-    access,
-  });
-  const release = new Release({ ...common, pendingChanges, floating, keeper, clock, random });
-  const orphans = new Orphans({ ...common, floating, release, register, log });
-  const drift = new Drift({ ...common, floating, keeper, access, orphans, log, memberSample });
-  return { keeper, floating, release, pendingChanges, drift };
+  // Actions on the load balancers and addresses of one Service.
+  const keeper = new BalancerKeeper({ ...state, pendingChanges, clock, random });
+  const release = new Release({ ...state, pendingChanges, keeper, clock, random });
+  // Checks of the whole cloud and of the whole cluster.
+  const register = parts.orphans ?? noRegister;
+  const orphans = new Orphans({ ...state, release, register, log });
+  const { driftEveryMs: everyMs } = parts;
+  const { memberSample } = settings;
+  const checked = { reasons, keeper, orphans, clock, log, everyMs, memberSample };
+  const drift = new Drift({ ...state, ...checked });
+  const patienceMs = endpointsPatienceMs;
+  const ownerless = new OwnerlessObjects({ ...state, release, clock, log, metrics, patienceMs });
+  const background = { reasons, pendingChanges, drift, ownerless };
+  const maintenance = new OctaviaMaintenance({ ...state, ...background, client, clock, log });
+  return new OctaviaProvider({ ...state, settings, client, keeper, release, maintenance, clock });
 }
 
-interface MaintainedParts {
-  readonly view: KlbView;
-  readonly cluster: ClusterView;
-  readonly writer: KlbWriter;
-  readonly debounce: Debounce;
-  readonly pendingChanges: PendingChanges;
-  readonly drift: Drift;
-}
-
-function makeMaintenance(parts: OctaviaParts, maintained: MaintainedParts): OctaviaMaintenance {
-  const { client, clock, log, metrics, driftEveryMs } = parts;
-  const ownerless = new OwnerlessObjects({
-    ...maintained,
-    clock,
-    log,
-    metrics,
-    patienceMs: endpointsPatienceMs,
-  });
-  return new OctaviaMaintenance({ ...maintained, client, ownerless, clock, log, driftEveryMs });
+async function openState(parts: OctaviaParts, signal: AbortSignal): Promise<OctaviaState> {
+  const { session, settings, clock, quietMs = 1_000 } = parts;
+  const balancing = await openLoadBalancing(session, { signal });
+  const neutron = new Neutron(session);
+  const identity = new Identity(parts.cluster);
+  const groupId = settings.podSecurityGroup;
+  return {
+    identity,
+    klbs: new KlbStore(parts),
+    cluster: new DebouncedCluster({ cluster: new ClusterView(parts), clock, quietMs }),
+    balancing,
+    inventory: new Inventory(balancing),
+    floating: new FloatingIps(neutron, identity),
+    access: groupId === undefined ? undefined : new PodAccess({ neutron, identity, groupId }),
+    subnets: await findSubnets(neutron, settings, signal),
+  };
 }
 
 async function findSubnets(

@@ -1,5 +1,5 @@
-import { tryParseAddress, type Family } from '@causeway/base/address/address';
-import { KubeError } from '@causeway/kubernetes/client/error';
+import { tryParseAddress } from '@causeway/base/address/address';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { ownerKey, type FrontendSpec } from '../services/frontend-spec.ts';
 import type { Clock } from '@causeway/base/time/clock';
 import type {
@@ -12,15 +12,12 @@ import type {
   ProviderContext,
   ProviderHost,
 } from '../services/provider.ts';
-import type { DebouncedCluster } from './debounced-cluster.ts';
 import type { BalancerKeeper, Kept } from './balancer-keeper.ts';
 import { claimOf } from './match.ts';
-import type { FloatingIps } from './floating-ips.ts';
 import { ingressOf } from './ingress.ts';
-import { keepsFloatingIp, translate } from './klb-spec.ts';
+import { translate } from './klb-spec.ts';
 import { statusOf, type Readiness } from './klb-status.ts';
-import { klbOwner, type KlbView } from './klb-view.ts';
-import type { KlbWriter } from './klb-writer.ts';
+import { conflictMs, isConflict, klbOwner } from './klb-store.ts';
 import {
   ownerUid,
   serviceFinalizer,
@@ -28,27 +25,22 @@ import {
   type KlbPublicIp,
   type KuryrLoadBalancer,
 } from './kuryr-load-balancer.ts';
-import { isLegacy, type LegacyConversion } from './legacy-conversion.ts';
+import { convertLegacyState, isLegacy } from './legacy-conversion.ts';
 import type { ObservedBalancer } from './observed.ts';
-import type { AddressFate, Release } from './release.ts';
+import type { Release } from './release.ts';
 import type { OctaviaSettings } from './settings.ts';
 import type { OctaviaMaintenance } from './maintenance.ts';
+import type { OctaviaState } from './state.ts';
 
-export interface OctaviaProviderOptions {
+export interface OctaviaProviderOptions extends OctaviaState {
   readonly settings: OctaviaSettings;
-  readonly subnets: ReadonlyMap<Family, string>;
-  readonly view: KlbView;
-  readonly cluster: DebouncedCluster;
-  readonly writer: KlbWriter;
+  readonly client: KubeClient;
   readonly keeper: BalancerKeeper;
-  readonly floating: FloatingIps;
   readonly release: Release;
-  readonly legacy: LegacyConversion;
-  readonly upkeep: OctaviaMaintenance;
+  readonly maintenance: OctaviaMaintenance;
   readonly clock: Clock;
 }
 
-const conflictMs = 200;
 const pendingMs = 30_000;
 
 /**
@@ -66,18 +58,18 @@ export class OctaviaProvider implements LoadBalancerProvider {
   }
 
   get synced(): Promise<void> {
-    return this.#options.upkeep.synced;
+    return this.#options.maintenance.synced;
   }
 
   readiness(): string | undefined {
-    return this.#options.upkeep.readiness();
+    return this.#options.maintenance.readiness();
   }
 
   claims(frontend: FrontendSpec): Claim {
-    const { settings, view } = this.#options;
+    const { settings, klbs } = this.#options;
     const isServed = () =>
       frontend.finalizers.includes(serviceFinalizer) ||
-      view.get(ownerKey(frontend.owner))?.status?.loadbalancer !== undefined;
+      klbs.get(ownerKey(frontend.owner))?.status?.loadbalancer !== undefined;
     return claimOf(frontend, settings.clusterIP, isServed);
   }
 
@@ -91,7 +83,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
 
   get(owner: Owner): readonly Ingress[] | undefined {
     const key = ownerKey(owner);
-    const klb = this.#options.view.get(key);
+    const klb = this.#options.klbs.get(key);
     const frontend = this.#host?.objects.get(key);
     // An older Kuryr left no resource, but its load balancers have its name and address.
     if (klb === undefined && frontend !== undefined && isLegacy(frontend)) {
@@ -109,20 +101,21 @@ export class OctaviaProvider implements LoadBalancerProvider {
   }
 
   owners(): Iterable<Owner> {
-    return this.#options.view.owners();
+    return this.#options.klbs.owners();
   }
 
   ownersNamed(key: string): readonly Owner[] {
-    const klb = this.#options.view.get(key);
+    const klb = this.#options.klbs.get(key);
     const owner = klb === undefined ? undefined : klbOwner(klb);
     return owner === undefined ? [] : [owner];
   }
 
   async ensure(frontend: FrontendSpec, context: ProviderContext): Promise<EnsureOutcome> {
-    const { settings, subnets, view, cluster } = this.#options;
+    const { settings, client, klbs, cluster } = this.#options;
+    const subnets = new Map([...this.#options.subnets].map(([family, { id }]) => [family, id]));
     const { owner } = frontend;
     const key = ownerKey(owner);
-    const present = view.get(key);
+    const present = klbs.get(key);
     if (present?.metadata?.deletionTimestamp !== undefined) {
       return this.#startOver(owner, context);
     }
@@ -136,8 +129,8 @@ export class OctaviaProvider implements LoadBalancerProvider {
     if (translation.kind === 'refused') return this.#refuse(present, owner, translation, context);
     for (const { reason, message } of translation.notes) context.recordEvent(reason, message);
     try {
-      const written = await this.#options.writer.writeSpec(owner, translation.spec, context.signal);
-      const klb = await this.#options.legacy.convert(frontend, written, context);
+      const written = await klbs.writeSpec(owner, translation.spec, context.signal);
+      const klb = await convertLegacyState(client, klbs, frontend, written, context);
       if (slices.length === 0 && klb.status?.loadbalancer === undefined) {
         const message =
           'Waiting for endpoints: the controller creates nothing before the first endpoint';
@@ -153,7 +146,7 @@ export class OctaviaProvider implements LoadBalancerProvider {
       return await this.#balance(klb, owner, context);
     } catch (error) {
       // Another client wrote to the same object. The watch delivers its change.
-      if (isKubeConflict(error)) {
+      if (isConflict(error)) {
         return {
           kind: 'pending',
           message: 'Trying again: another client changed the object',
@@ -188,55 +181,20 @@ export class OctaviaProvider implements LoadBalancerProvider {
   }
 
   ensureDeleted(owner: Owner, context: ProviderContext): Promise<DeleteOutcome> {
-    const fate = this.#keepsAddress(owner, this.#klbOf(owner)) ? 'kept' : 'given-back';
-    return this.#delete(owner, fate, context);
-  }
-
-  #klbOf(owner: Owner): KuryrLoadBalancer | undefined {
-    const present = this.#options.view.get(ownerKey(owner));
-    const isTheirs = present !== undefined && (ownerUid(present) ?? owner.uid) === owner.uid;
-    return isTheirs ? present : undefined;
-  }
-
-  async #delete(owner: Owner, fate: AddressFate, context: ProviderContext): Promise<DeleteOutcome> {
-    const { writer, release } = this.#options;
-    const key = ownerKey(owner);
-    this.#options.cluster.drop(key);
-    const klb = this.#klbOf(owner);
-    const outcome = await release.release(owner, klb, fate, context);
-    if (outcome.kind === 'pending') return outcome;
-    try {
-      if (klb !== undefined) await writer.remove(klb, context.signal);
-      await writer.releaseEndpoints(key, context.signal);
-    } catch (error) {
-      if (!isKubeConflict(error)) throw error;
-      return {
-        kind: 'pending',
-        message: 'Another client changed the object',
-        retryAfterMs: conflictMs,
-      };
-    }
-    return outcome;
-  }
-
-  /** Reads the current Service: a request right before the deletion is in no spec yet. */
-  #keepsAddress(owner: Owner, klb: KuryrLoadBalancer | undefined): boolean {
     const frontend = this.#host?.objects.get(ownerKey(owner));
-    const said = frontend?.owner.uid === owner.uid ? keepsFloatingIp(frontend) : undefined;
-    return said ?? klb?.spec?.options?.keep_floating_ip === true;
+    return this.#options.release.ensureDeleted(owner, frontend, context);
   }
 
   run(host: ProviderHost, signal: AbortSignal): Promise<void> {
     this.#host = host;
-    const release = (owner: Owner, context: ProviderContext) => this.ensureDeleted(owner, context);
-    return this.#options.upkeep.run(host, release, signal);
+    return this.#options.maintenance.run(host, signal);
   }
 
   /**
    * The KuryrLoadBalancer was deleted. Its load balancer is deleted with it, and the Service gets a new one.
    */
   async #startOver(owner: Owner, context: ProviderContext): Promise<EnsureOutcome> {
-    const outcome = await this.#delete(owner, 'stays', context);
+    const outcome = await this.#options.release.release(owner, 'stays', context);
     const message =
       'The KuryrLoadBalancer was deleted; the controller creates the load balancer again';
     return {
@@ -322,10 +280,10 @@ export class OctaviaProvider implements LoadBalancerProvider {
     ready: Readiness,
     context: ProviderContext,
   ): Promise<void> {
-    const { writer, clock } = this.#options;
+    const { klbs, clock } = this.#options;
     const now = new Date(clock.wallTime()).toISOString().replace(/\.\d+Z$/, 'Z');
     const status = statusOf(klb, observed, publicIp, ready, now);
-    await writer.writeStatus(klb, status, context.signal);
+    await klbs.writeStatus(klb, status, context.signal);
   }
 
   /** Writes only the conditions. The rest of the status stays. */
@@ -334,10 +292,10 @@ export class OctaviaProvider implements LoadBalancerProvider {
     ready: Readiness,
     context: ProviderContext,
   ): Promise<void> {
-    const { writer, clock } = this.#options;
+    const { klbs, clock } = this.#options;
     const now = new Date(clock.wallTime()).toISOString().replace(/\.\d+Z$/, 'Z');
     const { conditions } = statusOf(klb, undefined, undefined, ready, now);
-    await writer.writeStatus(
+    await klbs.writeStatus(
       klb,
       { ...klb.status, ...(conditions === undefined ? {} : { conditions }) },
       context.signal,
@@ -352,8 +310,4 @@ function pending(message: string): Readiness {
 function describe(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
   return `Error when provisioning the load balancer: ${words}`;
-}
-
-function isKubeConflict(error: unknown): boolean {
-  return error instanceof KubeError && error.code === 'conflict';
 }

@@ -1,22 +1,14 @@
 import { isErrorCode } from '@causeway/base/error/causeway-error';
-import type { LoadBalancing } from '@causeway/openstack/load-balancing/contract';
 import { isPending } from '@causeway/openstack/load-balancing/lock';
 import type { Log } from '@causeway/base/observability/log';
 import type { OrphanRegister } from '../services/orphan-register.ts';
 import type { Orphan } from '../services/orphan.ts';
 import type { Owner } from '../services/provider.ts';
-import type { FloatingIps } from './floating-ips.ts';
-import type { Identity } from './identity.ts';
-import type { Inventory } from './inventory.ts';
-import { balancersOf, klbOwner, type KlbView } from './klb-view.ts';
+import { balancersOf, klbOwner } from './klb-store.ts';
 import type { Release } from './release.ts';
+import type { OctaviaState } from './state.ts';
 
-export interface OrphansOptions {
-  readonly balancing: LoadBalancing;
-  readonly inventory: Inventory;
-  readonly floating: FloatingIps;
-  readonly view: KlbView;
-  readonly identity: Identity;
+export interface OrphansOptions extends OctaviaState {
   readonly release: Pick<Release, 'hasReleased'>;
   readonly register: Pick<OrphanRegister, 'report' | 'deleted'>;
   readonly log: Log;
@@ -80,7 +72,7 @@ export class Orphans {
     const owners = new Set<string>();
     const used = new Set<string>();
     const served = new Set<string>();
-    for (const klb of this.#options.view.all()) {
+    for (const klb of this.#options.klbs.all()) {
       const owner = klbOwner(klb);
       if (owner !== undefined) owners.add(owner.uid);
       if (owner !== undefined && klb.status?.loadbalancer !== undefined) served.add(owner.uid);

@@ -10,27 +10,22 @@ import {
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { WorkQueue } from '@causeway/base/work/work-queue';
-import type { ClusterView } from '../services/cluster-view.ts';
 import type { FrontendSpec } from '../services/frontend-spec.ts';
-import type { DeleteOutcome, Owner, ProviderContext, ProviderHost } from '../services/provider.ts';
+import type { DeleteOutcome, ProviderContext, ProviderHost } from '../services/provider.ts';
 import { recordOf } from '../services/record.ts';
 import { toKlbSlices } from './endpoint-slices.ts';
-import type { KlbView } from './klb-view.ts';
-import type { KlbWriter } from './klb-writer.ts';
 import { ownerUid, serviceFinalizer, type KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+import type { Release } from './release.ts';
+import type { OctaviaState } from './state.ts';
 
-export interface OwnerlessObjectsOptions {
-  readonly view: KlbView;
-  readonly cluster: ClusterView;
-  readonly writer: KlbWriter;
+export interface OwnerlessObjectsOptions extends Pick<OctaviaState, 'klbs' | 'cluster'> {
+  readonly release: Release;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
   /** How long endpoints are kept without their Service. */
   readonly patienceMs: number;
 }
-
-export type EnsureDeleted = (owner: Owner, context: ProviderContext) => Promise<DeleteOutcome>;
 
 /**
  * Objects without a Service of this provider: endpoints that exist before their Service, KuryrLoadBalancers
@@ -51,49 +46,58 @@ export class OwnerlessObjects {
     this.#queue.add(key);
   }
 
-  run(host: ProviderHost, ensureDeleted: EnsureDeleted, signal: AbortSignal): Promise<void> {
-    const { clock, log, metrics } = this.#options;
+  async run(host: ProviderHost, signal: AbortSignal): Promise<void> {
+    const { klbs, clock, log, metrics } = this.#options;
+    const stops = [
+      klbs.onChange(({ key }) => this.consider(key)),
+      host.objects.onChange(({ key }) => this.consider(key)),
+    ];
     const reconcile = (key: string, context: ReconcileContext) =>
-      this.#reconcile(key, host, ensureDeleted, context);
+      this.#reconcile(key, host, context);
     const common = { workers: 2, deadlineMs: 300_000, clock, log, metrics };
-    return runController(
-      { name: 'orphaned load balancers', queue: this.#queue, reconcile, ...common },
-      signal,
-    );
+    try {
+      await runController(
+        { name: 'orphaned load balancers', queue: this.#queue, reconcile, ...common },
+        signal,
+      );
+    } finally {
+      for (const stop of stops) stop();
+    }
   }
 
   async #reconcile(
     key: string,
     host: ProviderHost,
-    ensureDeleted: EnsureDeleted,
     { signal, log }: ReconcileContext,
   ): Promise<Outcome> {
     const frontend = host.objects.get(key);
-    const klb = this.#options.view.get(key);
+    const klb = this.#options.klbs.get(key);
     const context = { signal, log, annotate: () => Promise.resolve(), recordEvent: () => {} };
     if (frontend !== undefined) {
       this.#givenUp.set(key, marksOf(this.#slices(key)));
-      if (isAbandoned(frontend)) return this.#letGo(frontend.owner, host, ensureDeleted, context);
+      if (isAbandoned(frontend)) return this.#letGo(frontend, host, context);
       return klb === undefined || isOwnedOrHeld(klb) ? done : this.#giveTime(klb, signal);
     }
     // The Service controller releases an object with an owner.
     if (klb !== undefined && ownerUid(klb) !== undefined) return done;
     if (klb?.status?.loadbalancer !== undefined) {
       const [namespace = '', name = ''] = key.split('/');
-      return toOutcome(await ensureDeleted({ namespace, name, uid: '' }, context));
+      return toOutcome(
+        await this.#options.release.ensureDeleted({ namespace, name, uid: '' }, undefined, context),
+      );
     }
     return this.#keepEndpoints(key, klb, signal);
   }
 
   #slices(key: string): EndpointSlice[] {
-    return this.#options.cluster.slicesOf(key).filter(isOnItsOwn);
+    return this.#options.cluster.currentSlicesOf(key).filter(isOnItsOwn);
   }
 
   /** Endpoints created it, and its Service belongs to another provider or was not reconciled yet. */
   async #giveTime(klb: KuryrLoadBalancer, signal: AbortSignal): Promise<Outcome> {
     const restMs = this.#restOf(klb);
     if (restMs > 0) return retryAfter(restMs + 1_000, 'waiting for the adoption of the Service');
-    await this.#options.writer.remove(klb, signal);
+    await this.#options.klbs.remove(klb, signal);
     return done;
   }
 
@@ -108,29 +112,29 @@ export class OwnerlessObjects {
     klb: KuryrLoadBalancer | undefined,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { writer } = this.#options;
+    const { klbs } = this.#options;
     const slices = this.#slices(key);
     const marks = marksOf(slices);
     const restMs = this.#restOf(klb);
     if (slices.length === 0 || restMs <= 0) {
       if (slices.length > 0) this.#givenUp.set(key, marks);
       else this.#givenUp.delete(key);
-      if (klb !== undefined) await writer.remove(klb, signal);
+      if (klb !== undefined) await klbs.remove(klb, signal);
       return done;
     }
     if (this.#givenUp.get(key) === marks) return done;
-    await writer.writeEndpointsOnly(key, { endpointSlices: toKlbSlices(slices) }, signal);
+    await klbs.writeEndpointsOnly(key, { endpointSlices: toKlbSlices(slices) }, signal);
     return retryAfter(restMs + 1_000, 'waiting for the Service of these endpoints');
   }
 
   /** A Service of Kuryr that was deleted before its adoption: the controller removes Kuryr's finalizer. */
   async #letGo(
-    owner: Owner,
+    frontend: FrontendSpec,
     host: ProviderHost,
-    ensureDeleted: EnsureDeleted,
     context: ProviderContext,
   ): Promise<Outcome> {
-    const outcome = await ensureDeleted(owner, context);
+    const { owner } = frontend;
+    const outcome = await this.#options.release.ensureDeleted(owner, frontend, context);
     if (outcome.kind === 'pending') return toOutcome(outcome);
     await host.removeFinalizer(owner, serviceFinalizer, context.signal);
     return done;

@@ -6,6 +6,7 @@ import { discardLog } from '@causeway/base/observability/log';
 import { SimulatedClock } from '@causeway/base/time/simulated-clock';
 import { Inventory } from './inventory.ts';
 import { PendingChanges } from './pending-changes.ts';
+import { ReconcileReasons } from './reconcile-reasons.ts';
 
 /** A cloud of load balancers with only a status, which counts the requests. */
 function cloudOf(statuses: Map<string, string>) {
@@ -31,9 +32,11 @@ function pendingChangesOf(statuses: Map<string, string>) {
   const clock = new SimulatedClock();
   const { balancing, asked } = cloudOf(statuses);
   const inventory = new Inventory(balancing);
+  const reasons = new ReconcileReasons();
   const pendingChanges = new PendingChanges({
     balancing,
     inventory,
+    reasons,
     clock,
     log: discardLog,
     tag: 'tag',
@@ -41,7 +44,8 @@ function pendingChangesOf(statuses: Map<string, string>) {
   });
   const stop = new AbortController();
   const seen: string[] = [];
-  const ended = pendingChanges.run((key) => seen.push(key), stop.signal);
+  reasons.connect((key) => seen.push(key));
+  const ended = pendingChanges.run(stop.signal);
   const end = async () => {
     stop.abort();
     await ended;

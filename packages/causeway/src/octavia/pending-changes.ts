@@ -1,15 +1,14 @@
 import { CausewayError, isErrorCode } from '@causeway/base/error/causeway-error';
-import type { LoadBalancing } from '@causeway/openstack/load-balancing/contract';
 import { isPending } from '@causeway/openstack/load-balancing/lock';
 import type { LoadBalancer } from '@causeway/openstack/load-balancing/resources';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import { whenAborted } from '@causeway/base/time/when-aborted';
-import type { Inventory } from './inventory.ts';
+import type { ReconcileReasons } from './reconcile-reasons.ts';
+import type { OctaviaState } from './state.ts';
 
-export interface PendingChangesOptions {
-  readonly balancing: LoadBalancing;
-  readonly inventory: Inventory;
+export interface PendingChangesOptions extends Pick<OctaviaState, 'balancing' | 'inventory'> {
+  readonly reasons: ReconcileReasons;
   /** The tag of all load balancers of this cluster. */
   readonly tag: string;
   readonly clock: Clock;
@@ -30,15 +29,15 @@ const shortestPauseMs = 400;
 const longestPauseMs = 5_000;
 
 /**
- * Waits for load balancers in the background, so that no worker is blocked for minutes, and enqueues their
- * Services at the end. One list serves any number of load balancers.
+ * Waits for load balancers in the background, so that no worker is blocked for minutes, and adds a reason to
+ * reconcile their Services at the end. One list serves any number of load balancers.
  */
 export class PendingChanges {
   readonly #options: PendingChangesOptions;
   readonly #watched = new Map<string, Watched>();
   /** The status of load balancers that are PENDING for too long. */
   readonly #overdue = new Map<string, string>();
-  #running: { readonly enqueue: (key: string) => void; readonly signal: AbortSignal } | undefined;
+  #running: AbortSignal | undefined;
   #poller: Promise<void> | undefined;
 
   constructor(options: PendingChangesOptions) {
@@ -46,8 +45,8 @@ export class PendingChanges {
   }
 
   /** Runs until the signal fires and the current check ends. */
-  async run(enqueue: (key: string) => void, signal: AbortSignal): Promise<void> {
-    this.#running = { enqueue, signal };
+  async run(signal: AbortSignal): Promise<void> {
+    this.#running = signal;
     await whenAborted(signal);
     await this.#poller;
   }
@@ -60,14 +59,14 @@ export class PendingChanges {
   /** Must be called after the write to wait for. */
   watch(id: string, key: string): void {
     const { clock } = this.#options;
-    if (this.#running === undefined || this.#running.signal.aborted) return;
+    if (this.#running === undefined || this.#running.aborted) return;
     const watched = this.#watched.get(id);
     if (watched !== undefined) {
       watched.keys.add(key);
       return;
     }
     this.#watched.set(id, { keys: new Set([key]), since: clock.monotonic() });
-    this.#poller ??= this.#poll(this.#running.signal).finally(() => {
+    this.#poller ??= this.#poll(this.#running).finally(() => {
       this.#poller = undefined;
     });
   }
@@ -114,14 +113,20 @@ export class PendingChanges {
     if (balancer !== undefined && isPending(balancer)) {
       if (this.#overdue.has(id) || clock.monotonic() - watched.since < limitMs) return;
       this.#overdue.set(id, balancer.provisioningStatus);
-      for (const key of watched.keys) this.#running?.enqueue(key);
+      this.#request(watched);
       return;
     }
     if (balancer === undefined) inventory.drop(id);
     else inventory.putBare(balancer);
     this.#watched.delete(id);
     this.#overdue.delete(id);
-    for (const key of watched.keys) this.#running?.enqueue(key);
+    this.#request(watched);
+  }
+
+  #request({ keys }: Watched): void {
+    for (const key of keys) {
+      this.#options.reasons.add(key, 'a change of its load balancer ended');
+    }
   }
 
   async #read(id: string, signal: AbortSignal): Promise<LoadBalancer | undefined> {

@@ -1,28 +1,22 @@
-import type { LoadBalancing } from '@causeway/openstack/load-balancing/contract';
 import { isLocked, isPending } from '@causeway/openstack/load-balancing/lock';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Random } from '@causeway/base/simulation/random';
+import { ownerKey, type FrontendSpec } from '../services/frontend-spec.ts';
 import type { DeleteOutcome, Owner, ProviderContext } from '../services/provider.ts';
 import { applyPlan } from './apply-plan.ts';
 import type { BalancerKeeper } from './balancer-keeper.ts';
 import { ErrorPace } from './error-pace.ts';
-import type { FloatingIps } from './floating-ips.ts';
 import { sharedBalancerOn, ownPart } from './shared-balancer.ts';
-import type { Identity } from './identity.ts';
-import type { Inventory } from './inventory.ts';
 import { recordOverdue } from './keeper-events.ts';
-import type { KlbView } from './klb-view.ts';
-import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
+import { conflictMs, isConflict } from './klb-store.ts';
+import { keepsFloatingIp } from './klb-spec.ts';
+import { ownerUid, type KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import type { ObservedBalancer } from './observed.ts';
 import type { PendingChanges } from './pending-changes.ts';
+import type { OctaviaState } from './state.ts';
 
-export interface ReleaseOptions {
-  readonly balancing: LoadBalancing;
-  readonly inventory: Inventory;
+export interface ReleaseOptions extends OctaviaState {
   readonly pendingChanges: PendingChanges;
-  readonly view: KlbView;
-  readonly identity: Identity;
-  readonly floating: FloatingIps;
   readonly keeper: BalancerKeeper;
   readonly clock: Clock;
   readonly random: Random;
@@ -34,7 +28,10 @@ export type AddressFate = 'given-back' | 'kept' | 'stays';
 const gone: DeleteOutcome = { kind: 'gone' };
 const mostRemembered = 10_000;
 
-/** Deletes the objects of a Service in OpenStack: the floating IP first, so that no client is sent there. */
+/**
+ * Deletes the objects of a Service: in OpenStack the floating IP first, so that no client is sent there, and
+ * then the KuryrLoadBalancer.
+ */
 export class Release {
   readonly #options: ReleaseOptions;
   readonly #pace: ErrorPace;
@@ -46,7 +43,44 @@ export class Release {
     this.#pace = new ErrorPace(options.clock, options.random);
   }
 
-  async release(
+  /**
+   * Deletes everything. `frontend` is the current one: a request to keep the floating IP right before the
+   * deletion is in no spec yet.
+   */
+  ensureDeleted(
+    owner: Owner,
+    frontend: FrontendSpec | undefined,
+    context: ProviderContext,
+  ): Promise<DeleteOutcome> {
+    const said = frontend?.owner.uid === owner.uid ? keepsFloatingIp(frontend) : undefined;
+    const isKept = said ?? this.#klbOf(owner)?.spec?.options?.keep_floating_ip === true;
+    return this.release(owner, isKept ? 'kept' : 'given-back', context);
+  }
+
+  async release(owner: Owner, fate: AddressFate, context: ProviderContext): Promise<DeleteOutcome> {
+    const { klbs, cluster } = this.#options;
+    cluster.drop(ownerKey(owner));
+    const klb = this.#klbOf(owner);
+    const outcome = await this.#releaseCloudObjects(owner, klb, fate, context);
+    if (outcome.kind === 'pending') return outcome;
+    try {
+      if (klb !== undefined) await klbs.remove(klb, context.signal);
+      await klbs.releaseEndpoints(ownerKey(owner), context.signal);
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      const message = 'Another client changed the object';
+      return { kind: 'pending', message, retryAfterMs: conflictMs };
+    }
+    return outcome;
+  }
+
+  #klbOf(owner: Owner): KuryrLoadBalancer | undefined {
+    const present = this.#options.klbs.get(ownerKey(owner));
+    const isTheirs = present !== undefined && (ownerUid(present) ?? owner.uid) === owner.uid;
+    return isTheirs ? present : undefined;
+  }
+
+  async #releaseCloudObjects(
     owner: Owner,
     klb: KuryrLoadBalancer | undefined,
     fate: AddressFate,
@@ -90,7 +124,7 @@ export class Release {
   ): Promise<ObservedBalancer[]> {
     const { inventory, identity } = this.#options;
     const found = new Map<string, ObservedBalancer>();
-    for (const observed of inventory.named(`${owner.namespace}/${owner.name}`)) {
+    for (const observed of inventory.named(ownerKey(owner))) {
       if (identity.isMarkedFor(owner, observed.balancer)) {
         found.set(observed.balancer.id, observed);
       }
@@ -122,12 +156,11 @@ export class Release {
     isKept: boolean,
     context: ProviderContext,
   ): Promise<void> {
-    const { floating, view } = this.#options;
+    const { floating, klbs } = this.#options;
     const recorded = klb?.status?.service_pub_ip_info;
     const portId = klb?.status?.loadbalancer?.port_id ?? '';
     const request = { owner, portId, events: context };
-    const isStillUsed = (id: string) =>
-      view.usersOfAddress(id, `${owner.namespace}/${owner.name}`).length > 0;
+    const isStillUsed = (id: string) => klbs.usersOfAddress(id, ownerKey(owner)).length > 0;
     if (recorded !== undefined && !isStillUsed(recorded.ip_id)) {
       await floating.release(request, recorded, isKept, context);
     }
@@ -144,13 +177,13 @@ export class Release {
     klb: KuryrLoadBalancer | undefined,
     context: ProviderContext,
   ): Promise<DeleteOutcome> {
-    const { pendingChanges, view, identity } = this.#options;
+    const { pendingChanges, klbs, identity } = this.#options;
     const { id } = observed.balancer;
-    const key = `${owner.namespace}/${owner.name}`;
+    const key = ownerKey(owner);
     recordOverdue(pendingChanges, observed, context, 'DeleteLoadBalancerFailed');
     if (!isPending(observed.balancer)) {
       // Checks the others, because this KuryrLoadBalancer may be deleted already.
-      const hasOthers = view.sharers(id, key).length > 0;
+      const hasOthers = klbs.sharers(id, key).length > 0;
       const given = klb?.spec?.options?.loadbalancer_id;
       const wasGiven = given === id || klb?.status?.loadbalancer?.given === true;
       // A load balancer that was created for one of the sharing Services is deleted with the last of them.
