@@ -24,8 +24,10 @@ const getFlags = 0x8913;
 const setFlags = 0x8914;
 const setAddress = 0x8916;
 const setNetmask = 0x891c;
+const getIndex = 0x8933;
 const isUp = 1;
 const inet = 2;
+const inet6 = 10;
 const datagram = 2;
 const closeOnExec = 0x80000;
 
@@ -34,6 +36,9 @@ const requestLength = 40;
 /** The dummy address for devices that need one (RFC 7600). */
 const dummyAddress = [192, 0, 0, 8];
 const oneHost = [255, 255, 255, 255];
+/** The same for IPv6: 100:0:0:1::8, from the dummy prefix of RFC 9780. */
+const dummyAddress6 = Buffer.from('01000000000000010000000000000008', 'hex');
+const oneHost6 = 128;
 
 /**
  * Creates a device through which packets enter the machine as if they came from the network, and returns its
@@ -63,8 +68,35 @@ function setUp(device: number, name: string, directory: string): void {
     call('read its flags', socket, getFlags, flags);
     flags.writeUInt16LE(flags.readUInt16LE(nameLength) | isUp, nameLength);
     call('set it up', socket, setFlags, flags);
+    if (hasIpv6(name, directory)) addIpv6Address(name, socket);
   } finally {
     fs.closeSync(socket);
+  }
+}
+
+/** False if the kernel has no IPv6, or if IPv6 is disabled for the device. */
+function hasIpv6(name: string, directory: string): boolean {
+  const file = path.join(directory, 'net', 'ipv6', 'conf', name, 'disable_ipv6');
+  return fs.existsSync(file) && fs.readFileSync(file, 'utf8').trim() === '0';
+}
+
+/**
+ * A packet that is redirected to a listener gets an address of this device as its destination. With a
+ * link-local address, the next packets of the connection would be lost, because they arrive on another
+ * device.
+ */
+function addIpv6Address(name: string, socket: number): void {
+  const index = requestFor(name);
+  call('find its index', socket, getIndex, index);
+  const request = Buffer.alloc(24);
+  dummyAddress6.copy(request);
+  request.writeUInt32LE(oneHost6, 16);
+  request.writeInt32LE(index.readInt32LE(nameLength), 20);
+  const socket6 = socketCall(inet6, datagram | closeOnExec, 0);
+  try {
+    call('give it an IPv6 address', socket6, setAddress, request);
+  } finally {
+    fs.closeSync(socket6);
   }
 }
 

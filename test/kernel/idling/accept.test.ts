@@ -85,6 +85,28 @@ describe.runIf(canUseNamespaces())('a Service with accepted connections while it
     expect({ served, errors }).toEqual({ served: 5, errors: {} });
   });
 
+  it.each([
+    ['from a pod', {}],
+    ['from a pod over IPv6', { address: virtual6 }],
+  ] as const)('accepts connections that were parked before: %s', async (_, order) => {
+    const proxy = await node.startParkingProxy();
+    proxies.add(proxy);
+    await waitFor('the device for replays', () =>
+      node.host.ip('link', 'show', 'causeway-hold').then(
+        () => true,
+        () => false,
+      ),
+    );
+    const before = await tries();
+    const { result, connected } = await node.clients(node.clientPod, { count: 5, ...order });
+    await waitFor('them to have tried', async () => (await tries()) >= before + 5);
+    proxy.kill('SIGHUP');
+    await connected;
+    proxy.kill('SIGUSR1');
+    const { served, errors } = await result;
+    expect({ served, errors }).toEqual({ served: 5, errors: {} });
+  });
+
   it('releases the entries of clients that disappeared', async () => {
     await start();
     const [, port] = /tcp \. (\d+)/.exec(await listed('listeners')) ?? [];

@@ -135,6 +135,11 @@ export class Node {
     return this.#start(this.host, 'accepting-proxy.ts', '', 'asleep', () => {}, confinement);
   }
 
+  /** The same, with parked connections until SIGHUP. */
+  startParkingProxy(): Promise<ChildProcess> {
+    return this.#start(this.host, 'accepting-proxy.ts', 'parked', 'parked');
+  }
+
   startPod(): Promise<ChildProcess> {
     return this.#start(this.server, 'pod.ts', '8080', 'ready');
   }

@@ -1,5 +1,6 @@
 // The node's proxy, with an idle Service and accepted connections; SIGUSR1 wakes it, SIGUSR2 takes all
-// remaining file descriptors, or gives them back.
+// remaining file descriptors, or gives them back. With the argument `parked`, connections are parked until
+// SIGHUP.
 import fs from 'node:fs';
 import { KubeClient } from '../../../../packages/kubernetes/src/client/client.ts';
 import { holdAnnotation } from '../../../../packages/causeway/src/idling/annotations.ts';
@@ -32,12 +33,18 @@ pipeline.onCommit((served) => idle.onCommit(served));
 pipeline.onCommit((served) => {
   for (const { diversion } of served) {
     if (diversion?.kind === 'accept') process.stdout.write('asleep\n');
+    if (diversion?.kind === 'park') process.stdout.write('parked\n');
   }
 });
 const { signal } = new AbortController();
 const service = webService(true);
-const annotations = { ...service.metadata?.annotations, [holdAnnotation]: 'accept' };
-objects.setService({ ...service, metadata: { ...service.metadata, annotations } });
+const accept = () => {
+  const annotations = { ...service.metadata?.annotations, [holdAnnotation]: 'accept' };
+  objects.setService({ ...service, metadata: { ...service.metadata, annotations } });
+};
+if (process.argv[2] === 'parked') objects.setService(service);
+else accept();
+process.on('SIGHUP', accept);
 for (const slice of webSlices(false)) objects.setSlice(slice);
 objects.synced();
 process.on('SIGUSR1', () => {

@@ -1,4 +1,4 @@
-/** State of one Service in the idle switch. Times are milliseconds of a monotonic clock. */
+/** State of one Service for the decision whether it is held. Times are milliseconds of a monotonic clock. */
 export interface SwitchInput {
   /** The Service has the idle annotation. */
   readonly isMarked: boolean;
