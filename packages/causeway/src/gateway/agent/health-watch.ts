@@ -1,3 +1,4 @@
+import type { Random } from '@causeway/base/simulation/random';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Alarms } from './alarms.ts';
 import { nextHealth, type Health, type HealthPace } from './health.ts';
@@ -8,6 +9,7 @@ export interface HealthWatchOptions {
   readonly alarms: Alarms;
   readonly faults: FaultReasons;
   readonly pace: HealthPace;
+  readonly random: Random;
   /** Other gateways exist that could take over. */
   readonly hasPeers: boolean;
   /** Why this gateway should not be master; undefined if it may be. */
@@ -22,7 +24,7 @@ const everyMs = 500;
 
 /** Gives up the addresses while this machine is unhealthy and another gateway is not. */
 export async function watchHealth(options: HealthWatchOptions, signal: AbortSignal): Promise<void> {
-  const { clock, alarms, faults, pace, hasPeers } = options;
+  const { clock, alarms, faults, pace, hasPeers, random } = options;
   let health: Health = { kind: 'well' };
   let heard: bigint | undefined;
   while (!signal.aborted) {
@@ -35,7 +37,7 @@ export async function watchHealth(options: HealthWatchOptions, signal: AbortSign
     const before: Health = health;
     const isUnanswering = options.isUnanswering();
     const observation = { now: clock.monotonic(), illness, hearsPeer, hasPeers, isUnanswering };
-    health = nextHealth(before, observation, pace);
+    health = nextHealth(before, observation, pace, random);
     if (health.kind !== before.kind) await faults.set('ill', health.kind === 'away');
     alarms.set('bad-health', describe(health, illness));
   }

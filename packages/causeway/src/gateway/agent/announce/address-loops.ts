@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { familyOf, type Address, type Family } from '@causeway/base/address/address';
 import type { Clock } from '@causeway/base/time/clock';
+import { systemRandom } from '@causeway/base/simulation/random';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import type { Loop } from '@causeway/base/work/supervisor';
@@ -93,6 +94,7 @@ function followHealth(
       alarms,
       faults,
       pace: healthPace(settings.addresses.advertMs),
+      random: systemRandom,
       hasPeers: vrrpPeers(keepalived).length > 0,
       illness: () =>
         illnessOf({
