@@ -60,6 +60,54 @@ export function canInstall(version) {
   return major > 22 || (major === 22 && minor >= 12);
 }
 
+/** Whether npm installs a package of the lock file on a platform. Without a field, it does on every platform. */
+function isFor({ os: systems, cpu, libc }, platform) {
+  const matches = (field, value) => {
+    const allowed = [field ?? []].flat();
+    if (allowed.includes(`!${value}`)) return false;
+    return allowed.every((each) => each.startsWith('!')) || allowed.includes(value);
+  };
+  return (
+    matches(systems, platform.os) && matches(cpu, platform.cpu) && matches(libc, platform.libc)
+  );
+}
+
+const hostPlatform = () => ({
+  os: process.platform,
+  cpu: process.arch,
+  libc: process.report.getReport().header.glibcVersionRuntime === undefined ? 'musl' : 'glibc',
+});
+
+/**
+ * Whether npm's record of the installed packages (`node_modules/.package-lock.json`) is complete for a lock
+ * file. A package may be missing only if it is optional and for another platform, or if only such packages
+ * can need it, which have no platform of their own.
+ */
+export function isInstalled(lock, record, platform = hostPlatform()) {
+  const isSame = (one, other) =>
+    one.version === other.version && one.integrity === other.integrity && one.link === other.link;
+  const isPresent = ([name, wanted]) => {
+    const found = record.packages?.[name];
+    if (found !== undefined) return isSame(wanted, found);
+    if (wanted.optional !== true) return false;
+    return (wanted.os ?? wanted.cpu ?? wanted.libc) === undefined || !isFor(wanted, platform);
+  };
+  const wanted = Object.entries(lock.packages).filter(([name]) => name !== '');
+  const isExtra = (name) => lock.packages[name] === undefined;
+  return wanted.every(isPresent) && !Object.keys(record.packages ?? {}).some(isExtra);
+}
+
+/** Whether a manual "npm ci" has installed the packages of the lock file. */
+function wasInstalledByHand(lockFile) {
+  try {
+    const record = path.join(root, 'node_modules', '.package-lock.json');
+    const [lock, installed] = [lockFile, record].map((file) => JSON.parse(fs.readFileSync(file)));
+    return isInstalled(lock, installed);
+  } catch {
+    return false;
+  }
+}
+
 /** Installs the packages of the lock file, unless exactly those are installed. */
 export async function ensureDependencies() {
   const lockFile = path.join(root, 'package-lock.json');
@@ -74,6 +122,10 @@ export async function ensureDependencies() {
   const release = await lockInstall();
   try {
     if (installed()) return;
+    if (wasInstalledByHand(lockFile)) {
+      fs.writeFileSync(stamp, wanted);
+      return;
+    }
     process.stderr.write(
       'Installing dependencies (once for each change of package-lock.json)...\n',
     );

@@ -146,7 +146,7 @@ export class GatewayWorld extends SimulatedWorld {
         this.#control(process, client.withFence(leadership), inner, leadership),
       stop.signal,
     );
-    // Whether it was stopped or has lost the lease: the process ends.
+    // A candidate that was stopped, or that failed, ends. After a lost lease it is a candidate again.
     void leading.catch(() => {}).then(() => process.kill());
     return { process, stop: () => stop.abort() };
   }

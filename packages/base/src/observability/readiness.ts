@@ -9,6 +9,11 @@ export interface ReadinessResult {
   readonly isDegradation: boolean;
 }
 
+export interface ReadinessScope {
+  add(name: string, check: ReadinessCheck): void;
+  clear(): void;
+}
+
 /** The checks that must pass before a process is ready. */
 export class Readiness {
   readonly #checks = new Map<string, { check: ReadinessCheck; isDegradation: boolean }>();
@@ -23,6 +28,20 @@ export class Readiness {
    */
   addDegradation(name: string, check: ReadinessCheck): void {
     this.#checks.set(name, { check, isDegradation: true });
+  }
+
+  /** Checks of a part that may end before the process. `clear` removes them. */
+  scope(): ReadinessScope {
+    const names = new Set<string>();
+    return {
+      add: (name, check) => {
+        names.add(name);
+        this.add(name, check);
+      },
+      clear: () => {
+        for (const name of names) this.#checks.delete(name);
+      },
+    };
   }
 
   /** Every check with its result, in the order of addition. */

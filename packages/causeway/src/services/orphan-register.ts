@@ -14,6 +14,8 @@ import { countOrphans, orphanKinds, type Orphan, type OrphanReport } from './orp
 export const orphanRegisterName = 'causeway-orphans';
 
 const confirmationPrefix = 'delete.';
+/** Keys of damaged reports that the controller has set aside. */
+const damagedPrefix = 'damaged.';
 /** A ConfigMap holds 1 MiB at most. Orphans beyond this number are counted, but not listed. */
 const mostListed = 500;
 
@@ -28,6 +30,12 @@ export const orphanMetrics = {
     kind: 'gauge',
     name: 'causeway_cluster_id_conflicts',
     help: 'Other clusters that mark objects in the cloud project with the same clusterId.',
+    labels: ['provider'],
+  },
+  damaged: {
+    kind: 'gauge',
+    name: 'causeway_orphan_register_damaged',
+    help: '1 while the ConfigMap of orphans has a damaged report of the provider, in place or set aside.',
     labels: ['provider'],
   },
 } as const satisfies Record<string, MetricDefinition>;
@@ -54,10 +62,27 @@ export interface RegisteredReport extends z.output<typeof reportSchema> {
   readonly confirmed: readonly string[];
 }
 
-/** Reads all providers' reports. Skips a report with an unknown format. */
+/** The providers whose report can't be read, or whose damaged report is set aside, and the key of the data. */
+export function damagedReports({ data = {} }: ConfigMap): { provider: string; key: string }[] {
+  return Object.entries(data).flatMap(([key, text]) => {
+    if (key.startsWith(damagedPrefix)) return [{ provider: key.slice(damagedPrefix.length), key }];
+    if (key.startsWith(confirmationPrefix) || parse(text) !== undefined) return [];
+    return [{ provider: key, key }];
+  });
+}
+
+/** One line about a damaged report. */
+export function describeDamage({ provider, key }: { provider: string; key: string }): string {
+  const where = `the key ${key} of the ConfigMap ${orphanRegisterName}`;
+  return key === provider
+    ? `the report of ${provider} is damaged (${where}): its orphans are unknown until the controller's next drift detection`
+    : `a damaged report of ${provider} was set aside (${where}): confirmations of deletions before it do not count. Delete the key after you have read it`;
+}
+
+/** Reads all providers' reports. A damaged report is not among them: see {@link damagedReports}. */
 export function readOrphanRegister({ data = {} }: ConfigMap): RegisteredReport[] {
   return Object.entries(data).flatMap(([provider, text]) => {
-    if (provider.startsWith(confirmationPrefix)) return [];
+    if (provider.startsWith(confirmationPrefix) || provider.startsWith(damagedPrefix)) return [];
     const report = parse(text);
     return report === undefined
       ? []
@@ -87,6 +112,7 @@ export class OrphanRegister {
   readonly #options: OrphanRegisterOptions;
   readonly #orphans: Gauge<'provider' | 'kind'>;
   readonly #otherClusters: Gauge<'provider'>;
+  readonly #damaged: Gauge<'provider'>;
   /** The last report in the ConfigMap; undefined until the first read of the ConfigMap. */
   #written: string | undefined;
 
@@ -94,6 +120,7 @@ export class OrphanRegister {
     this.#options = options;
     this.#orphans = options.metrics.gauge(orphanMetrics.orphans);
     this.#otherClusters = options.metrics.gauge(orphanMetrics.otherClusters);
+    this.#damaged = options.metrics.gauge(orphanMetrics.damaged);
   }
 
   /**
@@ -131,7 +158,6 @@ export class OrphanRegister {
   async #exchange(report: OrphanReport, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const { client, namespace, provider } = this.#options;
     const text = this.#format(report);
-    if (text === '' && this.#written === '') return new Set();
     const metadata = { namespace, name: orphanRegisterName };
     const { data = {} } = (await client.find(configMaps, metadata, { signal })) ?? {};
     const ids = new Set(report.orphans.map(({ id }) => id));
@@ -141,16 +167,36 @@ export class OrphanRegister {
     const listed = new Set(parse(data[provider] ?? '')?.orphans.map(({ id }) => id));
     const isValid = (id: string) => ids.has(id) && listed.has(id);
     const settled = confirmed.filter((id) => !isValid(id));
+    const damaged = this.#damagedText(data);
     const change = {
+      ...(damaged === undefined ? {} : { [`${damagedPrefix}${provider}`]: damaged }),
       ...((data[provider] ?? '') === text ? {} : { [provider]: text === '' ? null : text }),
       ...Object.fromEntries(settled.map((id) => [confirmationKey(provider, id), null])),
     };
     if (Object.keys(change).length > 0) {
       await patchOrCreate(client, configMaps, { metadata }, { data: change }, signal);
     }
+    if (damaged !== undefined) this.#announceDamage();
+    const isDamageKnown = damagedReports({ data }).some((each) => each.provider === provider);
+    this.#damaged.set({ provider }, isDamageKnown ? 1 : 0);
     if (text !== this.#written) this.#announce(report);
     this.#written = text;
     return new Set(confirmed.filter(isValid));
+  }
+
+  /** The text of a report that can't be read, unless an earlier one is set aside already. */
+  #damagedText(data: Readonly<Record<string, string>>): string | undefined {
+    const { provider } = this.#options;
+    const text = data[provider] ?? '';
+    if (text === '' || parse(text) !== undefined) return undefined;
+    return data[`${damagedPrefix}${provider}`] ?? text;
+  }
+
+  #announceDamage(): void {
+    const { log, provider } = this.#options;
+    const message = `The report of the provider ${provider} in this ConfigMap was damaged. Causeway has set it aside under ${damagedPrefix}${provider} and written a new one. Confirmations of deletions before that do not count.`;
+    this.#record('OrphanRegisterDamaged', message);
+    log.error({ provider }, 'the list of orphans was damaged, and is set aside');
   }
 
   #format({ orphans, otherClusters }: OrphanReport): string {

@@ -122,6 +122,14 @@ export const serviceEvents = {
       'Cloud objects have a mark of this cluster, but no Service uses them. They stay until an operator confirms their deletion.',
     remedy: 'List them with `causeway orphans list`. Delete them with `causeway orphans delete`.',
   }),
+  OrphanRegisterDamaged: defineEvent({
+    reason: 'OrphanRegisterDamaged',
+    type: 'Warning',
+    meaning:
+      'The list of orphans in the ConfigMap was damaged. The controller has set it aside and written a new list. It deletes nothing because of the damage.',
+    remedy:
+      'Find out which client wrote the ConfigMap `causeway-orphans`. Confirm deletions again with `causeway orphans delete`, and delete the key `damaged.PROVIDER`.',
+  }),
   OrphanDeleted: defineEvent({
     reason: 'OrphanDeleted',
     type: 'Normal',

@@ -54,7 +54,7 @@ class Candidate {
       },
       stop.signal,
     ).catch(() => {
-      // The lease was lost: a supervisor would restart the process.
+      // The work failed: a supervisor would restart the process.
       if (this.#stop === stop) this.#stop = undefined;
     });
   }

@@ -57,17 +57,26 @@ const firstRetryMs = 100;
 
 /**
  * Waits for the lease, then works while holding it. When the signal aborts, the work is stopped and the lease
- * released, so that the next candidate leads immediately. When the lease is lost, the work is stopped and
- * this throws: the process should end, because all its knowledge may be outdated.
+ * released, so that the next candidate leads immediately. When the lease is lost, the work is stopped, and the
+ * process is a candidate again. `work` starts from nothing each time, because all earlier knowledge may be
+ * outdated. Throws if the work fails, or if it does not end: it can't be started beside itself.
  */
 export async function runAsLeader(
   options: ElectionOptions,
   work: LeaderWork,
   signal: AbortSignal,
 ): Promise<void> {
-  const election = new Election(options);
-  const held = await election.acquire(signal);
-  if (held !== undefined) await election.lead(held, work, signal);
+  for (let term = 1; !signal.aborted; term += 1) {
+    // Under a new name, the process waits like any other candidate until the lost lease has expired. Requests
+    // of the earlier term have ended by then.
+    const identity = term === 1 ? options.identity : `${options.identity}-${term}`;
+    const election = new Election({ ...options, identity });
+    const held = await election.acquire(signal);
+    if (held === undefined) return;
+    const lost = await election.lead(held, work, signal);
+    if (lost === undefined) return;
+    options.log.error({ error: lost }, 'this process no longer leads, and is a candidate again');
+  }
 }
 
 class Election {
@@ -137,7 +146,12 @@ class Election {
     }
   }
 
-  async lead(held: Held, work: LeaderWork, signal: AbortSignal): Promise<void> {
+  /** Returns why the lease was lost; undefined after the signal or the end of the work. */
+  async lead(
+    held: Held,
+    work: LeaderWork,
+    signal: AbortSignal,
+  ): Promise<CausewayError | undefined> {
     const { leadership } = held;
     const working = new AbortController();
     const renewing = new AbortController();
@@ -162,8 +176,10 @@ class Election {
     this.#report(false);
     // Its requests may still be in transit; the lease outlasts them.
     if (lost === undefined && end !== 'late') await this.#release(held.lease);
-    const reason = lost ?? (end === 'late' ? endless : end);
+    if (lost !== undefined && end !== 'late') return lost;
+    const reason = end === 'late' ? endless : end;
     if (reason !== undefined && !(signal.aborted && reason.code === 'aborted')) throw reason;
+    return undefined;
   }
 
   /** The error of the work, if any, or `late` if it did not end after its abort. */

@@ -31,7 +31,7 @@ export class Leadership implements LeaseGuard {
       'aborted',
       `the lease ${this.#lease} is lost: another process may lead now`,
       {
-        hint: 'The process should restart; it must not write any more.',
+        hint: 'The process becomes a candidate again; this work must not write any more.',
       },
     );
   }

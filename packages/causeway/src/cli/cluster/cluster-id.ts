@@ -4,7 +4,7 @@ import { namespaces } from '@causeway/kubernetes/objects/resources';
 import { readClusterIdentity, type ClusterIdentity } from '../../services/cluster-identity.ts';
 import type { Log } from '@causeway/base/observability/log';
 import type { ControllerSettings } from '../controller/settings.ts';
-import type { Readiness } from '@causeway/base/observability/readiness';
+import type { ReadinessScope } from '@causeway/base/observability/readiness';
 import { sleep } from '@causeway/base/time/clock';
 import type { ProviderSurroundings } from '../controller/providers.ts';
 
@@ -17,7 +17,7 @@ const retryMs = 5_000;
 export async function clusterIdentityOf(
   { clusterId }: Pick<ControllerSettings, 'clusterId'>,
   { client, clock, log }: Pick<ProviderSurroundings, 'client' | 'clock' | 'log'>,
-  readiness: Readiness,
+  readiness: Pick<ReadinessScope, 'add'>,
   signal: AbortSignal,
 ): Promise<ClusterIdentity> {
   let problem: string | undefined = 'the UID of the namespace kube-system has not been read yet';

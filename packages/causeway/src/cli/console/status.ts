@@ -8,6 +8,8 @@ import {
 } from '../../gateway/controller/gateway-config-map.ts';
 import {
   orphanRegisterName,
+  damagedReports,
+  describeDamage,
   readOrphanRegister,
   type RegisteredReport,
 } from '../../services/orphan-register.ts';
@@ -112,9 +114,12 @@ async function orphanParts(
 ): Promise<readonly Part[]> {
   const name = { namespace, name: orphanRegisterName };
   const register = await client.find(configMaps, name, { signal });
-  return readOrphanRegister(register ?? {}).map((report) => ({
+  const damage = damagedReports(register ?? {}).map((each) => [
+    `orphans      ${describeDamage(each)}`,
+  ]);
+  return [...damage, ...readOrphanRegister(register ?? {}).map(orphanLines)].map((lines) => ({
     isWell: false,
-    lines: orphanLines(report).map((line) => `${mark(false)} ${withoutControls(line)}`),
+    lines: lines.map((line) => `${mark(false)} ${withoutControls(line)}`),
   }));
 }
 

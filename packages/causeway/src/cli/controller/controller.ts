@@ -15,7 +15,8 @@ import { watchProcess } from '@causeway/base/observability/event-loop-delay';
 import { createLog } from '@causeway/base/observability/logger';
 import { startObservabilityServer } from '@causeway/base/observability/observability-server';
 import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
-import { Readiness } from '@causeway/base/observability/readiness';
+import { Readiness, type ReadinessScope } from '@causeway/base/observability/readiness';
+import { ScopedMetrics } from '@causeway/base/observability/scoped-metrics';
 import { systemClock } from '@causeway/base/time/clock';
 import { collectWhenIdle } from '@causeway/base/process/collect-when-idle';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
@@ -63,8 +64,17 @@ async function runController(
   });
   log.info({ cluster: connection.server, health: observe.url, identity }, 'starting');
   const shared = { client, log, metrics, clock };
-  const lead = (leading: Partial<ProviderSurroundings>, inner: AbortSignal) =>
-    serve(settings, { ...shared, ...leading }, readiness, identity, inner);
+  /** Everything is new for each term as leader, and its checks and gauges end with the term. */
+  const lead = async (leading: Partial<ProviderSurroundings>, inner: AbortSignal) => {
+    const checks = readiness.scope();
+    const scoped = new ScopedMetrics(metrics);
+    try {
+      await serve(settings, { ...shared, metrics: scoped, ...leading }, checks, identity, inner);
+    } finally {
+      checks.clear();
+      scoped.clear();
+    }
+  };
   try {
     await supervise(signal, {
       'process metrics': (inner) => watchProcess(clock, metrics, inner),
@@ -96,7 +106,7 @@ async function runController(
 async function serve(
   settings: ControllerCommandSettings,
   shared: ProviderSurroundings,
-  readiness: Readiness,
+  readiness: ReadinessScope,
   instance: string,
   signal: AbortSignal,
 ): Promise<void> {

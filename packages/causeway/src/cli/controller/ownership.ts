@@ -3,7 +3,7 @@ import { configMaps } from '@causeway/kubernetes/objects/resources';
 import type { ClusterIdentity } from '../../services/cluster-identity.ts';
 import { OrphanRegister } from '../../services/orphan-register.ts';
 import type { ControllerSettings } from './settings.ts';
-import type { Readiness } from '@causeway/base/observability/readiness';
+import type { ReadinessScope } from '@causeway/base/observability/readiness';
 import { clusterIdentityOf } from '../cluster/cluster-id.ts';
 import type { ProviderSurroundings } from './providers.ts';
 
@@ -19,7 +19,7 @@ export type OwnershipOf = (provider: string, signal: AbortSignal) => Promise<Own
 export function ownership(
   settings: ControllerSettings,
   surroundings: ProviderSurroundings,
-  readiness: Readiness,
+  readiness: ReadinessScope,
   recorder: EventRecorder,
 ): OwnershipOf {
   return async (provider, signal) => {

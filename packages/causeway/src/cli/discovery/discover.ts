@@ -13,7 +13,9 @@ import { watchProcess } from '@causeway/base/observability/event-loop-delay';
 import { createLog } from '@causeway/base/observability/logger';
 import { startObservabilityServer } from '@causeway/base/observability/observability-server';
 import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
+import type { Metrics } from '@causeway/base/observability/metrics';
 import { Readiness } from '@causeway/base/observability/readiness';
+import { ScopedMetrics } from '@causeway/base/observability/scoped-metrics';
 import { systemClock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import { supervise } from '@causeway/base/work/supervisor';
@@ -85,7 +87,7 @@ interface Parts {
 function discovererFor(
   settings: DiscoverySettings,
   recorder: EventRecorder,
-  parts: Parts,
+  parts: Omit<Parts, 'metrics'> & { readonly metrics: Metrics },
   print?: (text: string) => void,
 ): Discoverer {
   return new Discoverer(settings, {
@@ -109,18 +111,21 @@ async function runAlways(
   const observe = await startObservabilityServer({ host, port, metrics, readiness });
   log.info({ health: observe.url, instance }, 'starting');
   const lead = async (leading: KubeClient, inner: AbortSignal) => {
-    const recorder = new EventRecorder({
-      ...parts,
-      client: leading,
-      component: 'causeway-discovery',
-      eventType,
-    });
-    const discoverer = discovererFor(settings, recorder, { ...parts, client: leading });
-    for (const [name, check] of Object.entries(discoverer.checks())) readiness.add(name, check);
-    await supervise(inner, {
-      events: (deepest) => recorder.run(deepest),
-      discovery: (deepest) => discoverer.run(confirm, deepest),
-    });
+    const scoped = new ScopedMetrics(metrics);
+    const own = { ...parts, client: leading, metrics: scoped };
+    const recorder = new EventRecorder({ ...own, component: 'causeway-discovery', eventType });
+    const discoverer = discovererFor(settings, recorder, own);
+    const checks = readiness.scope();
+    for (const [name, check] of Object.entries(discoverer.checks())) checks.add(name, check);
+    try {
+      await supervise(inner, {
+        events: (deepest) => recorder.run(deepest),
+        discovery: (deepest) => discoverer.run(confirm, deepest),
+      });
+    } finally {
+      checks.clear();
+      scoped.clear();
+    }
   };
   const { enabled, namespace } = settings.leaderElection;
   const lease = { namespace, name: leaseName(settings) };

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { readOrphanRegister } from '../../services/orphan-register.ts';
+import {
+  damagedReports,
+  describeDamage,
+  readOrphanRegister,
+} from '../../services/orphan-register.ts';
 import { chooseOrphans, listOrphans, notesBelow } from './orphans.ts';
 import { orphanLines } from '../console/status.ts';
 
@@ -42,6 +46,14 @@ test('the list shows how many orphans it leaves out, and names the other cluster
   ]);
 });
 
-test('leaves out an unreadable report', () => {
-  expect(readOrphanRegister({ data: { octavia: 'broken' } })).toEqual([]);
+test('names a damaged report, so that the list does not look empty', () => {
+  const damaged = {
+    data: { octavia: 'broken', 'damaged.gateway': 'old', ...{ pool: data.octavia } },
+  };
+  expect(readOrphanRegister(damaged).map(({ provider }) => provider)).toEqual(['pool']);
+  expect(damagedReports(damaged).map(describeDamage)).toEqual([
+    expect.stringContaining('the report of octavia is damaged'),
+    expect.stringContaining('a damaged report of gateway was set aside'),
+  ]);
+  expect(damagedReports({ data })).toEqual([]);
 });

@@ -1,14 +1,18 @@
 import { Command } from 'commander';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { patchOrCreate } from '@causeway/kubernetes/client/patch-or-create';
+import type { ConfigMap } from '@causeway/kubernetes/objects/core-objects';
 import { configMaps } from '@causeway/kubernetes/objects/resources';
 import {
   confirmation,
+  damagedReports,
+  describeDamage,
   orphanRegisterName,
   readOrphanRegister,
   type RegisteredReport,
 } from '../../services/orphan-register.ts';
 import { countOrphans, type Orphan } from '../../services/orphan.ts';
+import { withoutControls } from '@causeway/base/text/printable';
 import { systemClock } from '@causeway/base/time/clock';
 import {
   withCluster,
@@ -49,8 +53,10 @@ function listCommand(): Command {
   addOutputOption(addOptions(command));
   return command.action(async (options: OrphanOptions & { readonly output: OutputFormat }) => {
     await withCluster(options, async (session) => {
-      const reports = await readReports(session, options.systemNamespace);
+      const register = await readRegister(session, options.systemNamespace);
+      const reports = readOrphanRegister(register);
       print(options.output, listOrphans(reports));
+      for (const damage of damagedReports(register)) complain(describeDamage(damage));
       if (options.output !== 'table') return;
       for (const report of reports) for (const note of notesBelow(report)) say(note);
     });
@@ -75,7 +81,8 @@ async function confirm(
   ids: readonly string[],
   { systemNamespace, yes }: OrphanOptions & { readonly yes: boolean },
 ): Promise<void> {
-  const chosen = chooseOrphans(listOrphans(await readReports(session, systemNamespace)), ids);
+  const register = await readRegister(session, systemNamespace);
+  const chosen = chooseOrphans(listOrphans(readOrphanRegister(register)), ids);
   print('table', chosen);
   if (!yes) {
     say(`Nothing is confirmed yet: ${countOrphans(chosen)}. Repeat the command with --yes.`);
@@ -130,12 +137,18 @@ export function notesBelow(report: RegisteredReport): string[] {
   ];
 }
 
-async function readReports(
+async function readRegister(
   { client, signal }: ClusterSession,
   namespace: string,
-): Promise<RegisteredReport[]> {
+): Promise<ConfigMap> {
   const name = { namespace, name: orphanRegisterName };
-  return readOrphanRegister((await client.find(configMaps, name, { signal })) ?? {});
+  return (await client.find(configMaps, name, { signal })) ?? {};
+}
+
+/** An incomplete list must not look like an empty one, also to scripts. */
+function complain(problem: string): void {
+  process.stderr.write(`causeway: ${withoutControls(problem)}\n`);
+  process.exitCode = 1;
 }
 
 function print(format: OutputFormat, orphans: readonly ListedOrphan[]): void {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { familyOf, type Family } from '@causeway/base/address/address';
 import type { Clock } from '@causeway/base/time/clock';
+import { systemRandom } from '@causeway/base/simulation/random';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import type { Loop } from '@causeway/base/work/supervisor';
@@ -51,6 +52,7 @@ function followHealth(
       announcer,
       network,
       pace: healthPace(network.takeoverMs),
+      random: systemRandom,
       illness: () =>
         illnessOf({
           isDegraded: gateway.isDegraded,

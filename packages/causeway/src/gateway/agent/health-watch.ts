@@ -1,3 +1,4 @@
+import type { Random } from '@causeway/base/simulation/random';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Alarms } from './alarms.ts';
 import { nextHealth, type Health, type HealthPace } from './health.ts';
@@ -9,6 +10,7 @@ export interface HealthWatchOptions {
   readonly announcer: Pick<Announcer, 'withdrawAll' | 'resume'>;
   readonly network: Pick<AnnouncerNetwork, 'hasPeers' | 'countPeerSigns'>;
   readonly pace: HealthPace;
+  readonly random: Random;
   /** Why this gateway should not be active; undefined if it may be. */
   illness(): string | undefined;
   /** Whether the illness prevents answers to clients. */
@@ -20,7 +22,7 @@ const recently = 'it was unhealthy recently';
 
 /** Gives up the addresses while this machine is unhealthy and another gateway is not. */
 export async function watchHealth(options: HealthWatchOptions, signal: AbortSignal): Promise<void> {
-  const { clock, alarms, announcer, network, pace } = options;
+  const { clock, alarms, announcer, network, pace, random } = options;
   const { hasPeers } = network;
   let health: Health = { kind: 'well' };
   let heard: bigint | undefined;
@@ -34,7 +36,7 @@ export async function watchHealth(options: HealthWatchOptions, signal: AbortSign
     heard = count;
     const isUnanswering = options.isUnanswering();
     const observation = { now: clock.monotonic(), illness, hearsPeer, hasPeers, isUnanswering };
-    health = nextHealth(health, observation, pace);
+    health = nextHealth(health, observation, pace, random);
     const reason: string | undefined = health.kind === 'away' ? (illness ?? recently) : undefined;
     if (reason !== withdrawnFor) {
       await (reason === undefined

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Family } from '@causeway/base/address/address';
+import { seededRandom, type Random } from '@causeway/base/simulation/random';
 import {
   healthPace,
   illnessOf,
@@ -14,7 +15,12 @@ const pace = { patienceMs: 3, relieveMs: 3, recoverMs: 5, aloneMs: 100, aloneUna
  * Simulates states one millisecond apart: `i` for ill, a dot for well, `P` for ill with signs of an active
  * peer, `p` for well with signs of an active peer.
  */
-function play(signs: string, hasPeers = true, isUnanswering = false): string {
+function play(
+  signs: string,
+  hasPeers = true,
+  isUnanswering = false,
+  random: Random = () => 0,
+): string {
   let health: Health = { kind: 'well' };
   return signs
     .split('')
@@ -27,7 +33,7 @@ function play(signs: string, hasPeers = true, isUnanswering = false): string {
         isUnanswering,
         hearsPeer: sign === 'P' || sign === 'p',
       };
-      health = nextHealth(health, observation, pace);
+      health = nextHealth(health, observation, pace, random);
       return { well: '.', ill: 'i', away: 'A', alone: '1' }[health.kind];
     })
     .join('');
@@ -57,6 +63,22 @@ describe('an unhealthy gateway', () => {
   test('tries to yield again sooner when clients get no answers', () => {
     expect(play('i'.repeat(24), true, true)).toBe('iiiAAA1111111111AAA11111');
   });
+});
+
+test('two gateways that are unhealthy from the same moment on do not yield at the same moments', () => {
+  const attempts = (seed: number) => {
+    const states = play('i'.repeat(400), true, true, seededRandom(seed));
+    return [...states.matchAll(/1(?=A)/g)].map(({ index }) => index);
+  };
+  const [one, two] = [attempts(1), attempts(2)];
+  expect(one.length).toBeGreaterThan(10);
+  const relieve = pace.relieveMs;
+  const apart = one.filter((at) => two.every((other) => Math.abs(at - other) >= relieve));
+  expect(apart.length).toBeGreaterThan(one.length / 3);
+  const gaps = one.slice(1).map((at, index) => at - (one[index] ?? 0));
+  const least = pace.aloneUnansweringMs + relieve;
+  for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(least);
+  for (const gap of gaps) expect(gap).toBeLessThanOrEqual(least + pace.aloneUnansweringMs + 1);
 });
 
 test('a gateway without peers never gives up its addresses', () => {

@@ -1,4 +1,5 @@
 import type { Family } from '@causeway/base/address/address';
+import type { Random } from '@causeway/base/simulation/random';
 import type { KernelSetting } from '@causeway/netlink/kernel-settings';
 
 /** The health of a gateway's own machine. */
@@ -44,7 +45,12 @@ export type Health =
       readonly heardAt: number;
       readonly wellSince: number | undefined;
     }
-  | { readonly kind: 'alone'; readonly since: number };
+  | {
+      readonly kind: 'alone';
+      readonly since: number;
+      /** Share of the interval that this gateway waits longer, from 0 to 1. */
+      readonly delayShare: number;
+    };
 
 export interface HealthObservation {
   /** Milliseconds of a monotonic clock. */
@@ -65,7 +71,10 @@ export interface HealthPace {
   readonly relieveMs: number;
   /** Time that a gateway must be well before it takes part again. */
   readonly recoverMs: number;
-  /** Time that an unhealthy gateway without relief keeps its addresses before it tries to yield again. */
+  /**
+   * Least time that an unhealthy gateway without relief keeps its addresses before it tries to yield again; at
+   * most twice as long.
+   */
   readonly aloneMs: number;
   /**
    * The same for a gateway that does not answer clients. Another gateway may have been repaired in the
@@ -85,31 +94,38 @@ export function healthPace(takeoverMs: number): HealthPace {
   };
 }
 
-/** The next health, from the previous one and the observation. An unhealthy gateway is better than none. */
+/**
+ * The next health, from the previous one and the observation. An unhealthy gateway is better than none. Each
+ * attempt to yield waits for another random time: two unhealthy gateways that try at the same moment would
+ * each find that no other gateway takes over.
+ */
 export function nextHealth(
   health: Health,
   observation: HealthObservation,
   pace: HealthPace,
+  random: Random,
 ): Health {
   const { now, illness, hearsPeer, hasPeers } = observation;
+  const alone = (): Health => ({ kind: 'alone', since: now, delayShare: random() });
   switch (health.kind) {
     case 'well':
       return illness === undefined ? health : { kind: 'ill', since: now };
     case 'ill':
       if (illness === undefined) return { kind: 'well' };
       if (now - health.since < pace.patienceMs) return health;
-      if (!hasPeers) return { kind: 'alone', since: now };
+      if (!hasPeers) return alone();
       return { kind: 'away', heardAt: now, wellSince: undefined };
     case 'away': {
       const heardAt = hearsPeer ? now : health.heardAt;
       const wellSince = illness === undefined ? (health.wellSince ?? now) : undefined;
       if (wellSince !== undefined && now - wellSince >= pace.recoverMs) return { kind: 'well' };
-      if (now - heardAt >= pace.relieveMs) return { kind: 'alone', since: now };
+      if (now - heardAt >= pace.relieveMs) return alone();
       return { kind: 'away', heardAt, wellSince };
     }
     case 'alone': {
       if (illness === undefined) return { kind: 'well' };
-      const keepMs = observation.isUnanswering === true ? pace.aloneUnansweringMs : pace.aloneMs;
+      const leastMs = observation.isUnanswering === true ? pace.aloneUnansweringMs : pace.aloneMs;
+      const keepMs = leastMs * (1 + health.delayShare);
       if (!hasPeers || now - health.since < keepMs) return health;
       // Changes at once: the gateway is known to be ill, and its alarm must not be interrupted.
       return { kind: 'away', heardAt: now, wellSince: undefined };
