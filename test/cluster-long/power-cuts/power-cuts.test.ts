@@ -58,11 +58,11 @@ describe.skipIf(!isRunnable)('power cuts', () => {
   });
 
   test('when it is back, the other one stays active, nothing fails and nothing breaks', async () => {
-    const master = await stage.master();
+    const active = await stage.active();
     const figures = await bringBack(stage, cutOff);
     addFigures('gateway back', figures);
     expect(figures).toMatchObject({ failed: 0, downloads: { lostFrom: [] } });
-    expect((await stage.master()).name).toBe(master.name);
+    expect((await stage.active()).name).toBe(active.name);
   });
 
   test('a restart of its agent has no effect on traffic', async () => {
