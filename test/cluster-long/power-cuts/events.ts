@@ -4,7 +4,7 @@ import type { OutageFigures } from './outage-figures.ts';
 import type { PowerCutStage } from './stage.ts';
 
 /** Cuts the power of the active gateway, until the other one is active. */
-export async function cutMaster(
+export async function cutActive(
   stage: PowerCutStage,
 ): Promise<{ gateway: Gateway; figures: OutageFigures }> {
   const gateway = await stage.active();

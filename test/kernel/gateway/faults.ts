@@ -54,7 +54,7 @@ export interface Outage {
 /**
  * Applies the fault to the active gateway while clients send probes, and returns the outage of each address.
  */
-export async function strikeMaster(
+export async function strikeActive(
   topology: Topology,
   fault: Fault,
   addresses: readonly string[],
