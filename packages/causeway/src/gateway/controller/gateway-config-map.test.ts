@@ -64,6 +64,7 @@ test.each([
   ['0.1.0, active', '{"master":true}', 'active'],
   ['0.1.0, not active', '{"master":false}', undefined],
   ['0.1.0, with the state of keepalived', '{"master":false,"vrrp":"FAULT"}', 'unable'],
+  ['a later version', '{"role":"elsewhere"}', undefined],
 ])('reads the role that %s wrote', (_, written, role) => {
   const [entry] = configMap(JSON.parse(written) as Written);
   expect(entry?.state?.reachable).toBe(true);
