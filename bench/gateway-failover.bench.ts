@@ -4,7 +4,7 @@ import {
   addressToInteger,
   parseAddress,
 } from '../packages/base/src/address/address.ts';
-import { faults, strikeMaster, type Fault } from '../test/kernel/gateway/faults.ts';
+import { faults, strikeActive, type Fault } from '../test/kernel/gateway/faults.ts';
 import { frontend, nothing } from '../test/kernel/gateway/services.ts';
 import { Topology } from '../test/kernel/gateway/topology.ts';
 import type { Bar, BenchmarkSuite, Measurement } from './benchmark.ts';
@@ -40,7 +40,7 @@ async function worstOf(
   const pauses: number[] = [];
   for (let run = 0; run < runs; run += 1) {
     const downloads = await topology.startClient('c', 'pause', streamAddress, 80, streams);
-    const struck = await strikeMaster(topology, fault, sample);
+    const struck = await strikeActive(topology, fault, sample);
     downloads.stop();
     outages.push(Math.max(...struck.outages.map(({ longestMs }) => longestMs)));
     pauses.push(Math.max(...(await downloads.result<number[]>())));

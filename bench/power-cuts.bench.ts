@@ -3,7 +3,7 @@ import {
   bringBack,
   bringNodeBack,
   cutLeadingNode,
-  cutMaster,
+  cutActive,
   restartAgent,
 } from '../test/cluster-long/power-cuts/events.ts';
 import { PowerCutStage } from '../test/cluster-long/power-cuts/stage.ts';
@@ -66,7 +66,7 @@ export const suite: BenchmarkSuite<Figure> = {
 async function strikeGateways(
   stage: PowerCutStage,
 ): Promise<[OutageFigures, OutageFigures, OutageFigures]> {
-  const { gateway, figures } = await cutMaster(stage);
+  const { gateway, figures } = await cutActive(stage);
   return [figures, await bringBack(stage, gateway), await restartAgent(stage)];
 }
 

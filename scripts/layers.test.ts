@@ -69,6 +69,22 @@ test('names imports of the type of a Service in the providers of frontends', asy
   ]);
 });
 
+test('names imports of a hidden folder that do not come from the folder above', async () => {
+  const announce = 'causeway/src/gateway/agent/announce';
+  const files = {
+    [`${announce}/kinds.ts`]: "import { k } from './keepalived/kind.ts';",
+    [`${announce}/keepalived/kind.ts`]: "import { s } from './settings.ts';",
+    'causeway/src/gateway/agent/a.ts': "import { k } from './announce/keepalived/kind.ts';",
+    'causeway/src/cli/agent/run.ts':
+      "import { s } from '../../gateway/agent/announce/keepalived/settings.ts';",
+  };
+  const [hidden, above] = ['gateway/agent/announce/keepalived', 'gateway/agent/announce'];
+  expect(await write(files)).toEqual([
+    `packages/causeway/src/cli/agent/run.ts: imports src/${hidden}/settings.ts, but only ${above} may import ${hidden}`,
+    `packages/causeway/src/gateway/agent/a.ts: imports src/${hidden}/kind.ts, but only ${above} may import ${hidden}`,
+  ]);
+});
+
 test('the packages have no import that crosses a border', async () => {
   expect(
     await findLayerViolations(path.join(path.dirname(import.meta.dirname), 'packages')),

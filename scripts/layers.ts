@@ -36,6 +36,9 @@ const ownerTypes = new Set(['Service', 'ServiceSpec', 'ServicePort']);
 const ownerObjects = '@causeway/kubernetes/objects/core-objects';
 const namedImportPattern = /\bimport\s+(?:type\s+)?\{([^}]*)\}\s*from\s*'([^'\n]+)'/g;
 
+/** Folders of `packages/causeway/src` that only the files of the folder above may import. */
+const hiddenFolders: readonly string[] = ['gateway/agent/announce/keepalived'];
+
 const application = 'causeway';
 const importPattern = /\b(?:from|import)[\s(]*'([^'\n]+)'/g;
 const testPattern = /\.(test|testing)\.ts$|(^|\/)testing\//;
@@ -105,6 +108,10 @@ function relativeProblem(name: string, file: string, target: string): string | u
     return `imports ${target}, which leaves the package: import it by its name`;
   }
   if (name !== application) return undefined;
+  const hidden = hiddenFolders.find((folder) => resolved.startsWith(`src/${folder}/`));
+  if (hidden !== undefined && !file.startsWith(`src/${path.dirname(hidden)}/`)) {
+    return `imports ${resolved}, but only ${path.dirname(hidden)} may import ${hidden}`;
+  }
   const from = layerOf(file);
   const to = layerOf(resolved);
   if (from === undefined) return 'its folder is not in the table of layers';

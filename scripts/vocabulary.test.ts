@@ -32,3 +32,27 @@ test.each([
 test('accepts messages of the embedded doubles, which imitate other programs', () => {
   expect(privateTermsIn('packages/fake-openstack/src/a.ts', "say('not possible');")).toEqual([]);
 });
+
+const gateway = 'packages/causeway/src/gateway';
+
+test.each([
+  ['in the controller', `${gateway}/controller/a.ts`, 'const isMaster = 1;', 'use active'],
+  ['in the agent', `${gateway}/agent/a.ts`, 'const vrrpState = 1;', 'use announcer'],
+  ['beside keepalived', `${gateway}/agent/announce/a.ts`, 'class A { #advertMs = 1; }', 'use peer'],
+  ['in a page', 'packages/causeway/src/console/a.ts', 'const backup = 1;', 'use standby'],
+  ['in a test', 'test/kernel/gateway/a.ts', 'const masters = 1;', 'use active'],
+  ['in a file name', `${gateway}/agent/keepalived-state.ts`, '', 'use announcer'],
+])('reports a term of VRRP %s', (_, file, source, expected) => {
+  const found = privateTermsIn(file, source);
+  expect(found).toHaveLength(1);
+  expect(found[0]).toContain(expected);
+});
+
+test.each([
+  ['in its announcer', `${gateway}/agent/announce/keepalived/a.ts`, 'const vrrpMaster = advert;'],
+  ['for the choice of the announcer', `${gateway}/agent/announce/a.ts`, 'const keepalived = 1;'],
+  ['in stored state of old releases', `${gateway}/controller/a.ts`, "const key = 'MASTER';"],
+  ['for the backup of a ledger', 'packages/causeway/src/ipam/a.ts', 'const backup = 1;'],
+])('accepts a term of VRRP %s', (_, file, source) => {
+  expect(privateTermsIn(file, source)).toEqual([]);
+});

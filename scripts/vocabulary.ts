@@ -38,6 +38,35 @@ const glossaryWords = new Map(
   ),
 );
 
+const product = /^(?:packages\/causeway\/src|test|bench)\//;
+/** Tests of keepalived and of backups, and the settings of agents in tests. */
+const tests = /^(?:test|bench)\//;
+const announcers = /^packages\/causeway\/src\/gateway\/agent\/announce\//;
+const keepalived = /^packages\/causeway\/src\/gateway\/agent\/announce\/keepalived\//;
+/** A backup of the allocator and a backup member of Octavia are different concepts. */
+const backups = /^packages\/causeway\/src\/(?:ipam|octavia|discovery|cli\/ipam)\//;
+/** The test for programs that are not installed names keepalived as a program. */
+const programs = /^packages\/causeway\/src\/playground\/needed-programs\.ts$/;
+
+interface AnnouncerTerm {
+  readonly instead: string;
+  /** The files that may use the term in identifiers and in their path. */
+  readonly allowed: readonly RegExp[];
+}
+
+/** Terms of one announcer, which identifiers and file names of the rest of the product do not use. */
+const announcerTerms: ReadonlyMap<string, AnnouncerTerm> = new Map([
+  ...termsFor(['vrrp'], 'announcer', [keepalived, tests]),
+  ...termsFor(['keepalived'], 'announcer', [announcers, programs, tests]),
+  ...termsFor(['advert', 'adverts'], "peer's sign", [keepalived, tests]),
+  ...termsFor(['master', 'masters'], 'active', [keepalived]),
+  ...termsFor(['backup', 'backups'], 'standby', [keepalived, backups, tests]),
+]);
+
+function termsFor(terms: readonly string[], instead: string, allowed: readonly RegExp[]) {
+  return terms.map((term): [string, AnnouncerTerm] => [term, { instead, allowed }]);
+}
+
 /** Words for components that messages do not use: they name the component instead. */
 const vagueWords =
   /\b(?:who|whom|whose|whoever|somebody|someone|nobody|anybody|what is|one that)\b/i;
@@ -75,7 +104,17 @@ export function privateTermsIn(file: string, text: string): string[] {
       found.push(`${file}:${lineOf(start)}: ${kind} "${word}": use ${instead}`);
     }
   };
-  check('file name', path.basename(file), 0);
+  const checkName = (kind: string, words: string, start: number) => {
+    check(kind, words, start);
+    if (!product.test(file)) return;
+    for (const word of wordsOf(words)) {
+      const term = announcerTerms.get(word);
+      if (term === undefined || term.allowed.some((each) => each.test(file))) continue;
+      const where = 'only announce/keepalived/ uses it';
+      found.push(`${file}:${lineOf(start)}: ${kind} "${word}": ${where}; use ${term.instead}`);
+    }
+  };
+  checkName('file name', path.basename(file), 0);
   const isTest = file.endsWith('.test.ts') || file.startsWith('test/') || file.startsWith('bench/');
   const message = (words: string, start: number) => {
     if (doubles.test(file) || foreignTexts.some((each) => each.test(words))) return;
@@ -84,8 +123,8 @@ export function privateTermsIn(file: string, text: string): string[] {
     if (vague !== null) found.push(`${file}:${lineOf(start)}: message "${vague[0]}": name it`);
   };
   new Visitor({
-    Identifier: ({ name, start }) => check('identifier', name, start),
-    PrivateIdentifier: ({ name, start }) => check('identifier', name, start),
+    Identifier: ({ name, start }) => checkName('identifier', name, start),
+    PrivateIdentifier: ({ name, start }) => checkName('identifier', name, start),
     Literal(node) {
       if (typeof node.value === 'string') message(node.value, node.start);
     },

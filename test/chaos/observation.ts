@@ -26,7 +26,7 @@ export interface SeenGateway {
   readonly rules: ReadonlySet<string>;
   /** Virtual addresses in keepalived's configuration. */
   readonly announced: ReadonlySet<string>;
-  readonly isMaster: boolean;
+  readonly isActive: boolean;
 }
 
 /** A load balancer of Octavia that belongs to the cluster. */

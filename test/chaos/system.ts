@@ -128,7 +128,7 @@ export class System {
       this.units.set(name, new Unit(name, start));
       this.unit(name).start();
     }
-    await waitFor('a master', () => topology.master());
+    await waitFor('an active gateway', () => topology.active());
     const secretFile = path.join(topology.directory, 'controller.secret');
     await fs.writeFile(secretFile, secret.toString('base64'));
     const agents = new Map(gateways.map((name) => [name, topology.runtimeFile(name, 'api.sock')]));

@@ -26,9 +26,9 @@ const desired: DesiredService = {
   pods: ['p1'],
   isDualStack: false,
 };
-const gateway = (name: string, isMaster: boolean): SeenGateway => ({
+const gateway = (name: string, isActive: boolean): SeenGateway => ({
   name,
-  isMaster,
+  isActive,
   rules: new Set(['10.77.128.1']),
   announced: new Set(['10.77.128.1']),
 });
@@ -160,9 +160,9 @@ describe('what keeps the system from being recovered', () => {
       'theirs is not discovered',
     ],
     [
-      'two masters',
+      'two active gateways',
       { gateways: [gateway('g1', true), gateway('g2', true)] },
-      '2 gateways are master',
+      '2 gateways are active',
     ],
     [
       'an address in the ledger',

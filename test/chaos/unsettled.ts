@@ -103,10 +103,10 @@ function findLeftInCloud(seen: Observation): string[] {
 
 function findLeftOnGateways({ cloud, gateways }: Observation): string[] {
   const wanted = new Set([...cloud.ports.values()].flat());
-  const masters = gateways.filter(({ isMaster }) => isMaster).length;
+  const activeCount = gateways.filter(({ isActive }) => isActive).length;
   return [
     ...(gateways.length < 2 ? ['a gateway does not answer'] : []),
-    ...(masters === 1 ? [] : [`${masters} gateways are master`]),
+    ...(activeCount === 1 ? [] : [`${activeCount} gateways are active`]),
     ...gateways.flatMap(({ name, rules, announced }) => [
       ...difference(rules, wanted).map((address) => `${name} has rules left for ${address}`),
       ...difference(wanted, rules).map((address) => `${name} has no rules for ${address}`),

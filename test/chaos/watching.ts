@@ -151,6 +151,6 @@ async function observeGateway(
     name,
     rules: virtualAddressesIn(rules),
     announced: virtualAddressesIn(keepalived),
-    isMaster: status.announcer.role === 'active',
+    isActive: status.announcer.role === 'active',
   };
 }

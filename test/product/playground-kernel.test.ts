@@ -92,7 +92,7 @@ describe.runIf(await isAvailable(prepare))('a playground with real packets', () 
       }
       return found.length === 1 ? found[0] : undefined;
     };
-    const before = await waitFor('a master', holders);
+    const before = await waitFor('an active gateway', holders);
     await playground.run(before.exec, 'ip', 'link', 'set', 'ext', 'down');
     await waitFor('the other one to take over', async () => {
       const now = await holders();

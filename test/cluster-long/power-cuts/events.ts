@@ -4,13 +4,13 @@ import type { OutageFigures } from './outage-figures.ts';
 import type { PowerCutStage } from './stage.ts';
 
 /** Cuts the power of the active gateway, until the other one is active. */
-export async function cutMaster(
+export async function cutActive(
   stage: PowerCutStage,
 ): Promise<{ gateway: Gateway; figures: OutageFigures }> {
-  const gateway = await stage.master();
+  const gateway = await stage.active();
   const figures = await stage.notice(async () => {
     await gateway.cutPower();
-    await stage.master();
+    await stage.active();
   });
   return { gateway, figures };
 }
@@ -24,9 +24,9 @@ export function bringBack(stage: PowerCutStage, gateway: Gateway): Promise<Outag
 
 /** Restarts the agent of the active gateway. */
 export async function restartAgent(stage: PowerCutStage): Promise<OutageFigures> {
-  const master = await stage.master();
+  const active = await stage.active();
   return stage.notice(async () => {
-    await master.restartAgent();
+    await active.restartAgent();
     await stage.asBefore();
   });
 }

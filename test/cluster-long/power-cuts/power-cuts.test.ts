@@ -5,7 +5,7 @@ import { isAvailable } from '../../services/missing.ts';
 import { ensureProgram } from '../../services/programs.ts';
 import { advertMs, type Gateway } from '../../services/real-cluster/gateways.ts';
 import { prepareRealCluster } from '../../services/real-cluster/real-cluster.ts';
-import { bringBack, bringNodeBack, cutLeadingNode, cutMaster, restartAgent } from './events.ts';
+import { bringBack, bringNodeBack, cutLeadingNode, cutActive, restartAgent } from './events.ts';
 import type { OutageFigures } from './outage-figures.ts';
 import { PowerCutStage } from './stage.ts';
 
@@ -49,7 +49,7 @@ describe.skipIf(!isRunnable)('power cuts', () => {
   }
 
   test('when the active gateway loses power, the other one takes over, and all downloads continue', async () => {
-    const { gateway, figures } = await cutMaster(stage);
+    const { gateway, figures } = await cutActive(stage);
     cutOff = gateway;
     addFigures('gateway cut off', figures);
     expect(figures.downloads).toMatchObject({ alive: figures.downloads.of, lostFrom: [] });
@@ -58,11 +58,11 @@ describe.skipIf(!isRunnable)('power cuts', () => {
   });
 
   test('when it is back, the other one stays active, nothing fails and nothing breaks', async () => {
-    const master = await stage.master();
+    const active = await stage.active();
     const figures = await bringBack(stage, cutOff);
     addFigures('gateway back', figures);
     expect(figures).toMatchObject({ failed: 0, downloads: { lostFrom: [] } });
-    expect((await stage.master()).name).toBe(master.name);
+    expect((await stage.active()).name).toBe(active.name);
   });
 
   test('a restart of its agent has no effect on traffic', async () => {

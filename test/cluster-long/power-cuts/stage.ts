@@ -88,8 +88,8 @@ export class PowerCutStage {
   }
 
   /** The active gateway. */
-  master(): Promise<Gateway> {
-    return waitFor('one of the gateways to be master', () => this.gateways.master());
+  active(): Promise<Gateway> {
+    return waitFor('one of the gateways to be active', () => this.gateways.active());
   }
 
   /** The node of the leading controller. */
@@ -149,7 +149,7 @@ export class PowerCutStage {
       unhealthy.delete(/ on (\w+) seen as 192\.0\.2\.100/.exec(answer)?.[1] ?? '');
       return unhealthy.size === 0;
     });
-    await this.master();
+    await this.active();
     const ports = [{ port: 81, targetPort: 'http' }];
     const spec = { type: 'LoadBalancer', selector: { app: 'web' }, ports };
     await this.cluster.apply(webService('probe', spec));

@@ -69,7 +69,7 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
   });
 
   test('when the active gateway loses power, the other one takes over, and the first one recovers', async () => {
-    const struck = await waitFor('one master', () => lab.topology.master());
+    const struck = await waitFor('one active gateway', () => lab.topology.active());
     await lab.topology.cutPower(struck);
     await answers(['p1', 'p2'], 8080);
     await lab.topology.restorePower(struck);
@@ -102,7 +102,7 @@ describe.skipIf(!isRunnable)('a cluster on two gateways, end to end', () => {
     const noGatewayIsFenced = async () => (await lab.obeyPorts()).length === 0;
     await waitFor('both gateways to be unfenced', noGatewayIsFenced);
     const [, six = ''] = await lab.addressesOf('mail');
-    const struck = await waitFor('one master', () => lab.topology.master());
+    const struck = await waitFor('one active gateway', () => lab.topology.active());
     const thaw = await lab.topology.network.freeze(struck);
     await lab.kubectl('delete', 'service', 'mail', '--wait=false');
     const isFenced = async () => (await lab.obeyPorts()).includes(struck);

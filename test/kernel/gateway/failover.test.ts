@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
 import { isAvailable } from '../../services/missing.ts';
-import { faults, strikeMaster } from './faults.ts';
+import { faults, strikeActive } from './faults.ts';
 import { requireNetworkTools } from './network.ts';
 import { frontend, nothing } from './services.ts';
 import { Topology } from './topology.ts';
@@ -31,8 +31,8 @@ describe.skipIf(!isRunnable)('failover and failback', () => {
       topology.startClient('c', 'up', '10.77.1.2', 80, 10, 4_000_000, 12_000),
       topology.startClient('c', 'down', '2001:db8:77::1:1', 80, 5, 2_000_000, 12_000),
     ]);
-    const first = await strikeMaster(topology, fault, addresses);
-    const second = await strikeMaster(topology, fault, addresses);
+    const first = await strikeActive(topology, fault, addresses);
+    const second = await strikeActive(topology, fault, addresses);
     expect(second.struck).not.toBe(first.struck);
     for (const { outages } of [first, second]) {
       process.stderr.write(

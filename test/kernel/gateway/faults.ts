@@ -54,16 +54,16 @@ export interface Outage {
 /**
  * Applies the fault to the active gateway while clients send probes, and returns the outage of each address.
  */
-export async function strikeMaster(
+export async function strikeActive(
   topology: Topology,
   fault: Fault,
   addresses: readonly string[],
 ): Promise<{ outages: Outage[]; struck: GatewayName }> {
-  const struck = await waitFor('one master', () => topology.master());
+  const struck = await waitFor('one active gateway', () => topology.active());
   const other = struck === 'g1' ? 'g2' : 'g1';
   const attempting = await topology.startClient('c', 'timeout', 80, ...addresses);
   await fault.strike(topology, struck);
-  await waitFor('the other to be master', async () => (await topology.master()) === other);
+  await waitFor('the other to be active', async () => (await topology.active()) === other);
   attempting.stop();
   const outages = await attempting.result<Outage[]>();
   await fault.recover(topology, struck);

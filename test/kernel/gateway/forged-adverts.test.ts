@@ -46,7 +46,7 @@ describe.skipIf(!isRunnable)('forged VRRP adverts', () => {
     await topology.startAgents();
     const frontends = virtual.map((address) => frontend(address, 'TCP', ['p1', 'p2']));
     await topology.push(writeState({ ...nothing, frontends }, { generation: 1 }));
-    active = await waitFor('one active gateway', () => topology.master());
+    active = await waitFor('one active gateway', () => topology.active());
   });
   afterAll(() => topology.stop());
 
@@ -107,7 +107,7 @@ describe.skipIf(!isRunnable)('forged VRRP adverts', () => {
         }
         return true;
       });
-      expect(await topology.master()).toBe(active);
+      expect(await topology.active()).toBe(active);
       for (const address of virtual) {
         const [answer] = await topology.ask<string[]>('c', 'who', address, 80, 1);
         expect(answer).toMatch(/^p[12] /);
@@ -142,7 +142,7 @@ describe.skipIf(!isRunnable)('forged VRRP adverts', () => {
       await topology.command(active, 'drain', '--reason', 'a test of failover');
       const next = peerOf(active);
       await waitFor('the other gateway to be active', async () => {
-        return (await topology.master()) === next;
+        return (await topology.active()) === next;
       });
       await topology.command(active, 'undrain');
       for (const address of virtual) {

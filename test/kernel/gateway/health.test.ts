@@ -23,21 +23,21 @@ describe.skipIf(!isRunnable)('an unhealthy gateway', () => {
   });
   afterAll(() => topology.stop());
 
-  test('yields its addresses to the other one, and comes back as backup', async () => {
+  test('yields its addresses to the other one, and comes back as standby', async () => {
     for (const name of gateways) {
       for (const setting of ['net.ipv4.ip_forward', 'net.ipv6.conf.all.forwarding']) {
         await topology.network.sysctl(name, setting, 1);
       }
       await topology.startAgent(name, {}, readOnlySettings);
     }
-    const ill = await waitFor('a master', () => topology.master());
+    const ill = await waitFor('an active gateway', () => topology.active());
     const other = ill === 'g1' ? 'g2' : 'g1';
     const state = { ...nothing, frontends: [frontend('10.77.1.1', 'TCP', ['p1'])] };
     await topology.push(writeState(state, { generation: 1 }));
     const status = () => topology.client(ill).status(signal);
 
     await topology.network.sysctl(ill, 'net.ipv4.ip_forward', 0);
-    await waitFor('the other to be master', async () => (await topology.master()) === other);
+    await waitFor('the other to be active', async () => (await topology.active()) === other);
     await waitFor('the ill one to say so', async () => {
       const { announcer, alarms } = await status();
       return announcer.role === 'unable' && alarms.some((text) => text.startsWith('bad-health'));
@@ -51,6 +51,6 @@ describe.skipIf(!isRunnable)('an unhealthy gateway', () => {
       const { announcer, alarms } = await status();
       return announcer.role === 'standby' && alarms.length === 0;
     });
-    expect(await waitFor('one master', () => topology.master())).toBe(other);
+    expect(await waitFor('one active gateway', () => topology.active())).toBe(other);
   });
 });

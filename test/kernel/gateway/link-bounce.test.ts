@@ -45,7 +45,7 @@ describe.skipIf(!isRunnable)('a link of the active gateway that goes down and up
   async function bounce(name: GatewayName): Promise<void> {
     await topology.network.ip(name, 'link set ext down');
     const other = peerOf(name);
-    await waitFor('the other to be active', async () => (await topology.master()) === other);
+    await waitFor('the other to be active', async () => (await topology.active()) === other);
     await topology.network.ip(name, 'link set ext up');
   }
 
@@ -70,7 +70,7 @@ describe.skipIf(!isRunnable)('a link of the active gateway that goes down and up
 
   test('on one gateway after the other, clients stay served in both families', async () => {
     await expectServed();
-    const first = await waitFor('one active gateway', () => topology.master());
+    const first = await waitFor('one active gateway', () => topology.active());
     await bounce(first);
     await bounce(peerOf(first));
     await expectServed();
@@ -81,11 +81,11 @@ describe.skipIf(!isRunnable)('a link of the active gateway that goes down and up
         return routes.includes('2001:db8:77::1') && alarms.length === 0;
       });
     }
-    expect(await topology.master()).toBe(first);
+    expect(await topology.active()).toBe(first);
   });
 
   test('raises an alarm while it is down', async () => {
-    const active = await waitFor('one active gateway', () => topology.master());
+    const active = await waitFor('one active gateway', () => topology.active());
     await topology.network.ip(active, 'link set ext down');
     await waitForAlarm(active, /^link-down: .*ext/);
     await topology.network.ip(active, 'link set ext up');
@@ -95,7 +95,7 @@ describe.skipIf(!isRunnable)('a link of the active gateway that goes down and up
   test('makes the gateway yield if nothing is restored, and take part again after the repair', async () => {
     for (const name of gateways) await topology.stopAgent(name);
     await topology.startAgents({ links: { restore: false } });
-    const first = await waitFor('one active gateway', () => topology.master());
+    const first = await waitFor('one active gateway', () => topology.active());
     const second = peerOf(first);
     await bounce(first);
     await waitForAlarm(first, /^bad-health: .*(missing|lost)/);
@@ -114,7 +114,7 @@ describe.skipIf(!isRunnable)('a link of the active gateway that goes down and up
       const { alarms } = await statusOf(first);
       return !alarms.some((text) => text.startsWith('bad-health'));
     });
-    await waitFor('the repaired one to be active', async () => (await topology.master()) === first);
+    await waitFor('the repaired one to be active', async () => (await topology.active()) === first);
     await expectServed();
   });
 });

@@ -25,8 +25,8 @@ describe.skipIf(!isRunnable)('a gateway with one family in one network', () => {
   test("serves, names the addresses that it can't hold, and applies the rest, also after a restart", async () => {
     await topology.startAgent('g1', onlyExternal4);
     const client = topology.client('g1');
-    const isMaster = async () => (await client.status(signal)).announcer.role === 'active';
-    await waitFor('the master', isMaster);
+    const isActive = async () => (await client.status(signal)).announcer.role === 'active';
+    await waitFor('the active gateway', isActive);
     const good = frontend('10.77.1.1', 'TCP', ['p1'], { masquerade: 'always' });
     const bad = ['2001:db8:77:1::1', '::1', 'ff02::1', '0.0.0.0', '10.77.0.11'].map((address) =>
       frontend(address, 'TCP', ['p1']),
@@ -45,7 +45,7 @@ describe.skipIf(!isRunnable)('a gateway with one family in one network', () => {
 
     await topology.killAgent('g1');
     await topology.startAgent('g1', onlyExternal4);
-    await waitFor('the master again', isMaster);
+    await waitFor('the active gateway again', isActive);
     expect(await client.status(signal)).toMatchObject({ sound: true, generation: 1 });
     const more = [good, frontend('10.77.1.2', 'TCP', ['p2'], { masquerade: 'always' })];
     await client.push([...writeState({ ...nothing, frontends: more }, { generation: 2 })], signal);

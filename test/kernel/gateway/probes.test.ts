@@ -82,13 +82,13 @@ describe.skipIf(!isRunnable)('backends that stop answering', () => {
   });
 
   test("are set by the controller while it is connected, and by the gateway's probes when it is not", async () => {
-    const master = await waitFor('one master', () => topology.master());
-    const client = topology.client(master);
+    const active = await waitFor('one active gateway', () => topology.active());
+    const client = topology.client(active);
     const listening = new AbortController();
     const events = client.events(listening.signal);
     await events.next();
     await client.sendUnhealthy([parseAddress(servers.p2.v4)], signal);
-    expect(await unhealthyOn(master)).toEqual([servers.p2.v4]);
+    expect(await unhealthyOn(active)).toEqual([servers.p2.v4]);
     await becomes('10.77.1.1', 'p1');
     listening.abort();
     await events.next().catch(() => undefined);

@@ -34,18 +34,18 @@ describe.skipIf(!isRunnable)('an agent that is killed and restarted', () => {
     generation -= 1;
     await push('g2', frontend('10.77.1.1', 'UDP', ['p1', 'p2']));
     const attempting = await topology.startClient('c', 'timeout', 80, '10.77.1.1');
-    const master = await waitFor('one master', () => topology.master());
-    await topology.killAgent(master);
-    await topology.startAgent(master);
+    const active = await waitFor('one active gateway', () => topology.active());
+    await topology.killAgent(active);
+    await topology.startAgent(active);
     attempting.stop();
     const [outage] = await attempting.result<Outage[]>();
     expect(outage?.lostInARow).toBeLessThan(100);
-    expect(await waitFor('one master', () => topology.master())).toBe(master);
-    expect((await topology.client(master).status(signal)).generation).toBe(generation);
+    expect(await waitFor('one active gateway', () => topology.active())).toBe(active);
+    expect((await topology.client(active).status(signal)).generation).toBe(generation);
   });
 
   test('gracefully, under load, loses no new connection', async () => {
-    const name = await waitFor('one master', () => topology.master());
+    const name = await waitFor('one active gateway', () => topology.active());
     const served = frontend('10.77.1.1', 'TCP', ['p1', 'p2']);
     await push(name, served);
     const connecting = await topology.startClient('c', 'connect', '10.77.1.1', 80, 2_000);
@@ -62,7 +62,7 @@ describe.skipIf(!isRunnable)('an agent that is killed and restarted', () => {
   });
 
   test('at any moment of an apply, serves the old or the new configuration and nothing in between', async () => {
-    const name = await waitFor('one master', () => topology.master());
+    const name = await waitFor('one active gateway', () => topology.active());
     const old = [
       frontend('10.77.1.1', 'TCP', ['p1', 'p2']),
       frontend('10.77.1.2', 'TCP', ['p1']),
@@ -108,28 +108,28 @@ describe.skipIf(!isRunnable)('an agent that is killed and restarted', () => {
   });
 
   test('while drained, yields its addresses, and stays drained over a restart', async () => {
-    const master = await waitFor('one master', () => topology.master());
-    const other = master === 'g1' ? 'g2' : 'g1';
-    await topology.command(master, 'drain', '--reason', 'new disks');
-    await waitFor('the other to be master', async () => (await topology.master()) === other);
-    await topology.killAgent(master);
-    await topology.startAgent(master);
-    const status = await topology.client(master).status(signal);
+    const active = await waitFor('one active gateway', () => topology.active());
+    const other = active === 'g1' ? 'g2' : 'g1';
+    await topology.command(active, 'drain', '--reason', 'new disks');
+    await waitFor('the other to be active', async () => (await topology.active()) === other);
+    await topology.killAgent(active);
+    await topology.startAgent(active);
+    const status = await topology.client(active).status(signal);
     expect(status.drained?.reason).toBe('new disks');
-    expect(await waitFor('one master', () => topology.master())).toBe(other);
-    const [printed] = JSON.parse(await topology.command(master, 'undrain', '-o', 'json')) as {
+    expect(await waitFor('one active gateway', () => topology.active())).toBe(other);
+    const [printed] = JSON.parse(await topology.command(active, 'undrain', '-o', 'json')) as {
       drained: unknown;
     }[];
     expect(printed?.drained).toBeNull();
     await waitFor('backup', async () => {
-      const { announcer } = await topology.client(master).status(signal);
+      const { announcer } = await topology.client(active).status(signal);
       return announcer.role === 'standby';
     });
-    expect(await waitFor('one master', () => topology.master())).toBe(other);
+    expect(await waitFor('one active gateway', () => topology.active())).toBe(other);
   });
 
   test("between writing keepalived's file and the reload, reloads keepalived afterwards", async () => {
-    const name = await waitFor('one master', () => topology.master());
+    const name = await waitFor('one active gateway', () => topology.active());
     generation = (await topology.client(name).status(signal)).generation;
     const config = topology.runtimeFile(name, 'keepalived.conf');
     await push(name, frontend('10.77.1.1', 'TCP', ['p1']));
@@ -146,12 +146,12 @@ describe.skipIf(!isRunnable)('an agent that is killed and restarted', () => {
     await fs.writeFile(`${config}.loaded`, wider);
     await topology.startAgent(name);
     await waitFor('the address to go', async () => !(await onLink()).includes('10.77.1.9/32'));
-    expect(await waitFor('one master', () => topology.master())).toBe(name);
+    expect(await waitFor('one active gateway', () => topology.active())).toBe(name);
     expect((await topology.client(name).status(signal)).announcer.role).toBe('active');
   });
 
   test('undo restores the previous state, and updates are rejected until it is unfrozen', async () => {
-    const name = await waitFor('one master', () => topology.master());
+    const name = await waitFor('one active gateway', () => topology.active());
     generation = (await topology.client(name).status(signal)).generation;
     await push(name, frontend('10.77.1.1', 'TCP', ['p1']));
     const before = await topology.describe(name);

@@ -88,10 +88,10 @@ describe.skipIf(!isRunnable)('addresses that are routed to nodes unchanged', () 
   test('running transfers survive a drain, because every gateway selects the same node', async () => {
     await serve(virtual.v4, { routedTo: 'nodes' });
     const transfers = await topology.startClient('c', 'down', virtual.v4, 80, 10, 200_000, 3_000);
-    const master = await waitFor('one master', () => topology.master());
-    await topology.command(master, 'drain', '--reason', 'test');
+    const active = await waitFor('one active gateway', () => topology.active());
+    await topology.command(active, 'drain', '--reason', 'test');
     expect(await transfers.result<number>()).toMatchObject({ whole: 10 });
-    await topology.command(master, 'undrain');
+    await topology.command(active, 'undrain');
   });
 
   test('begin and end without a refused connection', async () => {

@@ -67,7 +67,7 @@ export class Topology {
   async startAgents(changes: AgentChanges = {}): Promise<void> {
     this.#changes = changes;
     await Promise.all(gateways.map((name) => this.startAgent(name)));
-    await waitFor('a master', () => this.master());
+    await waitFor('an active gateway', () => this.active());
   }
 
   /** The words precede the agent's own command, to run it confined. */
@@ -114,7 +114,7 @@ export class Topology {
   }
 
   /** The only active gateway, undefined while there is none or more than one. */
-  async master(): Promise<GatewayName | undefined> {
+  async active(): Promise<GatewayName | undefined> {
     const states = await Promise.all(
       gateways.map(async (name) => {
         const status = await this.client(name)
@@ -123,8 +123,8 @@ export class Topology {
         return status?.announcer.role === 'active' ? name : undefined;
       }),
     );
-    const masters = states.filter((name) => name !== undefined);
-    return masters.length === 1 ? masters[0] : undefined;
+    const activeNames = states.filter((name) => name !== undefined);
+    return activeNames.length === 1 ? activeNames[0] : undefined;
   }
 
   /** Sends the same update to both gateways. */

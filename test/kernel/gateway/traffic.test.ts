@@ -42,7 +42,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
   /** For rejected clients: no answer will come, so the timeout is short. */
   const answerSoon = async (address: string) =>
     (await topology.ask<string[]>('c', 'who', address, 80, 1, 2_000))[0];
-  const master = () => waitFor('one master', () => topology.master());
+  const active = () => waitFor('one active gateway', () => topology.active());
 
   test("TCP and UDP, IPv4 and IPv6 reach every backend, which sees the client's address", async () => {
     await serveFrontends(
@@ -93,7 +93,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
 
   test("the gateway's own ports can't be reached on a virtual address", async () => {
     await serveFrontends(frontend('10.77.1.1', 'TCP', ['p1']));
-    const own = (await master()) === 'g1' ? '10.77.0.11' : '10.77.0.12';
+    const own = (await active()) === 'g1' ? '10.77.0.11' : '10.77.0.12';
     expect(await who('c', own, 1, 'who', 15213)).not.toEqual(['ECONNREFUSED']);
     expect(await who('c', '10.77.1.1', 1, 'who', 15213)).toEqual(['ECONNREFUSED']);
   });
@@ -220,7 +220,7 @@ describe.skipIf(!isRunnable)('traffic through a pair of gateways', () => {
 
   test("other processes can't change the agent's table, and flushing all rules leaves it", async () => {
     await serveFrontends(frontend('10.77.1.1', 'TCP', ['p1']));
-    const gateway = await master();
+    const gateway = await active();
     await topology.network.run(gateway, ['nft', 'flush', 'ruleset']);
     expect(await who('c', '10.77.1.1')).toEqual(['p1 10.77.0.100']);
     await expect(

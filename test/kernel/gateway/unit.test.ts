@@ -68,7 +68,7 @@ describe.skipIf(!isRunnable).each([
       { generation: 1 },
     );
     await topology.client('g1').push([...lines], signal);
-    await waitFor('the master', async () => (await topology.master()) === 'g1');
+    await waitFor('the active gateway', async () => (await topology.active()) === 'g1');
     const answers = await waitFor('an answer', async () => {
       const [answer] = await topology.ask<string[]>('c', 'who', '10.77.1.1', 80);
       return answer === 'p1 10.77.0.100' && answer;

@@ -43,7 +43,7 @@ describe.skipIf(!isRunnable)('upkeep', () => {
     for (const name of gateways) {
       await topology.network.run(name, ['nft', 'delete', 'table', 'inet', 'droppedAdverts']);
     }
-    await waitFor('one master', () => topology.master());
+    await waitFor('one active gateway', () => topology.active());
     for (const name of gateways) {
       await waitFor(
         `the alarm to be over on ${name}`,
@@ -58,7 +58,7 @@ describe.skipIf(!isRunnable)('upkeep', () => {
       frontend(address, 'UDP', ['p1']),
     );
     await topology.push(writeState({ ...nothing, frontends }, { generation: 2 }));
-    const master = await waitFor('one master', () => topology.master());
+    const active = await waitFor('one active gateway', () => topology.active());
     // The client uses the addresses as its own, and announces them when its hardware address changes.
     await topology.network.sysctl('c', 'net.ipv4.conf.ext.arp_notify', 1);
     await topology.network.sysctl('c', 'net.ipv6.conf.ext.ndisc_notify', 1);
@@ -70,7 +70,7 @@ describe.skipIf(!isRunnable)('upkeep', () => {
       turn = (turn + 1) % 256;
       const octet = turn.toString(16).padStart(2, '0');
       await topology.network.ip('c', `link set ext address 02:00:00:00:00:${octet}`);
-      const said = await alarms(master);
+      const said = await alarms(active);
       return said.some((alarm) => /^duplicate-address: .*, and 1 more/.test(alarm));
     });
     for (const stolen of ['10.77.1.1/32', '2001:db8:77::1:1/128']) {
@@ -82,11 +82,11 @@ describe.skipIf(!isRunnable)('upkeep', () => {
     const changes = { addresses: { start: 'external' } };
     // keepalived still runs from the previous test, like after an upgrade of the agent.
     await topology.startAgents(changes);
-    const master = await waitFor('one master', () => topology.master());
-    const onLink = () => topology.network.ip(master, '-brief address show dev ext');
+    const active = await waitFor('one active gateway', () => topology.active());
+    const onLink = () => topology.network.ip(active, '-brief address show dev ext');
     expect(await onLink()).toContain('10.77.1.1/32');
-    const role = async () => (await topology.client(master).status(signal)).announcer;
-    await faults[0]?.strike(topology, master);
+    const role = async () => (await topology.client(active).status(signal)).announcer;
+    await faults[0]?.strike(topology, active);
     // Only the agent removes them, and it first reports that it is no longer active.
     await waitFor('the address to be gone', async () => !(await onLink()).includes('10.77.1.1/32'));
     expect(await role()).toMatchObject({ role: 'unable', reason: 'keepalived does not run' });

@@ -61,9 +61,9 @@ export class Gateways {
   }
 
   /** The gateway with the nodes' default route and the served addresses, if there is exactly one. */
-  async master(): Promise<Gateway | undefined> {
-    const masters = await Promise.all(this.gateways.map((gateway) => gateway.isMaster()));
-    const found = this.gateways.filter((_, index) => masters[index]);
+  async active(): Promise<Gateway | undefined> {
+    const areActive = await Promise.all(this.gateways.map((gateway) => gateway.isActive()));
+    const found = this.gateways.filter((_, index) => areActive[index]);
     return found.length === 1 ? found[0] : undefined;
   }
 
@@ -128,7 +128,7 @@ export class Gateway {
     await this.#startAgent();
   }
 
-  async isMaster(): Promise<boolean> {
+  async isActive(): Promise<boolean> {
     if (this.#machine === undefined) return false;
     return (await this.machine.run('ip', '-brief', 'address')).includes(`${nodesDefaultRoute}/`);
   }

@@ -61,11 +61,12 @@ describe('whyNoneServes', () => {
 });
 
 test.each([
-  ['0.1.0, active', { master: true }, 'active'],
-  ['0.1.0, not active', { master: false }, undefined],
-  ['0.1.0, with the state of keepalived', { master: false, vrrp: 'FAULT' }, 'unable'],
+  ['0.1.0, active', '{"master":true}', 'active'],
+  ['0.1.0, not active', '{"master":false}', undefined],
+  ['0.1.0, with the state of keepalived', '{"master":false,"vrrp":"FAULT"}', 'unable'],
+  ['a later version', '{"role":"elsewhere"}', undefined],
 ])('reads the role that %s wrote', (_, written, role) => {
-  const [entry] = configMap(written as Written);
+  const [entry] = configMap(JSON.parse(written) as Written);
   expect(entry?.state?.reachable).toBe(true);
   expect(entry?.state?.role).toBe(role);
 });

@@ -28,8 +28,8 @@ const currentStateSchema = z.object({
   /** The newest confirmed generation. Older versions don't write it. */
   generation: z.number().optional(),
   current: z.boolean(),
-  /** Missing while the gateway does not answer. */
-  role: z.enum(roles).optional(),
+  /** Missing while the gateway does not answer. A role of a later version counts as missing. */
+  role: z.enum(roles).optional().catch(undefined),
   fenced: z.boolean(),
   refusedFrontends: z.number(),
   problems: z.array(z.string()),
