@@ -41,7 +41,7 @@ export const discoveryEvents = {
   }),
   ProxyProtocolExpected: defineEvent({
     reason: 'ProxyProtocolExpected',
-    type: 'Normal',
+    type: 'Warning',
     meaning: 'The members expect the PROXY protocol, which a Service does not send.',
     remedy: 'Let the clients in the cluster send the PROXY protocol.',
   }),
