@@ -32,6 +32,7 @@ import { simulatedAnnouncer } from './announce/simulated-announcer.ts';
 import { Probing } from './probe/probing.ts';
 import { TargetsOfState } from './probe/targets.ts';
 import { keepalivedSettings, socketFile, type AgentSettings } from './settings.ts';
+import { cutOffIllness, Relief } from './relief.ts';
 import { servableHere } from './servable-here.ts';
 import { BackendHealth } from './probe/backend-health.ts';
 import type { StateStore } from './store/state-store.ts';
@@ -77,6 +78,7 @@ class Agent {
   readonly #backendHealth: BackendHealth;
   readonly #events: EventStream;
   readonly #probing: Probing;
+  readonly #relief: Relief;
   readonly #healthDue = new WakeUp();
   readonly #statusDue = new WakeUp();
   readonly #upkeep: Maintenance;
@@ -92,6 +94,7 @@ class Agent {
     this.#faults = parts.faults;
     this.#credentials = parts.credentials;
     this.#probing = parts.probing;
+    this.#relief = new Relief(clock);
     this.#alarms = new Alarms(log, metrics, () => this.#statusDue.call());
     this.#gateway = new Gateway({
       ruleset: new HarmlessRuleset(kernel.ruleset, servableHere(settings).taken, log),
@@ -203,6 +206,7 @@ class Agent {
             faults: this.#faults,
             alarms: this.#alarms,
             gateway: this.#gateway,
+            cutOffIllness: () => cutOffIllness(this.#probing.ledger.cutOff, this.#relief),
             kernel,
             clock,
             log,
@@ -259,6 +263,7 @@ class Agent {
                   this.#backendHealth.hand(unhealthy);
                   return this.#backendHealth.act(signal);
                 },
+                setRelief: (isAvailable) => this.#relief.set(isAvailable),
                 countConnections: (each) => this.#countConnections(each),
                 trace: (question) => this.#trace(question),
                 pull: (name, reason) => this.#pull(name, reason),

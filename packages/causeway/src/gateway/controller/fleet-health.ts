@@ -5,6 +5,8 @@ import { supervise, type Loop } from '@causeway/base/work/supervisor';
 import { AgentWatch, type AgentWatchOptions } from './agent-watch.ts';
 import type { AgentClient } from './agent-client-contract.ts';
 import { agreeOnHealth } from './agreed-health.ts';
+import { isCutOff } from '../protocol/alarm.ts';
+import { hasRelief } from './relief.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
 
 export interface FleetHealthOptions
@@ -56,15 +58,30 @@ export class FleetHealth {
     this.#followedGauge.set({ gateway: name }, this.statusOf(name) === undefined ? 0 : 1);
     const views = [...this.#watches.values()].flatMap(({ view }) => view ?? []);
     const agreed = agreeOnHealth(views);
-    if (agreed.symmetricDifference(this.#unhealthy).size > 0) {
+    const isChanged = agreed.symmetricDifference(this.#unhealthy).size > 0;
+    if (isChanged) {
       this.#unhealthy = agreed;
       this.#unhealthyGauge.set({}, agreed.size);
       log.info(
         { unhealthy: [...agreed].slice(0, 20), count: agreed.size },
         'unhealthy backends changed',
       );
-      for (const watch of this.#watches.values()) watch.hand(agreed);
+    }
+    for (const watch of this.#watches.values()) {
+      const relief = this.#reliefOf(watch);
+      if (isChanged || relief !== watch.relief) watch.hand(agreed, relief);
     }
     onChange(name);
+  }
+
+  /** False for a gateway that reaches its backends: it needs no relief. */
+  #reliefOf(watch: AgentWatch): boolean {
+    const { status } = watch;
+    if (status === undefined || !status.alarms.some(isCutOff)) return false;
+    const others = [...this.#watches.values()].filter((each) => each !== watch);
+    return hasRelief(
+      status,
+      others.flatMap((each) => each.status ?? []),
+    );
   }
 }

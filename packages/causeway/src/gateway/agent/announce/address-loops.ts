@@ -29,6 +29,8 @@ export interface AddressLoopsOptions {
   readonly faults: FaultReasons;
   readonly alarms: Alarms;
   readonly gateway: Pick<Gateway, 'isDegraded' | 'state'>;
+  /** Why this gateway should yield because it reaches no backend. */
+  cutOffIllness(): string | undefined;
   readonly kernel: Kernel;
   readonly clock: Clock;
   readonly log: Log;
@@ -99,11 +101,11 @@ function followHealth(
       illness: () =>
         illnessOf({
           isDegraded: gateway.isDegraded,
-          linkIllness: linkWatch.illness,
+          linkIllness: linkWatch.illness ?? options.cutOffIllness(),
           kernelSettings: kernel.settings(),
           families,
         }),
-      isUnanswering: () => linkWatch.illness !== undefined,
+      isUnanswering: () => (linkWatch.illness ?? options.cutOffIllness()) !== undefined,
       countAdverts: (each) => kernel.countAdverts(each),
     },
     signal,

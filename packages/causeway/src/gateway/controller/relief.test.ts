@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { hasRelief } from './relief.ts';
+
+const well = {
+  alarms: [] as string[],
+  drained: null,
+  sound: true,
+  unhealthy: { heard: 4, seen: [], acted: [] },
+  vrrp: { state: 'BACKUP', since: null },
+};
+const cutOff = { ...well, alarms: ['cut-off: no backend answers this gateway over IPv6'] };
+
+test.each([
+  ['that is well', [well], true],
+  ['among several', [cutOff, well], true],
+  ['that is cut off too', [cutOff], false],
+  ['that is drained', [{ ...well, drained: { since: 0, reason: 'new disks' } }], false],
+  ['with a link that is down', [{ ...well, alarms: ['link-down: ext is down'] }], false],
+  ['in FAULT', [{ ...well, vrrp: { state: 'FAULT', since: null } }], false],
+  ['with an unclear kernel', [{ ...well, sound: false }], false],
+  ['that heard fewer backends', [{ ...well, unhealthy: { ...well.unhealthy, heard: 2 } }], false],
+  ['that does not exist', [], false],
+])('a gateway %s is relief for one that is cut off: %s', (_, others, isRelief) => {
+  expect(hasRelief(cutOff, others)).toBe(isRelief);
+});
