@@ -20,6 +20,7 @@ export const agentRequests: Readonly<Record<string, HttpRequest>> = {
     'confirms withheld removals that the controller has verified, exactly those that it names',
   ),
   'POST /v2/unhealthy': withToken('accepts the unhealthy backends, merged from all gateways'),
+  'POST /v2/relief': withToken('accepts whether another gateway can serve in place of this one'),
   'POST /v2/overrides': withToken('drains, freezes, and ends both'),
   'POST /v2/undo': withToken('restores the state before the last change'),
   'POST /v2/trace': withToken('the path that a connection would take'),

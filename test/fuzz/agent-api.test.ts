@@ -83,6 +83,7 @@ beforeAll(async () => {
         secrets,
         status,
         limits: { totalBytes: 100_000, lineBytes: 10_000 },
+        setRelief: () => {},
         sendUnhealthy: (unhealthy) => {
           expect([...unhealthy].every((each) => tryParseAddress(each) === each)).toBe(true);
           return Promise.resolve();
@@ -122,6 +123,7 @@ const question = {
 const valid: Readonly<Record<string, unknown>> = {
   '/v2/push': { causeway: 'agent/v2', revision: 2, kind: 'state', generation: 7 },
   '/v2/unhealthy': { unhealthy: ['10.0.0.1', '2001:db8::1'] },
+  '/v2/relief': { isAvailable: true },
   '/v2/overrides': { override: 'frozen', on: true, reason: 'new disks' },
   '/v2/undo': { reason: 'it was wrong' },
   '/v2/trace': question,

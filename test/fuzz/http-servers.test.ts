@@ -89,6 +89,7 @@ async function startAll(): Promise<void> {
         secrets,
         status: untouched,
         sendUnhealthy: untouched,
+        setRelief: untouched,
         countConnections: untouched,
         trace: untouched,
         pull: untouched,

@@ -20,7 +20,7 @@ import {
   writeDelta,
   writeState,
 } from '../../packages/causeway/src/gateway/protocol/write-update.ts';
-import { discardLog } from '@causeway/base/observability/log';
+import { discardLog } from '../../packages/base/src/observability/log.ts';
 import { parseAddress } from '../../packages/base/src/address/address.ts';
 import { plain, sampleTime, type SampleKind } from './sample-kind.ts';
 

@@ -81,6 +81,29 @@ describe.skipIf(!isRunnable)('backends that stop answering', () => {
     await becomes('10.77.1.1', 'p1,p2');
   });
 
+  test('make a gateway that alone does not reach them yield, if the controller knows another one', async () => {
+    const cutOff = await waitFor('one active gateway', () => topology.active());
+    const other = cutOff === 'g1' ? 'g2' : 'g1';
+    const client = topology.client(cutOff);
+    const alarms = async () => (await client.status(signal)).alarms.join();
+    const block = async (verb: string) => {
+      for (const { v4 } of [servers.p1, servers.p2]) {
+        await topology.network.ip(cutOff, `route ${verb} blackhole ${v4}/32`);
+      }
+    };
+    await block('add');
+    await waitFor('the alarm', async () => (await alarms()).includes('cut-off'));
+    expect(await topology.active()).toBe(cutOff);
+    await waitFor('the other to be active', async () => {
+      await client.sendRelief(true, signal);
+      return (await topology.active()) === other;
+    });
+    expect(await alarms()).toContain('bad-health: the addresses are given up');
+    await block('del');
+    await waitFor('no alarm', async () => (await alarms()) === '');
+    expect(await topology.active()).toBe(other);
+  });
+
   test("are set by the controller while it is connected, and by the gateway's probes when it is not", async () => {
     const active = await waitFor('one active gateway', () => topology.active());
     const client = topology.client(active);

@@ -31,7 +31,7 @@ test('a damaged report is set aside with an Event, and its confirmations delete 
   expect(after.data).not.toHaveProperty('delete.gateway.port-1');
   expect(events.map(({ reason }) => reason)).toEqual(['OrphanRegisterDamaged', 'OrphansHeld']);
   expect(await metrics.render()).toContain(
-    'causeway_orphan_register_damaged{provider="gateway"} 1',
+    'causeway_orphans_register_damaged{provider="gateway"} 1',
   );
 
   // An empty list is checked, too, and the first damaged report is kept.

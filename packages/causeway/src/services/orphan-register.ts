@@ -34,7 +34,7 @@ export const orphanMetrics = {
   },
   damaged: {
     kind: 'gauge',
-    name: 'causeway_orphan_register_damaged',
+    name: 'causeway_orphans_register_damaged',
     help: '1 while the ConfigMap of orphans has a damaged report of the provider, in place or set aside.',
     labels: ['provider'],
   },

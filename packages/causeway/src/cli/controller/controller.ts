@@ -64,17 +64,8 @@ async function runController(
   });
   log.info({ cluster: connection.server, health: observe.url, identity }, 'starting');
   const shared = { client, log, metrics, clock };
-  /** Everything is new for each term as leader, and its checks and gauges end with the term. */
-  const lead = async (leading: Partial<ProviderSurroundings>, inner: AbortSignal) => {
-    const checks = readiness.scope();
-    const scoped = new ScopedMetrics(metrics);
-    try {
-      await serve(settings, { ...shared, metrics: scoped, ...leading }, checks, identity, inner);
-    } finally {
-      checks.clear();
-      scoped.clear();
-    }
-  };
+  const lead = (leading: Partial<ProviderSurroundings>, inner: AbortSignal) =>
+    serveOneTerm(settings, { ...shared, ...leading }, readiness, identity, inner);
   try {
     await supervise(signal, {
       'process metrics': (inner) => watchProcess(clock, metrics, inner),
@@ -100,6 +91,24 @@ async function runController(
   } finally {
     await observe.close();
     await client.close();
+  }
+}
+
+/** Everything is new for each term as leader, and its checks and gauges end with the term. */
+async function serveOneTerm(
+  settings: ControllerCommandSettings,
+  shared: ProviderSurroundings,
+  readiness: Readiness,
+  instance: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const checks = readiness.scope();
+  const metrics = new ScopedMetrics(shared.metrics);
+  try {
+    await serve(settings, { ...shared, metrics }, checks, instance, signal);
+  } finally {
+    checks.clear();
+    metrics.clear();
   }
 }
 

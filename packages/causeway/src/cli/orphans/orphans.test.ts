@@ -46,7 +46,7 @@ test('the list shows how many orphans it leaves out, and names the other cluster
   ]);
 });
 
-test('names a damaged report, so that the list does not look empty', () => {
+test('names a damaged report, so that the list differs from an empty one', () => {
   const damaged = {
     data: { octavia: 'broken', 'damaged.gateway': 'old', ...{ pool: data.octavia } },
   };

@@ -27,6 +27,7 @@ import { openState, type AgentState } from './open-state.ts';
 import type { OverrideName } from '../protocol/override.ts';
 import { Probing } from './probe/probing.ts';
 import { TargetsOfState } from './probe/targets.ts';
+import { cutOffIllness, Relief } from './relief.ts';
 import { socketFile, type AgentSettings } from './settings.ts';
 import { servableHere } from './servable-here.ts';
 import { BackendHealth } from './probe/backend-health.ts';
@@ -71,6 +72,7 @@ class Agent {
   readonly #backendHealth: BackendHealth;
   readonly #events: EventStream;
   readonly #probing: Probing;
+  readonly #relief: Relief;
   readonly #healthDue = new WakeUp();
   readonly #statusDue = new WakeUp();
   readonly #upkeep: Maintenance;
@@ -84,6 +86,7 @@ class Agent {
     this.#announcer = parts.announcer;
     this.#credentials = parts.credentials;
     this.#probing = parts.probing;
+    this.#relief = new Relief(clock);
     this.#alarms = new Alarms(log, metrics, () => this.#statusDue.call());
     this.#gateway = new Gateway({
       ruleset: new HarmlessRuleset(kernel.ruleset, servableHere(settings).taken, log),
@@ -170,7 +173,17 @@ class Agent {
         targets: () => targets.of(this.#gateway.state),
       }),
       ...announcer.loops(alarms),
-      ...healthLoops({ settings, announcer, alarms, gateway, kernel, clock, log, metrics }),
+      ...healthLoops({
+        settings,
+        announcer,
+        alarms,
+        gateway,
+        cutOffIllness: () => cutOffIllness(this.#probing.ledger.cutOff, this.#relief),
+        kernel,
+        clock,
+        log,
+        metrics,
+      }),
     };
   }
 
@@ -222,6 +235,7 @@ class Agent {
                   this.#backendHealth.hand(unhealthy);
                   return this.#backendHealth.act(signal);
                 },
+                setRelief: (isAvailable) => this.#relief.set(isAvailable),
                 countConnections: (each) => this.#countConnections(each),
                 trace: (question) => this.#trace(question),
                 pull: (name, reason) => this.#pull(name, reason),

@@ -21,6 +21,8 @@ export interface HealthLoopsOptions {
   readonly announcer: Announcer;
   readonly alarms: Alarms;
   readonly gateway: Pick<Gateway, 'isDegraded' | 'state'>;
+  /** Why this gateway should yield because it reaches no backend. */
+  cutOffIllness(): string | undefined;
   readonly kernel: Pick<Kernel, 'settings'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -56,11 +58,11 @@ function followHealth(
       illness: () =>
         illnessOf({
           isDegraded: gateway.isDegraded,
-          linkIllness: linkWatch.illness,
+          linkIllness: linkWatch.illness ?? options.cutOffIllness(),
           kernelSettings: kernel.settings(),
           families: network.families,
         }),
-      isUnanswering: () => linkWatch.illness !== undefined,
+      isUnanswering: () => (linkWatch.illness ?? options.cutOffIllness()) !== undefined,
     },
     signal,
   );

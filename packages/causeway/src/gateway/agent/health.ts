@@ -6,7 +6,10 @@ import type { KernelSetting } from '@causeway/netlink/kernel-settings';
 export interface HealthSigns {
   /** The kernel may differ from the accepted configuration. */
   readonly isDegraded: boolean;
-  /** Why clients get no answers although the links are up: a route or an address is missing. */
+  /**
+   * Why clients get no answers although the links are up: a route or an address is missing, or this gateway
+   * alone reaches no backend.
+   */
   readonly linkIllness?: string | undefined;
   readonly kernelSettings: readonly KernelSetting[];
   /** The families of the gateway's networks. Settings of the other family are ignored. */
@@ -19,8 +22,8 @@ const forwarding: Readonly<Record<Family, string>> = {
 };
 
 /**
- * Why this gateway should not be active; undefined if it may be. Only faults of this machine count: if nodes
- * don't answer, another gateway would not reach them either.
+ * Why this gateway should not be active; undefined if it may be. Only faults of this machine count: if no
+ * gateway reaches the nodes, another one would not serve either.
  */
 export function illnessOf(signs: HealthSigns): string | undefined {
   if (signs.isDegraded) return 'the kernel may differ from the accepted configuration';

@@ -12,6 +12,8 @@ export interface AgentClient {
   events(signal: AbortSignal): AsyncIterable<AgentStatus>;
   /** Sends the unhealthy backends that all gateways agree on. */
   sendUnhealthy(unhealthy: Iterable<Address>, signal: AbortSignal): Promise<void>;
+  /** Says whether another gateway can serve in place of this one. Missing for an agent without such a request. */
+  sendRelief?(isAvailable: boolean, signal: AbortSignal): Promise<void>;
   /** Confirms withheld removals. Missing for an agent that never withholds any. */
   confirmRemovals?(
     confirmation: RemovalConfirmation,

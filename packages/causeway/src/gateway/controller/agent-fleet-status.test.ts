@@ -20,13 +20,13 @@ afterEach(async () => {
 });
 
 /** Starts a fleet with one gateway. `shown` returns the state of the gateway at its last publication. */
-async function follow(agent: MemoryAgent) {
+async function follow(agent: MemoryAgent, ...others: MemoryAgent[]) {
   stop = new AbortController();
   let shown: GatewayStanding | undefined;
   const clock = new SimulatedClock();
   const reasons = new ReasonQueue();
   const fleet = new AgentFleet({
-    agents: new Map([['g1', agent]]),
+    agents: new Map([agent, ...others].map((each, index) => [`g${index + 1}`, each])),
     ...{ clock, random: seededRandom(1), log: discardLog, metrics: noMetrics },
     ...{ limitMs: 1_000, checkEveryMs, verifier: doubtsAll },
     reasons,
@@ -58,6 +58,26 @@ test("follows a gateway's status without waiting for the next check", async () =
   agent.mode = 'works';
   await clock.advance(20_000);
   expect(shown()).toMatchObject({ failure: undefined, role: 'unable' });
+});
+
+test('says to a gateway that alone is cut off that another one can serve, while that is so', async () => {
+  const [one, two] = [new MemoryAgent(), new MemoryAgent()];
+  await follow(one, two);
+  const alarms = ['cut-off: no backend answers this gateway over IPv4'];
+  const becomes = async (agent: MemoryAgent, raised: readonly string[]) => {
+    agent.alarms = raised;
+    agent.sendStatus();
+    await settled();
+  };
+  expect([one.relief, two.relief]).toEqual([undefined, undefined]);
+  await becomes(one, alarms);
+  expect([one.relief, two.relief]).toEqual([true, undefined]);
+  await becomes(two, alarms);
+  expect([one.relief, two.relief]).toEqual([false, undefined]);
+  await becomes(one, []);
+  expect([one.relief, two.relief]).toEqual([false, true]);
+  await becomes(two, []);
+  expect([one.relief, two.relief]).toEqual([false, false]);
 });
 
 test('sends the full state at once to a gateway that restarts with an older state file', async () => {

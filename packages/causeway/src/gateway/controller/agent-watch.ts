@@ -41,6 +41,9 @@ export class AgentWatch {
   readonly #options: AgentWatchOptions;
   #status: AgentStatus | undefined;
   #unhealthy: ReadonlySet<Address> = new Set();
+  #relief = false;
+  /** The agent may have a notice of relief that is not revoked. */
+  #hasSentRelief = false;
   #isDue = false;
   #handing: Promise<void> | undefined;
   #stream = new AbortController();
@@ -58,9 +61,15 @@ export class AgentWatch {
     return this.#status === undefined ? undefined : viewOf(this.#status);
   }
 
-  /** Sends the unhealthy backends: at once while the stream is open, else when it is open again. */
-  hand(unhealthy: ReadonlySet<Address>): void {
+  /** The last notice to the gateway: whether another one can serve in its place. */
+  get relief(): boolean {
+    return this.#relief;
+  }
+
+  /** Sends the unhealthy backends, and whether another gateway can serve: at once while the stream is open, else when it is open again. */
+  hand(unhealthy: ReadonlySet<Address>, relief: boolean): void {
     this.#unhealthy = unhealthy;
+    this.#relief = relief;
     this.#isDue = true;
     if (this.#status === undefined) return;
     this.#handing ??= this.#deliver().finally(() => {
@@ -98,7 +107,7 @@ export class AgentWatch {
         onFirst();
         this.#publish();
         link.heard(status);
-        if (isFirst) this.hand(this.#unhealthy);
+        if (isFirst) this.hand(this.#unhealthy, this.#relief);
       }
     } finally {
       quiet.stop();
@@ -120,6 +129,7 @@ export class AgentWatch {
       this.#isDue = false;
       try {
         await this.#limited((inner) => agent.sendUnhealthy(this.#unhealthy, inner));
+        await this.#sendRelief();
       } catch (error) {
         log.debug(
           { agent: name, error: CausewayError.from(error) },
@@ -130,10 +140,19 @@ export class AgentWatch {
     }
   }
 
+  /** An agent without a notice assumes that no other gateway can serve. */
+  async #sendRelief(): Promise<void> {
+    if (!this.#relief && !this.#hasSentRelief) return;
+    const relief = this.#relief;
+    this.#hasSentRelief = true;
+    await this.#limited(async (inner) => this.#options.agent.sendRelief?.(relief, inner));
+    this.#hasSentRelief = relief;
+  }
+
   #handAgain() {
     const { clock } = this.#options;
     const hand = () => {
-      if (this.#status !== undefined) this.hand(this.#unhealthy);
+      if (this.#status !== undefined) this.hand(this.#unhealthy, this.#relief);
       timer = clock.timer(handEveryMs, hand);
     };
     let timer = clock.timer(handEveryMs, hand);

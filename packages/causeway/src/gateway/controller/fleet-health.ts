@@ -5,6 +5,8 @@ import { AgentWatch, type AgentWatchOptions } from './agent-watch.ts';
 import type { AgentClient } from './agent-client-contract.ts';
 import type { AgentLink } from './agent-link.ts';
 import { agreeOnHealth } from './agreed-health.ts';
+import { isCutOff } from '../protocol/alarm.ts';
+import { hasRelief } from './relief.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
 
 export interface FleetHealthOptions extends Omit<AgentWatchOptions, 'name' | 'agent' | 'link'> {
@@ -53,13 +55,29 @@ export class FleetHealth {
     }
     const views = [...this.#watches.values()].flatMap(({ view }) => view ?? []);
     const agreed = agreeOnHealth(views);
-    if (agreed.symmetricDifference(this.#unhealthy).size === 0) return;
-    this.#unhealthy = agreed;
-    this.#unhealthyGauge.set({}, agreed.size);
-    log.info(
-      { unhealthy: [...agreed].slice(0, 20), count: agreed.size },
-      'unhealthy backends changed',
+    const isChanged = agreed.symmetricDifference(this.#unhealthy).size > 0;
+    if (isChanged) {
+      this.#unhealthy = agreed;
+      this.#unhealthyGauge.set({}, agreed.size);
+      log.info(
+        { unhealthy: [...agreed].slice(0, 20), count: agreed.size },
+        'unhealthy backends changed',
+      );
+    }
+    for (const watch of this.#watches.values()) {
+      const relief = this.#reliefOf(watch);
+      if (isChanged || relief !== watch.relief) watch.hand(agreed, relief);
+    }
+  }
+
+  /** False for a gateway that reaches its backends: it needs no relief. */
+  #reliefOf(watch: AgentWatch): boolean {
+    const { status } = watch;
+    if (status === undefined || !status.alarms.some(isCutOff)) return false;
+    const others = [...this.#watches.values()].filter((each) => each !== watch);
+    return hasRelief(
+      status,
+      others.flatMap((each) => each.status ?? []),
     );
-    for (const watch of this.#watches.values()) watch.hand(agreed);
   }
 }

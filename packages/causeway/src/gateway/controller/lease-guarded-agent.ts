@@ -45,13 +45,20 @@ function optional(
   agent: AgentClient,
   limited: Limited,
   confirmed: Confirmed,
-): Pick<AgentClient, 'counters' | 'confirmRemovals'> {
+): Pick<AgentClient, 'counters' | 'confirmRemovals' | 'sendRelief'> {
   const counters = agent.counters?.bind(agent);
   const confirmRemovals = agent.confirmRemovals?.bind(agent);
+  const sendRelief = agent.sendRelief?.bind(agent);
   return {
     ...(counters === undefined
       ? {}
       : { counters: (signal: AbortSignal) => limited(signal, (inner) => counters(inner)) }),
+    ...(sendRelief === undefined
+      ? {}
+      : {
+          sendRelief: (isAvailable: boolean, signal: AbortSignal) =>
+            limited(signal, (inner) => sendRelief(isAvailable, inner)),
+        }),
     ...(confirmRemovals === undefined
       ? {}
       : {

@@ -2,7 +2,7 @@ import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import { Agent, request, type Dispatcher } from '@causeway/base/http/http-client';
 import type { Address } from '@causeway/base/address/address';
-import { CausewayError, type ErrorCode } from '@causeway/base/error/causeway-error';
+import { CausewayError, isErrorCode, type ErrorCode } from '@causeway/base/error/causeway-error';
 import { LineSplitter } from '@causeway/base/text/line-splitter';
 import type { Clock } from '@causeway/base/time/clock';
 import { untilAborted } from '@causeway/base/time/until-aborted';
@@ -102,6 +102,15 @@ export class HttpAgentClient {
   /** Sends the unhealthy backends that all gateways have agreed on. */
   async sendUnhealthy(unhealthy: Iterable<Address>, signal: AbortSignal): Promise<void> {
     await this.#callJson('/v2/unhealthy', { unhealthy: [...unhealthy] }, signal);
+  }
+
+  /** Says whether another gateway can serve in place of this one. An older agent does not know the request. */
+  async sendRelief(isAvailable: boolean, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#callJson('/v2/relief', { isAvailable }, signal);
+    } catch (error) {
+      if (!isErrorCode(error, 'not-found')) throw error;
+    }
   }
 
   async pull(

@@ -113,6 +113,7 @@ beforeEach(async () => {
         servable,
         secrets: () => [secret],
         status,
+        setRelief: () => {},
         sendUnhealthy: (unhealthy) => gateway.setUnhealthy(unhealthy, signal),
         pull: () => Promise.resolve(),
         countConnections: () => Promise.resolve([]),

@@ -34,6 +34,8 @@ export interface V2ApiOptions {
   status(): AgentStatus;
   /** Receives the unhealthy backends from the controller. */
   sendUnhealthy(unhealthy: ReadonlySet<Address>): Promise<void>;
+  /** Receives whether another gateway can serve in place of this one. */
+  setRelief(isAvailable: boolean): void;
   countConnections(signal: AbortSignal): Promise<readonly FrontendCount[]>;
   trace(question: TraceQuestion): TraceAnswer;
   /** Sets an override, or clears it if there is no reason. */
@@ -65,6 +67,7 @@ const removalsBody = z.strictObject({
   cluster: clusterText.optional(),
   removals: z.array(z.unknown()),
 });
+const reliefBody = z.strictObject({ isAvailable: z.boolean() });
 const unhealthyBody = z.strictObject({ unhealthy: z.array(z.string()) });
 
 /** The API for the controller and for operators' overrides. Every request has its own token. */
@@ -113,6 +116,8 @@ export class V2Api {
         return this.#confirmRemovals(request, claims, signal);
       case 'POST /v2/unhealthy':
         return this.#unhealthy(request, claims);
+      case 'POST /v2/relief':
+        return this.#relief(request, claims);
       case 'POST /v2/overrides':
         return this.#override(request, claims);
       case 'POST /v2/undo':
@@ -165,6 +170,12 @@ export class V2Api {
   async #unhealthy(request: IncomingMessage, claims: RequestClaims): Promise<Reply> {
     const { unhealthy } = unhealthyBody.parse(await readJson(request, claims));
     await this.#options.sendUnhealthy(new Set(unhealthy.map(parseAddress)));
+    return { status: 200, body: {} };
+  }
+
+  async #relief(request: IncomingMessage, claims: RequestClaims): Promise<Reply> {
+    const { isAvailable } = reliefBody.parse(await readJson(request, claims));
+    this.#options.setRelief(isAvailable);
     return { status: 200, body: {} };
   }
 

@@ -72,6 +72,14 @@ export class MemoryAgent implements AgentClient {
     }
   }
 
+  /** The last notice whether another gateway can serve; undefined before the first one. */
+  relief: boolean | undefined;
+
+  sendRelief(isAvailable: boolean): Promise<void> {
+    this.relief = isAvailable;
+    return Promise.resolve();
+  }
+
   async sendUnhealthy(unhealthy: Iterable<string>, signal: AbortSignal): Promise<void> {
     await this.#suffer(signal);
     this.handed = [...unhealthy].sort();
