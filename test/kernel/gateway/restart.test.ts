@@ -116,12 +116,14 @@ describe.skipIf(!isRunnable)('an agent that is killed and restarted', () => {
     await topology.startAgent(active);
     const status = await topology.client(active).status(signal);
     expect(status.drained?.reason).toBe('new disks');
+    // keepalived does not report its state again to the new agent.
+    expect(status.announcer).toMatchObject({ role: 'unable', reason: 'drained: new disks' });
     expect(await waitFor('one active gateway', () => topology.active())).toBe(other);
     const [printed] = JSON.parse(await topology.command(active, 'undrain', '-o', 'json')) as {
       drained: unknown;
     }[];
     expect(printed?.drained).toBeNull();
-    await waitFor('backup', async () => {
+    await waitFor('the role standby', async () => {
       const { announcer } = await topology.client(active).status(signal);
       return announcer.role === 'standby';
     });

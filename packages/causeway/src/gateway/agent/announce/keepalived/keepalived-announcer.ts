@@ -142,6 +142,8 @@ export class KeepalivedAnnouncer implements Announcer {
   async withdrawAll(cause: WithdrawalCause, reason: string): Promise<void> {
     this.#withdrawals.add(cause, reason);
     await this.#setFault(true);
+    // keepalived reports no change if an earlier process of the agent has set the fault.
+    if (this.#status.role === 'standby') enterState(this.#status, 'FAULT');
   }
 
   async resume(cause: WithdrawalCause): Promise<void> {
