@@ -9,8 +9,11 @@ export class Commit {
   readonly #set = new Map<ServiceKey, VirtualService>();
   readonly #remove = new Set<ServiceKey>();
 
-  add(service: Omit<ServedService, 'targets'>, change: ClaimedChange): void {
+  add(service: Omit<ServedService, 'targets'>): void {
     this.#services.set(service.service, service);
+  }
+
+  addChange(change: ClaimedChange): void {
     for (const [key, virtual] of change.set) {
       this.#set.set(key, virtual);
       this.#remove.delete(key);

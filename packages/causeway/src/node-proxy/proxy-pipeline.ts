@@ -7,7 +7,7 @@ import { BoundedFrequencyRunner } from '@causeway/base/work/bounded-frequency-ru
 import { LayoutWriter, type CommittedLayout } from '@causeway/nftables/compile/layout-writer';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import type { Driver } from '@causeway/nftables/drivers/driver';
-import { AddressClaims } from './address-claims.ts';
+import { AddressClaims, type ClaimedChange } from './address-claims.ts';
 import { Commit } from './commit.ts';
 import { startReplay, type IdleState, type IdlingDecision } from './holder/decide-idling.ts';
 import type { IdlingStage } from './holder/idling-stage.ts';
@@ -212,17 +212,17 @@ export class ProxyPipeline implements CommitSource {
     signal: AbortSignal,
   ): Promise<CommittedLayout> {
     const { store } = this.#options;
-    for (const key of changed) await this.#place(key, commit);
+    for (const key of changed) commit.addChange(await this.#place(key, commit));
     // Their targets may have changed too, so listeners are notified of them as well.
     for (const rival of commit.touched()) {
-      if (!commit.has(rival)) await this.#place(rival, commit);
+      if (!commit.has(rival)) commit.addChange(await this.#place(rival, commit));
     }
     const virtualNetworks = store.serviceNetworks;
     return this.#writer.commit({ ...commit.elements(), virtualNetworks }, signal);
   }
 
   /** Takes one Service through all stages. */
-  async #place(key: string, commit: Commit): Promise<void> {
+  async #place(key: string, commit: Commit): Promise<ClaimedChange> {
     const { store } = this.#options;
     const plan = this.#plan(key);
     const diversion = await this.#diversionOf(plan);
@@ -232,8 +232,9 @@ export class ProxyPipeline implements CommitSource {
     const created = plan.service?.metadata?.creationTimestamp ?? '';
     const rivals = this.#claims.rivals(key);
     const change = this.#claims.replace({ service: key, created, targets });
-    commit.add({ service: key, diversion, healthCheck }, change);
+    commit.add({ service: key, diversion, healthCheck });
     commit.addRivals(rivals.union(this.#claims.rivals(key)));
+    return change;
   }
 
   #plan(key: string): ServicePlan {
