@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { events } from '../../../packages/kubernetes/src/objects/resources.ts';
+import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
 import { GatewayWorld } from './gateway-world.ts';
 import { portsOf } from './invariants.ts';
 
@@ -49,6 +50,44 @@ test("a floating IP that can't be recreated is reported and kept, and recreated 
   );
   world.limit(undefined);
   await world.settle(nothing);
+});
+
+test("a port that can't be recreated is reported; with room again, the Service gets its address back", async () => {
+  const world = await GatewayWorld.create(7, { driftEveryMs: 10_000 });
+  world.startController();
+  await world.createService('web');
+  await world.settle(nothing);
+  const [[id, address] = ['', '']] = portsOf(world);
+  await world.losePort(id);
+  world.limit('port');
+  await world.simulation.runFor(30_000);
+  expect(await recordedEvents(world)).toContainEqual(
+    expect.stringMatching(/^Warning AddressLost: The port of .* was lost and can't be recreated/),
+  );
+  world.limit(undefined);
+  await world.settle(nothing);
+  expect([...portsOf(world).values()]).toEqual([address]);
+});
+
+test('a lost floating IP with an address that is in use again is replaced, with an Event', async () => {
+  const world = await GatewayWorld.create(8, { driftEveryMs: 10_000 });
+  world.startController();
+  await world.createService('web');
+  await world.settle(nothing);
+  const shown = () => world.service('web')?.status?.loadBalancer?.ingress?.[0]?.ip;
+  const before = shown();
+  const [floating] = world.openstack.neutron.floatingIps.all();
+  const tenant = new Neutron(world.cloud(world.simulation.process('tenant')).session());
+  const { signal } = new AbortController();
+  await world.loseFloatingIp(floating?.id ?? '');
+  const request = { floatingNetworkId: floating?.floating_network_id ?? '', description: '' };
+  const taken = await world.complete(tenant.floatingIps.create(request, { signal }));
+  expect(taken.address).toBe(before);
+  await world.simulation.runUntil(() => shown() !== before);
+  await world.simulation.runFor(10_000);
+  expect(await recordedEvents(world)).toContain(
+    `Warning AddressChanged: ${before} was lost and can't be restored. Clients reach the Service at ${shown()} now.`,
+  );
 });
 
 test.each(['port', 'floatingip'] as const)(

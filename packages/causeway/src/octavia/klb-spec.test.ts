@@ -251,7 +251,6 @@ test("an idle Service uses its node ports, or gets a note that connections can't
 });
 
 test.each<[string, Case, string]>([
-  ['no ports', { spec: { ports: [] } }, 'NoPorts'],
   ['no subnet', { subnets: new Map() }, 'NoSubnet'],
   ['an invalid address', { spec: { loadBalancerIP: '010.1.1.1' } }, 'InvalidAddress'],
 ])('refuses %s', (_, example, reason) => {

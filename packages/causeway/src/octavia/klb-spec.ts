@@ -42,9 +42,6 @@ export function translate(input: TranslationInput): Translation {
   if (excess !== undefined) return { kind: 'refused', ...excess };
   const reader = new AnnotationReader(frontend, settings.classes);
   const ports = portsOf(frontend);
-  if (ports.length === 0) {
-    return refused('NoPorts', 'The Service has no ports, so there is nothing to serve.');
-  }
   const vip = readVip(input, reader);
   if (vip.kind === 'refused') return vip;
   const members = readMembers(slices, settings, ports, reader);

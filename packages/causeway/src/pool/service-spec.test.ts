@@ -71,7 +71,6 @@ test("requests its own addresses by name, regardless of the user's request; but 
 test('explains invalid requests', () => {
   expect(demand(service({ 'causeway.dev/announcer': 'bird' }))).toContain('known are kube-vip');
   expect(demand(service({ 'causeway.dev/address': 'x' }))).toContain('InvalidAddress');
-  expect(demand(service({}, { ports: [] }))).toContain('NoPorts');
 });
 
 test('refuses unreadable labels with an example', () => {

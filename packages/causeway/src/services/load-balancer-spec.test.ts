@@ -76,7 +76,6 @@ describe('readLoadBalancerSpec', () => {
       makeService({ ipFamilies: ['IPv6'] }),
       'NoSuchFamily',
     ],
-    ['a Service without ports', makeService({ ports: [] }), 'NoPorts'],
     [
       'an invalid address',
       makeService({}, { [addressAnnotation]: '192.0.2.300' }),

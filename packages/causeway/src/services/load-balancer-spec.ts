@@ -44,8 +44,6 @@ export function readLoadBalancerSpec(
     );
   }
   const ports = portsAskedFor(frontend);
-  if (ports.length === 0)
-    return refused('NoPorts', 'The Service has no ports, so there is nothing to serve.');
   const requested = readRequested(frontend);
   if ('reason' in requested) return { kind: 'refused', ...requested };
   for (const [family, address] of requested) {

@@ -90,12 +90,6 @@ export const serviceEvents = {
     meaning: 'The spec and an annotation of the Service request different addresses.',
     remedy: 'Request the address in one place.',
   }),
-  NoPorts: defineEvent({
-    reason: 'NoPorts',
-    type: 'Warning',
-    meaning: 'The Service has no ports, so there is nothing to serve.',
-    remedy: 'Add a port to the spec.',
-  }),
   NoSuchFamily: defineEvent({
     reason: 'NoSuchFamily',
     type: 'Warning',
