@@ -3,7 +3,7 @@ import type { FrontendId, Masquerade } from '../protocol/frontend.ts';
 import { ownerKey, type FrontendSpec } from '../../services/frontend-spec.ts';
 import { recordOf } from '../../services/record.ts';
 import type {
-  Claim,
+  Match,
   DeleteOutcome,
   EnsureOutcome,
   Ingress,
@@ -97,7 +97,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     return this.#options.view.readiness();
   }
 
-  claims({ exposure, annotations, className }: FrontendSpec): Claim {
+  match({ exposure, annotations, className }: FrontendSpec): Match {
     if (exposure !== 'external') return 'no';
     if (annotations[legacyManagedAnnotation] === 'false') return 'no';
     if (className === undefined) return 'if-default';
@@ -244,7 +244,7 @@ export class GatewayProvider implements LoadBalancerProvider {
         if (owner !== undefined) host.enqueue(`${owner.namespace}/${owner.name}`);
       };
       keeper.onDisplaced((owners) => owners.forEach(requestReconcile));
-      const losers = await keeper.restore(this.#claims(host), inner);
+      const losers = await keeper.restore(this.#priorAllocations(host), inner);
       for (const spec of host.objects.values()) this.#resume(spec, host);
       fleet.setNodes(view.nodeAddresses());
       this.#options.policies?.start();
@@ -387,12 +387,12 @@ export class GatewayProvider implements LoadBalancerProvider {
     if (affinity !== undefined) context.recordEvent('Warning', 'AffinityNotKept', affinity);
   }
 
-  #claims(host: ProviderHost) {
+  #priorAllocations(host: ProviderHost) {
     return [...host.objects.values()].flatMap((spec) => {
       const isOurs = host.providerOf(spec.owner) === this.name;
-      const claims = priorAllocations(spec, isOurs);
-      if (claims.length > 0) this.#owners.add(spec.owner);
-      return claims;
+      const prior = priorAllocations(spec, isOurs);
+      if (prior.length > 0) this.#owners.add(spec.owner);
+      return prior;
     });
   }
 }
