@@ -41,6 +41,7 @@ beforeEach(async () => {
     connections: {
       forget: () => Promise.resolve(0),
       deleteStaleEntries: () => Promise.resolve(0),
+      connected: () => Promise.resolve(new Set<never>()),
     },
     recorder: {
       record: (_: unknown, { metadata }: KubeObject, { reason, message }: EventContent) =>

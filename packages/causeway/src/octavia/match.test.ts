@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
-import { claimOf } from './match.ts';
+import { matchOf } from './match.ts';
 import { frontendFromService } from '../services/frontend-from-service.ts';
 
 const service = (
@@ -46,12 +46,12 @@ test.each<[string, Service, 'annotated' | 'all', string]>([
   ['the DNS without the annotation', service('kube-system/kube-dns', inside), 'all', 'no'],
   ['the DNS under another name', service('kube-system/coredns', inside, {}, dns), 'all', 'no'],
   ['the DNS with the annotation', service('kube-system/kube-dns', inside, asked), 'all', 'yes'],
-])('%s', (_, example, mode, claim) => {
-  expect(claimOf(frontendFromService(example), mode, () => false)).toBe(claim);
+])('%s', (_, example, mode, match) => {
+  expect(matchOf(frontendFromService(example), mode, () => false)).toBe(match);
 });
 
 test('keeps the load balancer that Kuryr created for the cluster DNS', () => {
   const served = service('kube-system/kube-dns', inside);
-  expect(claimOf(frontendFromService(served), 'all', () => true)).toBe('yes');
-  expect(claimOf(frontendFromService(served), 'annotated', () => true)).toBe('no');
+  expect(matchOf(frontendFromService(served), 'all', () => true)).toBe('yes');
+  expect(matchOf(frontendFromService(served), 'annotated', () => true)).toBe('no');
 });

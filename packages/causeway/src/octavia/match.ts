@@ -1,5 +1,5 @@
 import { ownerKey, type FrontendSpec } from '../services/frontend-spec.ts';
-import type { Claim } from '../services/provider.ts';
+import type { Match } from '../services/provider.ts';
 import { octaviaAnnotation } from './annotations.ts';
 
 export const octaviaClass = 'causeway.dev/octavia';
@@ -17,11 +17,11 @@ function isFoundation({ owner, labels }: FrontendSpec): boolean {
  * Decides which Services belong to the provider: type LoadBalancer by class or default, type ClusterIP on
  * request. `isServed`: the Service already has a load balancer, possibly of Kuryr, which must stay.
  */
-export function claimOf(
+export function matchOf(
   frontend: FrontendSpec,
   clusterIp: 'annotated' | 'all',
   isServed: () => boolean,
-): Claim {
+): Match {
   const { owner, annotations, exposure, className, backends } = frontend;
   const said = annotations[octaviaAnnotation];
   if (said === 'false' || ownerKey(owner) === 'default/kubernetes') return 'no';

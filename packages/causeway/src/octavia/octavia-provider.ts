@@ -3,7 +3,7 @@ import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { ownerKey, type FrontendSpec } from '../services/frontend-spec.ts';
 import type { Clock } from '@causeway/base/time/clock';
 import type {
-  Claim,
+  Match,
   DeleteOutcome,
   EnsureOutcome,
   Ingress,
@@ -13,7 +13,7 @@ import type {
   ProviderHost,
 } from '../services/provider.ts';
 import type { BalancerKeeper, Kept } from './balancer-keeper.ts';
-import { claimOf } from './match.ts';
+import { matchOf } from './match.ts';
 import { ingressOf } from './ingress.ts';
 import { translate } from './klb-spec.ts';
 import { statusOf, type Readiness } from './klb-status.ts';
@@ -65,12 +65,12 @@ export class OctaviaProvider implements LoadBalancerProvider {
     return this.#options.maintenance.readiness();
   }
 
-  claims(frontend: FrontendSpec): Claim {
+  match(frontend: FrontendSpec): Match {
     const { settings, klbs } = this.#options;
     const isServed = () =>
       frontend.finalizers.includes(serviceFinalizer) ||
       klbs.get(ownerKey(frontend.owner))?.status?.loadbalancer !== undefined;
-    return claimOf(frontend, settings.clusterIP, isServed);
+    return matchOf(frontend, settings.clusterIP, isServed);
   }
 
   statusWriter(): 'controller' {

@@ -1,11 +1,11 @@
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
-import type { Claim } from '../services/provider.ts';
+import type { Match } from '../services/provider.ts';
 import { announcerAnnotation } from './annotations.ts';
 import { poolClass } from './choose-announcer.ts';
 import { readHolding } from './holding.ts';
 
 /** Whether a Service belongs to the pool provider. `classes` are served beside Causeway's own. */
-export function claimOf(service: Service, classes: readonly string[]): Claim {
+export function matchOf(service: Service, classes: readonly string[]): Match {
   if (service.spec?.type !== 'LoadBalancer') return isKeptBack(service) ? 'yes' : 'no';
   const { loadBalancerClass } = service.spec;
   const namesAnnouncer = service.metadata?.annotations?.[announcerAnnotation] !== undefined;

@@ -3,7 +3,7 @@ import { keyOf } from '@causeway/kubernetes/objects/object';
 import { ownerOf } from '../services/frontend-from-service.ts';
 import { OwnerIndex } from '../services/owner-index.ts';
 import type {
-  Claim,
+  Match,
   DeleteOutcome,
   EnsureOutcome,
   Ingress,
@@ -12,7 +12,7 @@ import type {
   ProviderHost,
 } from '../services/provider.ts';
 import type { ServiceProvider } from '../services/service-provider.ts';
-import { claimOf } from './match.ts';
+import { matchOf } from './match.ts';
 import { readHolding, statusWriterOf } from './holding.ts';
 import type { NodeView } from './node-view.ts';
 import { putOnNode } from './node-ingress.ts';
@@ -47,8 +47,8 @@ export class NodeProvider implements ServiceProvider {
     return this.#options.nodes.readiness();
   }
 
-  claims(service: Service): Claim {
-    return claimOf(service, this.#options.classes);
+  match(service: Service): Match {
+    return matchOf(service, this.#options.classes);
   }
 
   statusWriter(service: Service): 'controller' | 'announcer' {

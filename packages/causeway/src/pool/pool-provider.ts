@@ -7,7 +7,7 @@ import { supervise } from '@causeway/base/work/supervisor';
 import { ownerOf } from '../services/frontend-from-service.ts';
 import { OwnerIndex } from '../services/owner-index.ts';
 import type {
-  Claim,
+  Match,
   DeleteOutcome,
   EnsureOutcome,
   Ingress,
@@ -20,7 +20,7 @@ import type { ServiceProvider } from '../services/service-provider.ts';
 import { announcerAnnotation, holdingAnnotation } from './annotations.ts';
 import { announcers, type Announcer, type AnnouncerName } from './announcer.ts';
 import { chooseAnnouncer } from './choose-announcer.ts';
-import { claimOf } from './match.ts';
+import { matchOf } from './match.ts';
 import type { Contact } from './contact.ts';
 import type { ReleaseWatch } from './release-watch.ts';
 import type { DriftWatch } from './drift-watch.ts';
@@ -102,8 +102,8 @@ export class PoolProvider implements ServiceProvider {
     return this.#options.nodes.readiness();
   }
 
-  claims(service: Service): Claim {
-    return claimOf(service, this.#options.classes);
+  match(service: Service): Match {
+    return matchOf(service, this.#options.classes);
   }
 
   statusWriter(service: Service): 'controller' | 'announcer' {

@@ -1,6 +1,6 @@
 import { ownerKey, type FrontendSpec } from './frontend-spec.ts';
 import type {
-  Claim,
+  Match,
   DeleteOutcome,
   EnsureOutcome,
   Ingress,
@@ -39,7 +39,7 @@ export class MemoryProvider implements LoadBalancerProvider {
     this.#call = options.call ?? ((_label, effect) => Promise.resolve().then(effect));
   }
 
-  claims({ exposure, className }: FrontendSpec): Claim {
+  match({ exposure, className }: FrontendSpec): Match {
     if (exposure !== 'external') return 'no';
     if (className === undefined) return 'if-default';
     return className === `causeway.dev/${this.name}` ? 'yes' : 'no';

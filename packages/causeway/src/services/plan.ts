@@ -48,14 +48,14 @@ export function planService(service: Service, providers: Providers): Plan {
     };
   }
   const isDeleted = service.metadata?.deletionTimestamp !== undefined;
-  const claimant = isDeleted ? undefined : claimantOf(service, providers);
+  const matching = isDeleted ? undefined : matchingProvider(service, providers);
   if (reading.kind === 'record')
-    return planRecorded(reading.record, claimant, isDeleted, providers);
-  if (claimant === undefined) return { kind: 'ignore' };
+    return planRecorded(reading.record, matching, isDeleted, providers);
+  if (matching === undefined) return { kind: 'ignore' };
   // If the provider itself holds an address for this Service, the program that Causeway replaces has put it
   // there.
   const { namespace = '', name = '', uid = '' } = service.metadata ?? {};
-  const held = claimant.get({ namespace, name, uid }) ?? [];
+  const held = matching.get({ namespace, name, uid }) ?? [];
   const foreign = foreignAddresses(service, held.map(ingressAddress));
   if (foreign.length > 0 && !namesClass(service)) {
     return {
@@ -64,16 +64,16 @@ export function planService(service: Service, providers: Providers): Plan {
       message:
         `The status has ${foreign.join(', ')}, which Causeway did not write. ` +
         // The API rejects a class on a Service that already is a load balancer.
-        `To hand it over to ${claimant.name}, clear the status after the other load balancer has stopped: kubectl patch service ${name} ` +
+        `To hand it over to ${matching.name}, clear the status after the other load balancer has stopped: kubectl patch service ${name} ` +
         `--namespace ${namespace} --subresource status --type merge --patch '{"status":{"loadBalancer":null}}'`,
     };
   }
-  return { kind: 'serve', provider: claimant, record: undefined };
+  return { kind: 'serve', provider: matching, record: undefined };
 }
 
 function planRecorded(
   record: ServiceRecord,
-  claimant: ServiceProvider | undefined,
+  matching: ServiceProvider | undefined,
   isDeleted: boolean,
   providers: Providers,
 ): Plan {
@@ -87,22 +87,25 @@ function planRecorded(
   }
   if (isDeleted) return { kind: 'release', provider: holder, record, because: 'deleted' };
   // A move to another provider starts with a release; the next reconcile takes the Service over.
-  if (claimant !== holder) {
+  if (matching !== holder) {
     return { kind: 'release', provider: holder, record, because: 'no longer wanted' };
   }
   return { kind: 'serve', provider: holder, record };
 }
 
 /**
- * The provider that serves the Service: the provider that claims it, else the default provider if it accepts
+ * The provider that serves the Service: the provider that it names, else the default provider if it accepts
  * the Service.
  */
-export function claimantOf(service: Service, providers: Providers): ServiceProvider | undefined {
-  const claims = providers.all.map((provider) => ({ provider, claim: provider.claims(service) }));
-  const certain = claims.find(({ claim }) => claim === 'yes');
+export function matchingProvider(
+  service: Service,
+  providers: Providers,
+): ServiceProvider | undefined {
+  const matches = providers.all.map((provider) => ({ provider, match: provider.match(service) }));
+  const certain = matches.find(({ match }) => match === 'yes');
   if (certain !== undefined) return certain.provider;
-  const byDefault = claims.find(
-    ({ provider, claim }) => claim === 'if-default' && provider.name === providers.defaultName,
+  const byDefault = matches.find(
+    ({ provider, match }) => match === 'if-default' && provider.name === providers.defaultName,
   );
   return byDefault?.provider;
 }

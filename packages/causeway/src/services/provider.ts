@@ -24,10 +24,10 @@ export function ingressAddress(entry: Ingress): string {
 }
 
 /**
- * Whether a provider claims an owner: by class or annotation (`yes`), only as the default provider
+ * Whether an owner belongs to a provider: by class or annotation (`yes`), only as the default provider
  * (`if-default`), or not at all (`no`).
  */
-export type Claim = 'yes' | 'if-default' | 'no';
+export type Match = 'yes' | 'if-default' | 'no';
 
 /**
  * The result of `ensure`:
@@ -127,7 +127,7 @@ export interface LoadBalancerProvider<Subject = FrontendSpec> {
   readonly name: string;
   /** An additional finalizer, beside the finalizer of the Kubernetes service controller. */
   readonly finalizer?: string | undefined;
-  claims(subject: Subject): Claim;
+  match(subject: Subject): Match;
   /** The writer of `status.loadBalancer`: this controller, or the component that announces the address. */
   statusWriter(subject: Subject): 'controller' | 'announcer';
   /** The name of the load balancer outside of the cluster. */

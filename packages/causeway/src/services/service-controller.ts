@@ -15,7 +15,7 @@ import type { Metrics } from '@causeway/base/observability/metrics';
 import { systemRandom, type Random } from '@causeway/base/simulation/random';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
 import { WorkQueue } from '@causeway/base/work/work-queue';
-import { claimantOf, type Providers } from './plan.ts';
+import { matchingProvider, type Providers } from './plan.ts';
 import { ownerKey } from './frontend-spec.ts';
 import type { Owner, ProviderHost } from './provider.ts';
 import { ServiceReconciler, type RecordEvent } from './reconcile-service.ts';
@@ -122,7 +122,7 @@ export class ServiceController {
       enqueue,
       providerOf: (owner) => {
         const service = find(owner);
-        return service === undefined ? undefined : claimantOf(service, providers)?.name;
+        return service === undefined ? undefined : matchingProvider(service, providers)?.name;
       },
       recordEvent: (metadata, ...what) => recordEvent({ metadata }, ...what),
       removeFinalizer: async (owner, finalizer, signal) => {

@@ -2,7 +2,7 @@ import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { frontendFromService } from './frontend-from-service.ts';
 import type { FrontendSpec } from './frontend-spec.ts';
 import type {
-  Claim,
+  Match,
   DeleteOutcome,
   EnsureOutcome,
   Ingress,
@@ -40,8 +40,8 @@ class FrontendAdapter implements ServiceProvider {
     return this.#inner.readiness();
   }
 
-  claims(service: Service): Claim {
-    return this.#inner.claims(frontendFromService(service));
+  match(service: Service): Match {
+    return this.#inner.match(frontendFromService(service));
   }
 
   statusWriter(service: Service): 'controller' | 'announcer' {

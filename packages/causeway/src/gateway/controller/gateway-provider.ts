@@ -3,7 +3,7 @@ import type { Masquerade } from '../protocol/frontend.ts';
 import { ownerKey, type FrontendSpec } from '../../services/frontend-spec.ts';
 import { recordOf } from '../../services/record.ts';
 import type {
-  Claim,
+  Match,
   DeleteOutcome,
   EnsureOutcome,
   Ingress,
@@ -86,7 +86,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     return this.#options.view.readiness();
   }
 
-  claims({ exposure, annotations, className }: FrontendSpec): Claim {
+  match({ exposure, annotations, className }: FrontendSpec): Match {
     if (exposure !== 'external') return 'no';
     if (annotations[legacyManagedAnnotation] === 'false') return 'no';
     if (className === undefined) return 'if-default';
