@@ -18,7 +18,11 @@ const harnesses: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Every provider runs the controller, so that the Events of the controller occur in all of their tests. */
-const ofController = ['./service-controller.ts', ...Object.values(harnesses).flat()];
+const ofController = [
+  './service-controller.ts',
+  './orphan-register.ts',
+  ...Object.values(harnesses).flat(),
+];
 
 /** The tests in these folders run the product or a component of it. */
 const folders =

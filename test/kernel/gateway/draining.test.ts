@@ -53,7 +53,9 @@ describe.skipIf(!isRunnable)('running TCP connections', () => {
   const answeredBy = async (address: string, expected: string) =>
     waitFor(`${address} to be answered by ${expected}`, async () => {
       const answers = await topology.ask<string[]>('c', 'who', address, 80, 20);
-      return [...new Set(answers.map((text) => text.split(' ')[0]))].sort().join() === expected;
+      return (
+        [...new Set(answers.map((text) => text.split(' ')[0] ?? ''))].sort().join() === expected
+      );
     });
 
   test('continue on a pod and on a node that the controller removes', async () => {

@@ -165,7 +165,7 @@ describe('changes', () => {
     const [leaving] = [{ address: address('10.0.0.2'), port: port(8080) }];
     const reverse = (services: readonly VirtualService[]) =>
       [...(buildRuleset({ settings, services }).sets.get('reverse4')?.elements.values() ?? [])]
-        .map(({ key }) => key[0])
+        .map(({ key }) => String(key[0]))
         .sort();
     for (const protocol of ['TCP', 'UDP'] as const) {
       const both = service({ protocol, dispatch: slots('10.0.0.1', '10.0.0.2') });
@@ -199,7 +199,7 @@ describe('changes', () => {
     const values = [...(sets.get('nodes4')?.elements.values() ?? [])].map(({ value }) => value);
     expect(new Set(values.flat())).toEqual(new Set(['10.0.0.1']));
     const known = [...(sets.get('node-addresses4')?.elements.values() ?? [])];
-    expect(known.map(({ key }) => key[0]).sort()).toEqual(['10.0.0.1', '10.0.0.2']);
+    expect(known.map(({ key }) => String(key[0])).sort()).toEqual(['10.0.0.1', '10.0.0.2']);
   });
 
   test('that are not supported are rejected with the name of the service', () => {

@@ -27,13 +27,8 @@ import { gatewayMetrics } from './gateway-metrics.ts';
 import type { Overrides } from './overrides.ts';
 import type { FrontendKey } from '../protocol/frontend.ts';
 import type { AppliedMark } from './store/applied-mark.ts';
-import {
-  changesTraffic,
-  emptyState,
-  inverseOf,
-  StateHolder,
-  type GatewayState,
-} from './store/state.ts';
+import { disownGeneration } from './store/disown-generation.ts';
+import { changesTraffic, inverseOf, StateHolder, type GatewayState } from './store/state.ts';
 import type { Step } from './store/change-lines.ts';
 import { recordUndo, type Stored } from './store/read-steps.ts';
 import type { StateStore } from './store/state-store.ts';
@@ -389,14 +384,4 @@ export class Gateway {
     this.#metrics.withheld.set({}, withheldIn(this.state).size);
     this.#metrics.degraded.set({}, this.#isDegraded ? 1 : 0);
   }
-}
-
-/**
- * Lowers the generation by one, and forgets undo steps. The controller sees a generation that it did not
- * confirm and sends the full state, also if the newest step was not among the lost ones.
- */
-function disownGeneration({ holder, undo }: Stored): void {
-  const generation = Math.max(0, holder.current.generation - 1);
-  holder.commit({ ...emptyState, generation });
-  undo.length = 0;
 }

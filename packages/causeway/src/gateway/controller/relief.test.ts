@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import type { Role } from '../protocol/role.ts';
 import { hasRelief } from './relief.ts';
 
+const unable: Role = 'unable';
+
 const well = {
   alarms: [] as string[],
   drained: null,
@@ -17,11 +19,7 @@ test.each([
   ['that is cut off too', [cutOff], false],
   ['that is drained', [{ ...well, drained: { since: 0, reason: 'new disks' } }], false],
   ['with a link that is down', [{ ...well, alarms: ['link-down: ext is down'] }], false],
-  [
-    'that is unable',
-    [{ ...well, announcer: { role: 'unable' as Role, since: null, reason: null } }],
-    false,
-  ],
+  ['that is unable', [{ ...well, announcer: { role: unable, since: null, reason: null } }], false],
   ['with an unclear kernel', [{ ...well, sound: false }], false],
   ['that heard fewer backends', [{ ...well, unhealthy: { ...well.unhealthy, heard: 2 } }], false],
   ['that does not exist', [], false],
