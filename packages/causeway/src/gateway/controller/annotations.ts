@@ -2,10 +2,9 @@ import { z } from 'zod';
 import type { Family } from '@causeway/base/address/address';
 import { parsePort, parseProtocol } from '@causeway/base/address/port';
 import { textLimits } from '@causeway/base/text/text-limit';
-import { gatewayLayerAnnotation } from '../../services/backend-layer.ts';
+import { gatewayLayerAnnotation, type BackendLayer } from '../../services/backend-layer.ts';
 import type { FrontendSpec } from '../../services/frontend-spec.ts';
 import type { Annotations } from '../../services/provider.ts';
-import type { BackendLayer } from './backends.ts';
 import { fromLegacyPorts } from './legacy.ts';
 import type { L4Port } from '../../services/l4-port.ts';
 

@@ -23,7 +23,7 @@ import {
   saysLayer,
   type PortIds,
 } from './annotations.ts';
-import type { BackendLayer } from './backends.ts';
+import type { BackendLayer } from '../../services/backend-layer.ts';
 import type { ClusterView } from '../../services/cluster-view.ts';
 import { gatewayProviderName } from './gateway-restore.ts';
 import type { GatewayRuntime } from './gateway-runtime.ts';

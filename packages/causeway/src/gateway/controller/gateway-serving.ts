@@ -8,7 +8,8 @@ import type {
 } from '../../services/provider.ts';
 import type { FrontendId, Masquerade } from '../protocol/frontend.ts';
 import type { AgentFleet } from './agent-fleet.ts';
-import { backendsOf, type BackendLayer } from './backends.ts';
+import type { BackendLayer } from '../../services/backend-layer.ts';
+import { backendsOf } from './backends.ts';
 import type { Fencing } from './fencing.ts';
 import { lostAddress, waitMs } from './placement-outcomes.ts';
 import type { PortKeeper } from './port-keeper.ts';

@@ -12,7 +12,7 @@ import { AffinityEvents } from './affinity-events.ts';
 import { alwaysOpen, type AddressPairWriter } from './address-pair-writer.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import type { AgentClient } from './agent-client-contract.ts';
-import type { BackendLayer } from './backends.ts';
+import type { BackendLayer } from '../../services/backend-layer.ts';
 import { ClusterView } from '../../services/cluster-view.ts';
 import { Fencing, type FencingOptions } from './fencing.ts';
 import type { GatewayConfigMap } from './gateway-config-map.ts';
