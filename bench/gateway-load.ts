@@ -11,10 +11,10 @@ import { findConnection } from '../packages/kubernetes/src/client/connection.ts'
 import { EventRecorder } from '../packages/kubernetes/src/events/event-recorder.ts';
 import { HttpTransport } from '../packages/kubernetes/src/client/http-transport.ts';
 import { services } from '../packages/kubernetes/src/objects/resources.ts';
-import type { AgentClient } from '../packages/causeway/src/gateway/controller/agent-client-contract.ts';
+import type { AgentClient } from '../packages/causeway/src/gateway/controller/fleet/agent-client-contract.ts';
 import { makeGatewayProvider } from '../packages/causeway/src/gateway/controller/make-gateway-provider.ts';
-import { configMapPortBook } from '../packages/causeway/src/gateway/controller/port-book.ts';
-import { OpenStackPortManager } from '../packages/causeway/src/gateway/controller/openstack-port-manager.ts';
+import { configMapPortBook } from '../packages/causeway/src/gateway/controller/ports/port-book.ts';
+import { OpenStackPortManager } from '../packages/causeway/src/gateway/controller/ports/openstack-port-manager.ts';
 import { ServiceController } from '../packages/causeway/src/services/service-controller.ts';
 import { Cloud } from '../packages/openstack/src/cloud.ts';
 import { cloudConfigFrom } from '../packages/openstack/src/config/settings.ts';

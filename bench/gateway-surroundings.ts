@@ -9,7 +9,7 @@
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { parsePort } from '../packages/base/src/address/port.ts';
-import { portAnnotations } from '../packages/causeway/src/gateway/controller/annotations.ts';
+import { portAnnotations } from '../packages/causeway/src/gateway/controller/ports/annotations.ts';
 import { sharingGroupOf } from '../packages/causeway/src/services/load-balancer-spec.ts';
 import { cleanupFinalizer } from '../packages/causeway/src/services/plan.ts';
 import { formatRecord, recordAnnotation } from '../packages/causeway/src/services/record.ts';

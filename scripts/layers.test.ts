@@ -41,11 +41,16 @@ test('names imports that cross a border', async () => {
     'causeway/src/gateway/agent/a.ts': "const c = await import('../controller/c.ts');",
     'causeway/src/octavia/a.ts': "import type { g } from '../gateway/controller/g.ts';",
     'causeway/src/helpers/a.ts': "import { s } from '../services/s.ts';",
+    'causeway/src/gateway/controller/ports/a.ts': "import { f } from '../fleet/f.ts';",
+    'causeway/src/gateway/controller/reasons/a.ts': "import { c } from '../c.ts';",
+    'causeway/src/gateway/controller/fleet/a.ts': "import { p } from '../ports/p.ts';",
   };
   expect(await write(files)).toEqual([
     'packages/base/src/a.ts: imports ../../causeway/src/y.ts, which leaves the package: import it by its name',
     'packages/base/src/a.ts: imports @causeway/causeway/x, but @causeway/base does not depend on @causeway/causeway',
     'packages/causeway/src/gateway/agent/a.ts: imports src/gateway/controller/c.ts, but gateway/agent may import only gateway/protocol',
+    'packages/causeway/src/gateway/controller/ports/a.ts: imports src/gateway/controller/fleet/f.ts, but gateway/controller/ports may import only services, gateway/protocol, gateway/controller/reasons',
+    'packages/causeway/src/gateway/controller/reasons/a.ts: imports src/gateway/controller/c.ts, but gateway/controller/reasons may import only gateway/protocol',
     'packages/causeway/src/helpers/a.ts: its folder is not in the table of layers',
     'packages/causeway/src/octavia/a.ts: imports src/gateway/controller/g.ts, but octavia may import only services',
   ]);

@@ -1,6 +1,25 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 
+const reasons = 'gateway/controller/reasons';
+const ports = 'gateway/controller/ports';
+const fleet = 'gateway/controller/fleet';
+const fencing = 'gateway/controller/fencing';
+const policies = 'gateway/controller/policies';
+const cleanup = 'gateway/controller/cleanup';
+const shared = ['services', 'gateway/protocol'];
+
+/** The folders of the gateway controller. Dependencies have one direction: each may import earlier ones. */
+const gatewayControllerLayers: Readonly<Record<string, readonly string[]>> = {
+  [reasons]: ['gateway/protocol'],
+  [ports]: [...shared, reasons],
+  [fleet]: [...shared, reasons, ports],
+  [fencing]: [...shared, reasons, ports, fleet],
+  [policies]: [...shared, reasons, fleet],
+  [cleanup]: [...shared, reasons, ports, fleet, fencing],
+  'gateway/controller': [...shared, reasons, ports, fleet, fencing, policies, cleanup],
+};
+
 /**
  * The folders of `packages/causeway/src` that a folder may import from, beside itself. A folder that is not
  * listed may import from no other folder. Packages are bounded by `exports` and by their `dependencies`.
@@ -9,7 +28,7 @@ export const folderLayers: Readonly<Record<string, readonly string[]>> = {
   services: [],
   'gateway/protocol': [],
   'gateway/agent': ['gateway/protocol'],
-  'gateway/controller': ['services', 'gateway/protocol'],
+  ...gatewayControllerLayers,
   octavia: ['services'],
   ipam: [],
   pool: ['services', 'ipam'],
@@ -21,7 +40,8 @@ export const folderLayers: Readonly<Record<string, readonly string[]>> = {
   'console/doctor': [],
   playground: ['gateway/protocol', 'ipam'],
   cli: [
-    ...['services', 'gateway/protocol', 'gateway/agent', 'gateway/controller', 'octavia'],
+    ...['services', 'gateway/protocol', 'gateway/agent', 'octavia'],
+    ...Object.keys(gatewayControllerLayers),
     ...['ipam', 'pool', 'discovery', 'idling', 'node-proxy'],
     ...['console/overview', 'console/dashboard', 'console/doctor', 'playground'],
   ],
@@ -119,7 +139,7 @@ function relativeProblem(name: string, file: string, target: string): string | u
   return `imports ${resolved}, but ${from} may import only ${folderLayers[from]?.join(', ') || 'itself'}`;
 }
 
-/** The longest entry of the table that contains the file. */
+/** The first entry of the table that contains the file: inner folders are before outer ones. */
 function layerOf(file: string): string | undefined {
   return Object.keys(folderLayers).find((folder) => file.startsWith(`src/${folder}/`));
 }

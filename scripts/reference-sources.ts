@@ -7,7 +7,7 @@ import { allocatorMetricDefinitions } from '../packages/causeway/src/ipam/alloca
 import { idlingMetricDefinitions } from '../packages/causeway/src/idling/metric-definitions.ts';
 import { ipamClientSettings, ipamServerSettings } from '../packages/causeway/src/ipam/settings.ts';
 import { usageMetricDefinitions } from '../packages/causeway/src/ipam/usage.ts';
-import { fleetMetrics } from '../packages/causeway/src/gateway/controller/fleet-metrics.ts';
+import { fleetMetrics } from '../packages/causeway/src/gateway/controller/fleet/fleet-metrics.ts';
 import { orphanMetrics } from '../packages/causeway/src/services/orphan-register.ts';
 import { controllerCommandSettings } from '../packages/causeway/src/cli/controller/load-settings.ts';
 import { releaseMetricDefinitions } from '../packages/causeway/src/pool/release-watch.ts';

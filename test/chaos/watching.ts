@@ -5,7 +5,7 @@ import {
   portsAnnotation,
   readPlace,
   readPortIds,
-} from '../../packages/causeway/src/gateway/controller/annotations.ts';
+} from '../../packages/causeway/src/gateway/controller/ports/annotations.ts';
 import { readyCondition } from '../../packages/causeway/src/services/service-status.ts';
 import { collect } from '../../packages/openstack/src/collect.ts';
 import { allowedBy } from '../cluster/gateway/gateway-networks.ts';

@@ -24,10 +24,10 @@ import { services } from '../../packages/kubernetes/src/objects/resources.ts';
 import {
   readPlace,
   readPortIds,
-} from '../../packages/causeway/src/gateway/controller/annotations.ts';
+} from '../../packages/causeway/src/gateway/controller/ports/annotations.ts';
 import { backendsOf } from '../../packages/causeway/src/gateway/controller/backends.ts';
 import { readGatewayConfigMap } from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
-import { policyFrom } from '../../packages/causeway/src/gateway/controller/policy-rules.ts';
+import { policyFrom } from '../../packages/causeway/src/gateway/controller/policies/policy-rules.ts';
 import { readLoadBalancerSpec } from '../../packages/causeway/src/services/load-balancer-spec.ts';
 import { translate } from '../../packages/causeway/src/octavia/klb-spec.ts';
 import {

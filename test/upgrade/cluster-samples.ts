@@ -18,13 +18,13 @@ import { configMaps, leases } from '../../packages/kubernetes/src/objects/resour
 import {
   addressBookName,
   ConfigMapAddressBook,
-} from '../../packages/causeway/src/gateway/controller/address-book.ts';
+} from '../../packages/causeway/src/gateway/controller/ports/address-book.ts';
 import {
   layerAnnotations,
   portAnnotations,
   readPlace,
   readPortIds,
-} from '../../packages/causeway/src/gateway/controller/annotations.ts';
+} from '../../packages/causeway/src/gateway/controller/ports/annotations.ts';
 import {
   gatewayConfigMapName,
   fenceChange,

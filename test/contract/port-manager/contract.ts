@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Address } from '../../../packages/base/src/address/address.ts';
-import type { PortManager } from '../../../packages/causeway/src/gateway/controller/port-manager.ts';
+import type { PortManager } from '../../../packages/causeway/src/gateway/controller/ports/port-manager.ts';
 
 export interface ManagerUnderTest {
   /** An empty manager, like that of a controller that has just started. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../../packages/base/src/address/address.ts';
 import { parseAddressRange } from '../../../packages/base/src/address/address-range.ts';
-import { MemoryAddressBook } from '../../../packages/causeway/src/gateway/controller/memory-address-book.testing.ts';
-import { StaticPortManager } from '../../../packages/causeway/src/gateway/controller/static-port-manager.ts';
+import { MemoryAddressBook } from '../../../packages/causeway/src/gateway/controller/ports/memory-address-book.testing.ts';
+import { StaticPortManager } from '../../../packages/causeway/src/gateway/controller/ports/static-port-manager.ts';
 import { portManagerContract } from './contract.ts';
 
 const newManager = (...ranges: string[]) =>

@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import type net from 'node:net';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import type { BackendLayer } from '../../../packages/causeway/src/gateway/controller/backends.ts';
+import type { BackendLayer } from '../../../packages/causeway/src/services/backend-layer.ts';
 import { openAgentForwarder, type AgentForwarder } from '../../cluster/gateway/agent-forwarder.ts';
 import type {
   LiveCluster,

@@ -4,7 +4,7 @@ import { services } from '../../../packages/kubernetes/src/objects/resources.ts'
 import {
   legacyManagedAnnotation,
   legacyPortAnnotation,
-} from '../../../packages/causeway/src/gateway/controller/annotations.ts';
+} from '../../../packages/causeway/src/gateway/controller/ports/annotations.ts';
 import type { AddressPair } from '../../../packages/openstack/src/neutron/resources.ts';
 import { startEmbeddedKubernetes } from '../../../packages/fake-kubernetes/src/start.ts';
 import { startEmbeddedOpenStack } from '../../../packages/fake-openstack/src/cloud.ts';

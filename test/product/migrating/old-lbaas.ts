@@ -11,7 +11,7 @@ import { services } from '../../../packages/kubernetes/src/objects/resources.ts'
 import {
   legacyManagedAnnotation,
   legacyPortAnnotation,
-} from '../../../packages/causeway/src/gateway/controller/annotations.ts';
+} from '../../../packages/causeway/src/gateway/controller/ports/annotations.ts';
 import { Cloud } from '../../../packages/openstack/src/cloud.ts';
 import { cloudConfigFrom } from '../../../packages/openstack/src/config/settings.ts';
 import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';

@@ -1,4 +1,4 @@
-import type { MemoryAgent } from '../../../packages/causeway/src/gateway/controller/testing/memory-agent.ts';
+import type { MemoryAgent } from '../../../packages/causeway/src/gateway/controller/fleet/testing/memory-agent.ts';
 import type { Loss } from '../kubernetes-transport.ts';
 import { GatewayWorld } from './gateway-world.ts';
 import { announcedWithoutPort, doublyClaimed } from './invariants.ts';

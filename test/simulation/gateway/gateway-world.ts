@@ -11,21 +11,21 @@ import type {
 } from '../../../packages/kubernetes/src/objects/core-objects.ts';
 import type { ObjectName } from '../../../packages/kubernetes/src/objects/object.ts';
 import { namespaces, services } from '../../../packages/kubernetes/src/objects/resources.ts';
-import type { AgentClient } from '../../../packages/causeway/src/gateway/controller/agent-client-contract.ts';
+import type { AgentClient } from '../../../packages/causeway/src/gateway/controller/fleet/agent-client-contract.ts';
 import {
   legacyManagedAnnotation,
   legacyPortAnnotation,
-} from '../../../packages/causeway/src/gateway/controller/annotations.ts';
-import { ConfigMapAddressBook } from '../../../packages/causeway/src/gateway/controller/address-book.ts';
-import { leaseGuardedAgent } from '../../../packages/causeway/src/gateway/controller/lease-guarded-agent.ts';
+} from '../../../packages/causeway/src/gateway/controller/ports/annotations.ts';
+import { ConfigMapAddressBook } from '../../../packages/causeway/src/gateway/controller/ports/address-book.ts';
+import { leaseGuardedAgent } from '../../../packages/causeway/src/gateway/controller/fleet/lease-guarded-agent.ts';
 import { GatewayConfigMap } from '../../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
-import { OpenStackAddressPairWriter } from '../../../packages/causeway/src/gateway/controller/openstack-address-pair-writer.ts';
+import { OpenStackAddressPairWriter } from '../../../packages/causeway/src/gateway/controller/fencing/openstack-address-pair-writer.ts';
 import { makeGatewayProvider } from '../../../packages/causeway/src/gateway/controller/make-gateway-provider.ts';
-import { MemoryAgent } from '../../../packages/causeway/src/gateway/controller/testing/memory-agent.ts';
-import { OpenStackPortManager } from '../../../packages/causeway/src/gateway/controller/openstack-port-manager.ts';
-import { configMapPortBook } from '../../../packages/causeway/src/gateway/controller/port-book.ts';
-import type { PortManager } from '../../../packages/causeway/src/gateway/controller/port-manager.ts';
-import { StaticPortManager } from '../../../packages/causeway/src/gateway/controller/static-port-manager.ts';
+import { MemoryAgent } from '../../../packages/causeway/src/gateway/controller/fleet/testing/memory-agent.ts';
+import { OpenStackPortManager } from '../../../packages/causeway/src/gateway/controller/ports/openstack-port-manager.ts';
+import { configMapPortBook } from '../../../packages/causeway/src/gateway/controller/ports/port-book.ts';
+import type { PortManager } from '../../../packages/causeway/src/gateway/controller/ports/port-manager.ts';
+import { StaticPortManager } from '../../../packages/causeway/src/gateway/controller/ports/static-port-manager.ts';
 import type { Annotations } from '../../../packages/causeway/src/services/provider.ts';
 import { ServiceController } from '../../../packages/causeway/src/services/service-controller.ts';
 import { collect } from '../../../packages/openstack/src/collect.ts';

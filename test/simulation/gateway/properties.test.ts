@@ -5,7 +5,7 @@ import {
   keepFloatingIpAnnotation,
   portsAnnotation,
   readPortIds,
-} from '../../../packages/causeway/src/gateway/controller/annotations.ts';
+} from '../../../packages/causeway/src/gateway/controller/ports/annotations.ts';
 import {
   addressAnnotation,
   sharingKeyAnnotation,

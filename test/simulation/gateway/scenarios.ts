@@ -1,4 +1,4 @@
-import { portsAnnotation } from '../../../packages/causeway/src/gateway/controller/annotations.ts';
+import { portsAnnotation } from '../../../packages/causeway/src/gateway/controller/ports/annotations.ts';
 import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { driftEveryMs, type GatewayWorld } from './gateway-world.ts';
 import { portsOf } from './invariants.ts';

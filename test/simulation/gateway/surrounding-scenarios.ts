@@ -1,5 +1,5 @@
 import { cleanupFinalizer } from '../../../packages/causeway/src/services/plan.ts';
-import { legacyManagedAnnotation } from '../../../packages/causeway/src/gateway/controller/annotations.ts';
+import { legacyManagedAnnotation } from '../../../packages/causeway/src/gateway/controller/ports/annotations.ts';
 import {
   fenceChange,
   writeGatewayConfigMap,

@@ -7,7 +7,7 @@ import {
   portsAnnotation,
   readPlace,
   readPortIds,
-} from '../gateway/controller/annotations.ts';
+} from '../gateway/controller/ports/annotations.ts';
 import { addressAnnotation, sharingKeyAnnotation } from './annotations.ts';
 import type { L4Port } from './l4-port.ts';
 import { readLoadBalancerSpec } from './load-balancer-spec.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { Store } from '@causeway/kubernetes/cache/store';
 import { discardLog as log } from '@causeway/base/observability/log';
-import { MemoryProvider } from './memory-provider.ts';
+import { MemoryProvider } from './memory-provider.testing.ts';
 import type { ProviderHost } from './provider.ts';
 import { providerForServices } from './service-provider.ts';
 

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import type { Node, Service, ServiceSpec } from '@causeway/kubernetes/objects/core-objects';
 import type { Endpoint, EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
-import { backendsOf, type BackendInput, type BackendLayer } from './backends.ts';
+import type { BackendLayer } from '../../services/backend-layer.ts';
+import { backendsOf, type BackendInput } from './backends.ts';
 import { eligibleAddresses, isEligibleNode } from '../../services/nodes.ts';
 import { frontendFromService } from '../../services/frontend-from-service.ts';
 

@@ -1,3 +1,4 @@
+import type { BackendLayer } from '../../services/backend-layer.ts';
 import type { Address, Family } from '@causeway/base/address/address';
 import { familyOf, tryParseAddress } from '@causeway/base/address/address';
 import { withoutLeadingZeros } from '@causeway/base/address/leading-zeros';
@@ -15,9 +16,6 @@ import { ownerKey, type FrontendPort, type FrontendSpec } from '../../services/f
 import type { Endpoint, EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import { budgetExcess, type BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
 import { isEligibleNode, nodeAddress, type NodeLookup } from '../../services/nodes.ts';
-
-/** The kind of backend of a gateway: nodes, the cluster address, or pods. */
-export type BackendLayer = 'NodePort' | 'ClusterIP' | 'Pod';
 
 export interface BackendInput {
   readonly spec: FrontendSpec;

@@ -13,8 +13,8 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise } from '@causeway/base/work/supervisor';
-import type { GatewayStanding } from './agent-fleet.ts';
-import { fromLegacyGatewayState } from './legacy.ts';
+import type { GatewayStanding } from './fleet/agent-fleet.ts';
+import { fromLegacyGatewayState } from './ports/legacy.ts';
 
 /** The ConfigMap that operators and the controller share. */
 export const gatewayConfigMapName = 'causeway-gateways';

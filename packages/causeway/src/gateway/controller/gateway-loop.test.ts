@@ -5,7 +5,7 @@ import { frontendFromService } from '../../services/frontend-from-service.ts';
 import type { FrontendSpec } from '../../services/frontend-spec.ts';
 import { OwnerIndex } from '../../services/owner-index.ts';
 import { GatewayLoop } from './gateway-loop.ts';
-import { ReasonQueue } from './reason-queue.ts';
+import { ReasonQueue } from './reasons/reason-queue.ts';
 import { ServiceWaits } from './service-waits.ts';
 
 let stop = new AbortController();

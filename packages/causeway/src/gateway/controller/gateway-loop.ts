@@ -4,13 +4,13 @@ import type { ClusterView } from '../../services/cluster-view.ts';
 import { ownerKey, type FrontendSpec } from '../../services/frontend-spec.ts';
 import type { OwnerIndex } from '../../services/owner-index.ts';
 import type { ObjectView, ProviderHost } from '../../services/provider.ts';
-import type { AgentFleet } from './agent-fleet.ts';
-import { decideWork, type Action, type Work } from './decide-work.ts';
-import type { Fencing } from './fencing.ts';
+import type { AgentFleet } from './fleet/agent-fleet.ts';
+import { decideWork, type Action, type Work } from './reasons/decide-work.ts';
+import type { Fencing } from './fencing/fencing.ts';
 import type { GatewayConfigMap } from './gateway-config-map.ts';
-import type { PortCleaner } from './port-cleaner.ts';
-import type { ReasonQueue } from './reason-queue.ts';
-import type { ServedPolicies } from './served-policies.ts';
+import type { PortCleaner } from './cleanup/port-cleaner.ts';
+import type { ReasonQueue } from './reasons/reason-queue.ts';
+import type { ServedPolicies } from './policies/served-policies.ts';
 import type { ServiceWaits } from './service-waits.ts';
 
 export interface GatewayLoopOptions {

@@ -7,14 +7,14 @@ import {
   services,
 } from '@causeway/kubernetes/objects/resources';
 import { manyRanges } from '@causeway/kubernetes/objects/large-service.testing';
-import { portsAnnotation } from './annotations.ts';
+import { portsAnnotation } from './ports/annotations.ts';
 import {
   gatewayConfigMapName,
   fenceChange,
   readGatewayConfigMap,
   writeGatewayConfigMap,
 } from './gateway-config-map.ts';
-import { legacySharingGroupKey } from './legacy.ts';
+import { legacySharingGroupKey } from './ports/legacy.ts';
 import { named, newService, ProviderLab, until } from './simulated-provider.testing.ts';
 
 const signal = new AbortController().signal;

@@ -22,16 +22,21 @@ import {
   readPortIds,
   saysLayer,
   type PortIds,
-} from './annotations.ts';
-import type { BackendLayer } from './backends.ts';
+} from './ports/annotations.ts';
+import type { BackendLayer } from '../../services/backend-layer.ts';
 import type { ClusterView } from '../../services/cluster-view.ts';
 import { gatewayProviderName } from './gateway-restore.ts';
 import type { GatewayRuntime } from './gateway-runtime.ts';
 import type { GatewayServing } from './gateway-serving.ts';
-import { lostDuringPlacement, notMade, notPlaced, type Placed } from './placement-outcomes.ts';
-import { hasNewSharingGroup, whyMoved } from './address-change.ts';
-import type { PortKeeper } from './port-keeper.ts';
-import type { ReasonSink } from './reason-queue.ts';
+import {
+  lostDuringPlacement,
+  notMade,
+  notPlaced,
+  type Placed,
+} from './ports/placement-outcomes.ts';
+import { hasNewSharingGroup, whyMoved } from './ports/address-change.ts';
+import type { PortKeeper } from './ports/port-keeper.ts';
+import type { ReasonSink } from './reasons/reason-queue.ts';
 import type { ServiceWaits } from './service-waits.ts';
 import { readLoadBalancerSpec, type LoadBalancerSpec } from '../../services/load-balancer-spec.ts';
 import {
@@ -41,7 +46,7 @@ import {
   ingressOf,
   publicAddresses,
   sameIds,
-} from './service-ports.ts';
+} from './ports/service-ports.ts';
 
 export const gatewayClass = 'causeway.dev/gateway';
 

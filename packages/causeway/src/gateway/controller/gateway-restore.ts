@@ -2,14 +2,14 @@ import { ownerKey, type FrontendSpec } from '../../services/frontend-spec.ts';
 import type { ClusterView } from '../../services/cluster-view.ts';
 import type { OwnerIndex } from '../../services/owner-index.ts';
 import type { ProviderHost } from '../../services/provider.ts';
-import type { AgentFleet } from './agent-fleet.ts';
-import type { PriorAllocation } from './allocation-order.ts';
-import type { Fencing } from './fencing.ts';
+import type { AgentFleet } from './fleet/agent-fleet.ts';
+import type { PriorAllocation } from './ports/allocation-order.ts';
+import type { Fencing } from './fencing/fencing.ts';
 import type { GatewayServing } from './gateway-serving.ts';
-import type { PortKeeper } from './port-keeper.ts';
-import { priorAllocations } from './prior-allocations.ts';
-import type { ReasonSink } from './reason-queue.ts';
-import type { ServedPolicies } from './served-policies.ts';
+import type { PortKeeper } from './ports/port-keeper.ts';
+import { priorAllocations } from './ports/prior-allocations.ts';
+import type { ReasonSink } from './reasons/reason-queue.ts';
+import type { ServedPolicies } from './policies/served-policies.ts';
 
 /** The provider's name on Services. */
 export const gatewayProviderName = 'gateway';

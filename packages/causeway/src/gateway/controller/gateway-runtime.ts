@@ -3,15 +3,15 @@ import { supervise } from '@causeway/base/work/supervisor';
 import { whenSynced } from '@causeway/kubernetes/cache/store';
 import type { ClusterView } from '../../services/cluster-view.ts';
 import type { ProviderHost } from '../../services/provider.ts';
-import type { AgentFleet } from './agent-fleet.ts';
-import type { Fencing } from './fencing.ts';
+import type { AgentFleet } from './fleet/agent-fleet.ts';
+import type { Fencing } from './fencing/fencing.ts';
 import type { GatewayConfigMap } from './gateway-config-map.ts';
 import type { GatewayLoop } from './gateway-loop.ts';
 import type { GatewayRestore } from './gateway-restore.ts';
-import type { PortCleaner } from './port-cleaner.ts';
-import type { PortComparison } from './port-comparison.ts';
-import type { ReasonSink } from './reason-queue.ts';
-import type { ServedPolicies } from './served-policies.ts';
+import type { PortCleaner } from './cleanup/port-cleaner.ts';
+import type { PortComparison } from './cleanup/port-comparison.ts';
+import type { ReasonSink } from './reasons/reason-queue.ts';
+import type { ServedPolicies } from './policies/served-policies.ts';
 
 export interface GatewayRuntimeOptions {
   readonly reasons: ReasonSink;

@@ -7,14 +7,15 @@ import type {
   ProviderContext,
 } from '../../services/provider.ts';
 import type { FrontendId, Masquerade } from '../protocol/frontend.ts';
-import type { AgentFleet } from './agent-fleet.ts';
-import { backendsOf, type BackendLayer } from './backends.ts';
-import type { Fencing } from './fencing.ts';
-import { lostAddress, waitMs } from './placement-outcomes.ts';
-import type { PortKeeper } from './port-keeper.ts';
-import type { ReasonSink } from './reason-queue.ts';
-import type { ServedPolicies } from './served-policies.ts';
-import { ingressOf, routableFamilies, type ServicePorts } from './service-ports.ts';
+import type { AgentFleet } from './fleet/agent-fleet.ts';
+import type { BackendLayer } from '../../services/backend-layer.ts';
+import { backendsOf } from './backends.ts';
+import type { Fencing } from './fencing/fencing.ts';
+import { lostAddress, waitMs } from './ports/placement-outcomes.ts';
+import type { PortKeeper } from './ports/port-keeper.ts';
+import type { ReasonSink } from './reasons/reason-queue.ts';
+import type { ServedPolicies } from './policies/served-policies.ts';
+import { ingressOf, routableFamilies, type ServicePorts } from './ports/service-ports.ts';
 import type { ServiceWaits } from './service-waits.ts';
 
 export interface GatewayServingOptions {

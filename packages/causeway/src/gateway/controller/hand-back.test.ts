@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { recordAnnotation } from '../../services/record.ts';
 import { gatewayLayerAnnotation } from '../../services/backend-layer.ts';
-import { legacyManagedAnnotation, legacyPortAnnotation, portsAnnotation } from './annotations.ts';
+import {
+  legacyManagedAnnotation,
+  legacyPortAnnotation,
+  portsAnnotation,
+} from './ports/annotations.ts';
 import { handBack } from '../../services/hand-back.ts';
 import { handBackToLbaas } from './hand-back.ts';
 

@@ -2,7 +2,11 @@ import { gatewayLayerAnnotation } from '../../services/backend-layer.ts';
 import type { FrontendSpec } from '../../services/frontend-spec.ts';
 import type { HandBackDecision } from '../../services/hand-back.ts';
 import { recordOf } from '../../services/record.ts';
-import { legacyManagedAnnotation, legacyPortAnnotation, portsAnnotation } from './annotations.ts';
+import {
+  legacyManagedAnnotation,
+  legacyPortAnnotation,
+  portsAnnotation,
+} from './ports/annotations.ts';
 
 /**
  * Returns a Service to ch-k8s-lbaas. The marks of ch-k8s-lbaas stay, because it finds its port by them. Only

@@ -23,15 +23,15 @@ import { startEmbeddedKubernetes, type EmbeddedKubernetes } from '@causeway/fake
 import { startEmbeddedOpenStack, type EmbeddedOpenStack } from '@causeway/fake-openstack/cloud';
 import { accounts } from '@causeway/fake-openstack/seed';
 import { ServiceController } from '../../services/service-controller.ts';
-import { legacyManagedAnnotation, legacyPortAnnotation } from './annotations.ts';
-import type { AgentClient } from './agent-client-contract.ts';
+import { legacyManagedAnnotation, legacyPortAnnotation } from './ports/annotations.ts';
+import type { AgentClient } from './fleet/agent-client-contract.ts';
 import { handBack } from '../../services/hand-back.ts';
 import { handBackToLbaas } from './hand-back.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
-import { MemoryAgent } from './testing/memory-agent.ts';
-import { configMapPortBook } from './port-book.ts';
-import { OpenStackPortManager } from './openstack-port-manager.ts';
-import { V1Agent } from './v1-agent.ts';
+import { MemoryAgent } from './fleet/testing/memory-agent.ts';
+import { configMapPortBook } from './ports/port-book.ts';
+import { OpenStackPortManager } from './ports/openstack-port-manager.ts';
+import { V1Agent } from './fleet/v1-agent.ts';
 import { providerForServices } from '../../services/service-provider.ts';
 
 // The steps of docs/migrating/ch-k8s-lbaas.md, one test each, on one cluster and cloud.

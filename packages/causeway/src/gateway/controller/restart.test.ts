@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { configMaps, services } from '@causeway/kubernetes/objects/resources';
 import { recordAnnotation } from '../../services/record.ts';
-import { addressBookName } from './address-book.ts';
-import { portsAnnotation } from './annotations.ts';
+import { addressBookName } from './ports/address-book.ts';
+import { portsAnnotation } from './ports/annotations.ts';
 import { named, newService, ProviderLab, until } from './simulated-provider.testing.ts';
 
 vi.setConfig({ testTimeout: 120_000 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Serving } from './agent-fleet.ts';
+import type { Serving } from './fleet/agent-fleet.ts';
 import { isOver, ServiceWaits, type GatewayFacts, type GatewayWait } from './service-waits.ts';
 
 const served: Serving = { kind: 'served' };

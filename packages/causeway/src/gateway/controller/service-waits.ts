@@ -1,5 +1,5 @@
 import type { FrontendId } from '../protocol/frontend.ts';
-import type { AgentFleet } from './agent-fleet.ts';
+import type { AgentFleet } from './fleet/agent-fleet.ts';
 
 /** What a Service waits for. */
 export type GatewayWait =

@@ -19,12 +19,12 @@ import {
   type RegisteredReport,
 } from '../../services/orphan-register.ts';
 import { ServiceController } from '../../services/service-controller.ts';
-import { ConfigMapAddressBook } from './address-book.ts';
+import { ConfigMapAddressBook } from './ports/address-book.ts';
 import { GatewayConfigMap } from './gateway-config-map.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
-import { MemoryAgent } from './testing/memory-agent.ts';
-import type { PortManager } from './port-manager.ts';
-import { StaticPortManager } from './static-port-manager.ts';
+import { MemoryAgent } from './fleet/testing/memory-agent.ts';
+import type { PortManager } from './ports/port-manager.ts';
+import { StaticPortManager } from './ports/static-port-manager.ts';
 import { eventType } from '../../cli/event-definitions.ts';
 import { providerForServices } from '../../services/service-provider.ts';
 

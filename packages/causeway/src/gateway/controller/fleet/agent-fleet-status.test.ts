@@ -1,0 +1,96 @@
+import { afterEach, expect, test } from 'vitest';
+import { discardLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import { seededRandom } from '@causeway/base/simulation/random';
+import { settled, SimulatedClock } from '@causeway/base/time/simulated-clock';
+import { AgentFleet, type GatewayStanding } from './agent-fleet.ts';
+import { MemoryAgent } from './testing/memory-agent.ts';
+import { followReasons } from './follow-reasons.testing.ts';
+import { ReasonQueue } from '../reasons/reason-queue.ts';
+import { doubtsAll } from './removal-verifiers.testing.ts';
+
+const checkEveryMs = 300_000;
+let stop = new AbortController();
+let ended: Promise<void> | undefined;
+let following: Promise<void> | undefined;
+afterEach(async () => {
+  stop.abort();
+  await ended;
+  await following;
+});
+
+/** Starts a fleet with one gateway. `shown` returns the state of the gateway at its last publication. */
+async function follow(agent: MemoryAgent, ...others: MemoryAgent[]) {
+  stop = new AbortController();
+  let shown: GatewayStanding | undefined;
+  const clock = new SimulatedClock();
+  const reasons = new ReasonQueue();
+  const fleet = new AgentFleet({
+    agents: new Map([agent, ...others].map((each, index) => [`g${index + 1}`, each])),
+    ...{ clock, random: seededRandom(1), log: discardLog, metrics: noMetrics },
+    ...{ limitMs: 1_000, checkEveryMs, verifier: doubtsAll },
+    reasons,
+  });
+  following = followReasons(reasons, fleet, stop.signal, ({ actions }) => {
+    if (actions.has('publish-gateways')) [shown] = fleet.standings();
+  });
+  await fleet.start(stop.signal);
+  fleet.complete();
+  ended = fleet.run(stop.signal);
+  await settled();
+  return { clock, shown: () => shown };
+}
+
+test("follows a gateway's status without waiting for the next check", async () => {
+  const agent = new MemoryAgent();
+  const { clock, shown } = await follow(agent);
+  expect(shown()).toMatchObject({ role: 'standby', complaints: [] });
+  agent.role = 'unable';
+  agent.alarms = ['link-down: ext is down'];
+  agent.sendStatus();
+  await settled();
+  expect(shown()).toMatchObject({ role: 'unable', complaints: ['link-down: ext is down'] });
+
+  agent.mode = 'fails';
+  agent.sendStatus();
+  await clock.advance(1_000);
+  expect(shown()).toMatchObject({ failure: 'no route', isActive: false });
+  agent.mode = 'works';
+  await clock.advance(20_000);
+  expect(shown()).toMatchObject({ failure: undefined, role: 'unable' });
+});
+
+test('says to a gateway that alone is cut off that another one can serve, while that is so', async () => {
+  const [one, two] = [new MemoryAgent(), new MemoryAgent()];
+  await follow(one, two);
+  const alarms = ['cut-off: no backend answers this gateway over IPv4'];
+  const becomes = async (agent: MemoryAgent, raised: readonly string[]) => {
+    agent.alarms = raised;
+    agent.sendStatus();
+    await settled();
+  };
+  expect([one.relief, two.relief]).toEqual([undefined, undefined]);
+  await becomes(one, alarms);
+  expect([one.relief, two.relief]).toEqual([true, undefined]);
+  await becomes(two, alarms);
+  expect([one.relief, two.relief]).toEqual([false, undefined]);
+  await becomes(one, []);
+  expect([one.relief, two.relief]).toEqual([false, true]);
+  await becomes(two, []);
+  expect([one.relief, two.relief]).toEqual([false, false]);
+});
+
+test('sends the full state at once to a gateway that restarts with an older state file', async () => {
+  const agent = new MemoryAgent();
+  const { clock } = await follow(agent);
+  const pushed = agent.generation;
+  expect(agent.pushes).toHaveLength(1);
+  agent.mode = 'fails';
+  agent.sendStatus();
+  await clock.advance(1_000);
+  agent.generation = 1;
+  agent.mode = 'works';
+  await clock.advance(20_000);
+  expect(agent.generation).toBe(pushed);
+  expect(agent.pushes.map(({ header }) => header.kind)).toEqual(['state', 'state']);
+});

@@ -1,0 +1,344 @@
+import type { Role } from '../../protocol/role.ts';
+import type { Address } from '@causeway/base/address/address';
+import {
+  frontendKey,
+  type Frontend,
+  type FrontendId,
+  type FrontendKey,
+} from '../../protocol/frontend.ts';
+import type { Clock } from '@causeway/base/time/clock';
+import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
+import type { Random } from '@causeway/base/simulation/random';
+import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import { AddressUse } from './address-use.ts';
+import { AgentLink } from './agent-link.ts';
+import type { AgentClient } from './agent-client-contract.ts';
+import type { Work } from '../reasons/decide-work.ts';
+import { FleetHealth } from './fleet-health.ts';
+import { fleetMetrics } from './fleet-metrics.ts';
+import type { ReasonSink } from '../reasons/reason-queue.ts';
+import { RemovalLoop } from './removal-loop.ts';
+import type { RemovalVerifier } from './removal-verifier.ts';
+import { DesiredState, type NamespacePolicies } from './desired-state.ts';
+
+export interface FleetOptions {
+  readonly agents: ReadonlyMap<string, AgentClient>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly limitMs: number;
+  readonly checkEveryMs: number;
+  /** Verifies removals that gateways withhold. */
+  readonly verifier: RemovalVerifier;
+  /** The UID of the cluster that the gateways serve, if known. */
+  readonly cluster?: string | undefined;
+  /** Takes the facts about the gateways. */
+  readonly reasons: ReasonSink;
+}
+
+/** Whether the gateways serve a Service. */
+export type Serving =
+  | { readonly kind: 'served' }
+  | { readonly kind: 'waiting'; readonly message: string }
+  | { readonly kind: 'wrong'; readonly messages: readonly string[] };
+
+/** The state of one gateway. */
+export interface GatewayStanding {
+  readonly name: string;
+  /** How long the gateway has not answered, or not accepted an update; undefined while it does. */
+  readonly downForMs: number | undefined;
+  /** The reason for this, if any. */
+  readonly failure: string | undefined;
+  /** The generation that the gateway reports; 0 before its first answer. */
+  readonly generation: number;
+  /** Whether the gateway has confirmed the newest state. */
+  readonly isCurrent: boolean;
+  readonly isActive: boolean;
+  /** Undefined while the gateway does not answer. */
+  readonly role?: Role | undefined;
+  readonly isFenced: boolean;
+  /** The number of frontends that the gateway rejects, and its other problems. */
+  readonly refusedFrontends: number;
+  /** The number of frontends that the gateway still serves because their removal is not verified. */
+  readonly withheldRemovals: number;
+  readonly complaints: readonly string[];
+}
+
+/** How long a hung gateway can delay a start. */
+const greetMs = 1_500;
+
+/** All gateways: their desired state, and the state that each of them has confirmed. */
+export class AgentFleet {
+  readonly #options: FleetOptions;
+  readonly #links: readonly AgentLink[];
+  readonly #health: FleetHealth;
+  readonly #gauges;
+  /** Gateways that are fenced, for all addresses or for some. */
+  readonly #fenced = new Map<string, 'all' | Set<Address>>();
+  readonly #addresses = new AddressUse();
+  readonly #removals: RemovalLoop;
+  readonly #desired = new DesiredState();
+  #isComplete = false;
+  #firstGeneration = Number.POSITIVE_INFINITY;
+
+  constructor(options: FleetOptions) {
+    const { agents, metrics } = options;
+    this.#options = options;
+    this.#gauges = {
+      reachable: metrics.gauge(fleetMetrics.reachable),
+      behind: metrics.gauge(fleetMetrics.behind),
+      generation: metrics.gauge(fleetMetrics.generation),
+      wanted: metrics.gauge(fleetMetrics.wantedGeneration),
+      refused: metrics.gauge(fleetMetrics.refused),
+      withheld: metrics.gauge(fleetMetrics.withheld),
+      fenced: metrics.gauge(fleetMetrics.fenced),
+    };
+    const desired = this.#desired;
+    const pushes = metrics.counter(fleetMetrics.pushes);
+    const gateways = [...agents].map(([name, agent]) => {
+      const link = new AgentLink({ ...options, name, agent, desired, pushes });
+      return { agent, link };
+    });
+    this.#links = gateways.map(({ link }) => link);
+    this.#health = new FleetHealth({ ...options, gateways });
+    this.#removals = new RemovalLoop({ ...options, links: this.#links, desired });
+  }
+
+  /**
+   * Reads the generation of every gateway, so that new generations are higher than all of them. An
+   * unreachable gateway may have a newer one; the generations exceed it when the gateway answers. So the
+   * start waits only briefly.
+   */
+  async start(signal: AbortSignal): Promise<void> {
+    const limitMs = Math.min(greetMs, this.#options.limitMs);
+    await Promise.all(this.#links.map((link) => link.greet(signal, limitMs)));
+    const newest = Math.max(
+      // Also above the generations that an earlier controller may have sent to an unreachable gateway.
+      this.#options.clock.wallTime(),
+      ...this.#links.map(({ reported }) => reported),
+    );
+    this.#firstGeneration = newest + 1;
+    this.#desired.startAt(this.#firstGeneration);
+  }
+
+  /** Marks the state as complete. From now on it is pushed. */
+  complete(): void {
+    this.#isComplete = true;
+    this.#nudge();
+  }
+
+  /** Returns the generation with these frontends. */
+  setService(key: string, frontends: readonly Frontend[]): number {
+    const generation = this.#change((state) => state.setService(key, frontends));
+    const addresses = new Set(frontends.map(({ address }) => address));
+    this.#addresses.set(key, addresses, this.generation);
+    return generation;
+  }
+
+  setNodes(addresses: readonly Address[]): void {
+    this.#change((state) => state.setNodes(addresses));
+  }
+
+  setPolicies(namespace: string, wanted: NamespacePolicies): void {
+    this.#change((state) => state.setPolicies(namespace, wanted));
+  }
+
+  /**
+   * Whether the gateways serve the frontends of this generation. Gateways that are down are not waited for.
+   */
+  servingSince(generation: number, frontends: readonly FrontendId[]): Serving {
+    const messages = this.#complaintsAbout(frontends);
+    if (messages.length > 0) return { kind: 'wrong', messages };
+    const reachable = this.#links.filter(
+      ({ name, failure }) => failure === undefined && this.#fenced.get(name) !== 'all',
+    );
+    if (reachable.length === 0) {
+      const [first] = this.#links;
+      const why =
+        first === undefined ? 'none is configured' : (first.failure?.message ?? 'all are fenced');
+      return { kind: 'waiting', message: `No gateway can be reached: ${why}` };
+    }
+    const behind = this.behind(generation);
+    if (behind.length === 0) return { kind: 'served' };
+    return { kind: 'waiting', message: `Waiting for ${behind.join(', ')}` };
+  }
+
+  /** The reachable gateways that have not confirmed the generation yet. */
+  behind(generation: number): readonly string[] {
+    return this.#links
+      .filter(({ failure, confirmed }) => failure === undefined && confirmed < generation)
+      .map(({ name }) => name);
+  }
+
+  /** The reachable gateways that still serve removed frontends of this Service. */
+  withholding(service: string): readonly string[] {
+    return this.#links
+      .filter(({ failure }) => failure === undefined)
+      .filter(({ removals }) =>
+        [...removals.frontends.values()].some((frontend) => frontend.service === service),
+      )
+      .map(({ name }) => name);
+  }
+
+  get generation(): number {
+    return this.#desired.generation;
+  }
+
+  /**
+   * Asks all gateways whether they still have the confirmed state. A gateway without an answer keeps its
+   * known state.
+   */
+  async check(signal: AbortSignal): Promise<void> {
+    await Promise.allSettled(this.#links.map((link) => link.check(signal)));
+    signal.throwIfAborted();
+  }
+
+  /**
+   * The gateways that may still announce the address, so that it must not be assigned again. They have not
+   * confirmed a state without it, and are not fenced.
+   */
+  mayAnnounce(address: Address): readonly string[] {
+    const isWanted = this.#addresses.isUsed(address);
+    const leftIn = this.#addresses.leftIn(address) ?? this.#firstGeneration;
+    return this.#links
+      .filter(({ name }) => !this.#isFencedFor(name, address))
+      .filter((link) => isWanted || link.confirmed < leftIn || link.stillServes(address))
+      .map(({ name }) => name);
+  }
+
+  /** Whether only fences prevent the gateways from announcing the address. */
+  isOnlyFenced(address: Address): boolean {
+    const leftIn = this.#addresses.leftIn(address) ?? this.#firstGeneration;
+    return this.#links.some(
+      (link) =>
+        this.#isFencedFor(link.name, address) &&
+        (link.confirmed < leftIn || link.stillServes(address)),
+    );
+  }
+
+  /** Records that the gateway can't announce these addresses, or any address: the network blocks them. */
+  fence(name: string, addresses: 'all' | Iterable<Address> = 'all'): void {
+    const before = this.#fenced.get(name);
+    if (before === 'all') return;
+    this.#fenced.set(
+      name,
+      addresses === 'all' ? 'all' : new Set([...(before ?? []), ...addresses]),
+    );
+  }
+
+  unfence(name: string, addresses: 'all' | Iterable<Address> = 'all'): void {
+    const before = this.#fenced.get(name);
+    if (addresses === 'all') this.#fenced.delete(name);
+    else if (before instanceof Set) for (const address of addresses) before.delete(address);
+  }
+
+  standings(): readonly GatewayStanding[] {
+    return this.#links.map((link) => ({
+      name: link.name,
+      downForMs: link.downForMs,
+      failure: link.failure?.message,
+      generation: link.reported,
+      isCurrent: this.#isComplete && isUpToDate(link, this.generation),
+      isActive: this.#health.statusOf(link.name)?.announcer.role === 'active',
+      role: this.#health.statusOf(link.name)?.announcer.role,
+      isFenced: this.#fenced.get(link.name) === 'all',
+      refusedFrontends: link.complaints.size,
+      withheldRemovals: link.removals.frontends.size,
+      complaints: [
+        ...link.complaints.general,
+        ...[link.removals.describe() ?? []].flat(),
+        ...(this.#health.statusOf(link.name)?.alarms ?? []),
+      ],
+    }));
+  }
+
+  /** Does the fleet's part of the work. */
+  apply({ actions, gateways, allowedRemovals }: Work): void {
+    if (allowedRemovals.size > 0) this.#removals.allow(allowedRemovals);
+    if (actions.has('refresh-fleet')) {
+      const confirmed = this.#links.map((link) => link.confirmed);
+      this.#desired.forgetRemoved(Math.min(this.generation, ...confirmed));
+      this.#removals.requestIfNeeded();
+      this.#show();
+    }
+    if (actions.has('send-updates')) this.#nudge();
+    if (actions.has('agree-on-health')) this.#health.agree(gateways);
+    for (const link of this.#links) {
+      // A gateway with an ended status stream may be down: its link asks at once instead of at its next check.
+      const isStreamOver =
+        gateways.has(link.name) && this.#health.statusOf(link.name) === undefined;
+      if (isStreamOver) link.nudge();
+    }
+  }
+
+  /** The Services of these frontends. */
+  servicesOf(frontends: Iterable<FrontendKey>): ReadonlySet<string> {
+    const services = [...frontends].flatMap((key) => this.#desired.serviceOf(key) ?? []);
+    return new Set(services);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const loops = this.#links.map((link): [string, Loop] => [
+      `agent ${link.name}`,
+      (inner) => link.run(inner),
+    ]);
+    await supervise(signal, {
+      ...Object.fromEntries(loops),
+      ...(this.#links.length === 0
+        ? {}
+        : {
+            health: (inner) => this.#health.run(inner),
+            'withheld removals': (inner) => this.#removals.loop(inner),
+          }),
+    });
+  }
+
+  #isFencedFor(name: string, address: Address): boolean {
+    const fence = this.#fenced.get(name);
+    return fence === 'all' || fence?.has(address) === true;
+  }
+
+  /** Pushes only changes. An unchanged Service causes no request to a gateway. */
+  #change<T>(change: (state: DesiredState) => T): T {
+    const { generation } = this.#desired;
+    const answer = change(this.#desired);
+    if (this.#desired.generation !== generation) this.#nudge();
+    return answer;
+  }
+
+  /** Pushes nothing before the state is complete: an incomplete state would remove live Services. */
+  #nudge(): void {
+    if (!this.#isComplete) return;
+    for (const link of this.#links) link.nudge();
+  }
+
+  #complaintsAbout(frontends: readonly FrontendId[]): string[] {
+    return this.#links.flatMap(({ name, complaints }) =>
+      frontends.flatMap((frontend) =>
+        complaints
+          .about(frontendKey(frontend))
+          .map((message) => `${frontend.protocol}/${frontend.port}: ${name}: ${message}`),
+      ),
+    );
+  }
+
+  #show(): void {
+    const newest = this.generation;
+    this.#gauges.wanted.set({}, newest);
+    for (const { name, failure, confirmed, reported, complaints, removals } of this.#links) {
+      this.#gauges.reachable.set({ gateway: name }, failure === undefined ? 1 : 0);
+      this.#gauges.behind.set({ gateway: name }, confirmed < newest ? 1 : 0);
+      this.#gauges.generation.set({ gateway: name }, reported);
+      this.#gauges.refused.set({ gateway: name }, complaints.size);
+      this.#gauges.withheld.set({ gateway: name }, removals.frontends.size);
+      this.#gauges.fenced.set({ gateway: name }, this.#fenced.get(name) === 'all' ? 1 : 0);
+    }
+  }
+}
+
+/** Whether the gateway has the newest state and serves nothing else. */
+function isUpToDate({ failure, confirmed, removals }: AgentLink, newest: number): boolean {
+  return failure === undefined && confirmed >= newest && removals.frontends.size === 0;
+}

@@ -1,0 +1,167 @@
+import {
+  addressFromInteger,
+  addressToInteger,
+  familyOf,
+  tryParseAddress,
+  type Address,
+  type Family,
+} from '@causeway/base/address/address';
+import type { AddressRange } from '@causeway/base/address/address-range';
+import { CausewayError } from '@causeway/base/error/causeway-error';
+import { noOrphans, type OrphanReport } from '../../../services/orphan.ts';
+import type { AddressBook } from './address-book.ts';
+import type { PortManager, PortRequest } from './port-manager.ts';
+import type { L2Port } from './port-slot.ts';
+
+/**
+ * Addresses of a list. The address is the port's ID, as ch-k8s-lbaas writes it. Assigned addresses are
+ * recorded in a book. After a restart, it also has the addresses that Services have left and gateways may
+ * still announce.
+ */
+export class StaticPortManager implements PortManager {
+  readonly families: readonly Family[];
+  readonly #ranges: readonly AddressRange[];
+  readonly #book: AddressBook;
+  /** The assigned addresses, with the marker of their request. */
+  readonly #given = new Map<Address, string>();
+  #isRead = false;
+
+  constructor(ranges: readonly AddressRange[], book: AddressBook) {
+    this.#ranges = ranges;
+    this.#book = book;
+    this.families = [...new Set(ranges.map(({ family }) => family))];
+  }
+
+  async list(
+    claimed: ReadonlySet<string>,
+    making: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<readonly L2Port[]> {
+    await this.#readBook(signal);
+    await this.#enterClaimed(claimed);
+    return (
+      [...this.#given]
+        .filter(([, marker]) => !making.has(marker))
+        .map(([address]) => address)
+        // An address that is no longer in the list has no owner, but is removed like all others.
+        .filter((address) => this.#holds(address) || !claimed.has(address))
+        .map(portAt)
+    );
+  }
+
+  find(id: string): Promise<L2Port | undefined> {
+    const address = tryParseAddress(id);
+    const isThere = address !== undefined && this.#given.has(address) && this.#holds(address);
+    return Promise.resolve(isThere ? portAt(address) : undefined);
+  }
+
+  async create(request: PortRequest, signal: AbortSignal): Promise<L2Port> {
+    await this.#readBook(signal);
+    const address = this.#choose(request);
+    this.#given.set(address, request.marker);
+    try {
+      await this.#book.enter([address]);
+    } catch (error) {
+      this.#given.delete(address);
+      throw error;
+    }
+    return portAt(address);
+  }
+
+  mark(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  mend(port: L2Port): Promise<L2Port> {
+    return Promise.resolve(port);
+  }
+
+  keepPublic(port: L2Port): Promise<L2Port> {
+    return Promise.resolve(port);
+  }
+
+  async delete(port: L2Port): Promise<void> {
+    await this.#book.strike(port.address);
+    this.#given.delete(port.address);
+  }
+
+  /** All assigned addresses are in the book. */
+  isRecorded(): boolean {
+    return true;
+  }
+
+  record(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  orphans(): OrphanReport {
+    return noOrphans;
+  }
+
+  deleteOrphan(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  sweep(): Promise<readonly string[]> {
+    return Promise.resolve([]);
+  }
+
+  async #readBook(signal: AbortSignal): Promise<void> {
+    if (this.#isRead) return;
+    for (const address of await this.#book.read(signal)) {
+      if (!this.#given.has(address)) this.#given.set(address, '');
+    }
+    this.#isRead = true;
+  }
+
+  /**
+   * Adds addresses of Services that are not in the book: from ch-k8s-lbaas, or from before the book existed.
+   */
+  async #enterClaimed(claimed: ReadonlySet<string>): Promise<void> {
+    const missing = [...claimed]
+      .flatMap((text) => tryParseAddress(text) ?? [])
+      .filter((address) => this.#holds(address) && !this.#given.has(address));
+    for (const address of missing) this.#given.set(address, '');
+    await this.#book.enter(missing);
+  }
+
+  #choose({ family, requested, instead }: PortRequest): Address {
+    const former = instead?.publicAddress;
+    const isFree = former !== undefined && this.#holds(former) && !this.#given.has(former);
+    const address = requested ?? (isFree ? former : this.#firstFree(family));
+    if (address === undefined) {
+      throw new CausewayError('exhausted', `no IPv${family} address is left`, {
+        hint: 'Add addresses to the list of the static port manager, or delete Services.',
+      });
+    }
+    if (!this.#holds(address)) {
+      throw new CausewayError('invalid', `${address} is not in the list of addresses`);
+    }
+    if (this.#given.has(address)) {
+      throw new CausewayError('conflict', `${address} is in use`);
+    }
+    return address;
+  }
+
+  #holds(address: Address): boolean {
+    const value = addressToInteger(address);
+    return this.#ranges.some(
+      ({ family, first, last }) => family === familyOf(address) && first <= value && value <= last,
+    );
+  }
+
+  #firstFree(family: Family): Address | undefined {
+    for (const range of this.#ranges) {
+      if (range.family !== family) continue;
+      for (let value = range.first; value <= range.last; value += 1n) {
+        const address = addressFromInteger(value, family);
+        if (!this.#given.has(address)) return address;
+      }
+    }
+    return undefined;
+  }
+}
+
+function portAt(address: Address): L2Port {
+  return { id: address, family: familyOf(address), address, publicAddress: address };
+}
