@@ -38,13 +38,14 @@ const named = (group: string, resource: string, verbs: string, ...names: string[
 const core = '';
 const slices = 'discovery.k8s.io';
 const coordination = 'coordination.k8s.io';
-const follow = 'list watch';
+/** `get` verifies that objects which a list lacks are really gone. */
+const follow = 'get list watch';
 
 const events = rule(core, ['events'], 'create patch');
 /** `create` can't be limited to a name: the API server checks the permission before it knows the name. */
 const lease = (name: string): Rule[] => [
   rule(coordination, ['leases'], 'create'),
-  named(coordination, 'leases', `get ${follow} update`, name),
+  named(coordination, 'leases', `${follow} update`, name),
 ];
 /** What the controller of Services writes, with any provider. */
 const servedServices = [
@@ -61,11 +62,11 @@ const scalable = ['deployments', 'replicasets', 'statefulsets'];
 /** Permissions of each part: exactly what its code calls. `test/cluster/install` compares both. */
 export const permissions = {
   controller: {
-    everywhere: [events],
+    everywhere: [events, identity],
     atHome: lease('causeway-controller'),
   },
   gateway: {
-    everywhere: [...servedServices, ...endpointsAndNodes, identity],
+    everywhere: [...servedServices, ...endpointsAndNodes],
     atHome: [
       rule(core, ['configmaps'], 'create'),
       named(core, 'configmaps', `${follow} patch`, gatewayConfigMapName),
@@ -82,9 +83,6 @@ export const permissions = {
     everywhere: [
       ...servedServices,
       ...endpointsAndNodes,
-      identity,
-      // After a conflict on the finalizer of a Service of Kuryr.
-      rule(core, ['services'], 'get'),
       rule(core, ['endpoints'], 'get patch'),
       rule('openstack.org', ['kuryrloadbalancers'], `${follow} create patch delete`),
       rule('openstack.org', ['kuryrloadbalancers/status'], 'patch'),
@@ -119,7 +117,7 @@ export const permissions = {
   },
   idling: {
     everywhere: [
-      rule(core, ['services'], `get ${follow} patch`),
+      rule(core, ['services'], `${follow} patch`),
       rule(core, ['events'], follow),
       rule(core, ['endpoints'], 'get list patch'),
       rule(slices, ['endpointslices'], 'list'),
@@ -147,8 +145,8 @@ export const permissions = {
     everywhere: [
       events,
       rule(core, ['namespaces'], `${follow} create`),
-      rule(core, ['services', 'endpoints'], `get ${follow} create update delete`),
-      rule(slices, ['endpointslices'], `get ${follow} create update delete`),
+      rule(core, ['services', 'endpoints'], `${follow} create update delete`),
+      rule(slices, ['endpointslices'], `${follow} create update delete`),
     ],
     atHome: [
       ...lease('causeway-discovery'),
@@ -158,6 +156,7 @@ export const permissions = {
   proxy: {
     everywhere: [
       events,
+      identity,
       rule(core, ['services', 'nodes'], follow),
       rule(slices, ['endpointslices'], follow),
       rule('networking.k8s.io', ['servicecidrs'], follow),

@@ -93,9 +93,11 @@ export function unusedOf(roles: readonly Role[], uses: readonly Use[]): string[]
               (metadata.namespace === undefined || use.namespace === metadata.namespace) &&
               (resourceNames === undefined || resourceNames.includes(use.name)),
           );
-          // Servers without streamed lists need list and watch, this one only watch.
+          // Servers without streamed lists need list and watch, this one only watch. Reflectors need get only
+          // after a list that lacks known objects.
+          const others = new Set(verbs.includes('watch') ? ['get', 'list'] : []);
           const isUsed = (verb: string) =>
-            here.some((use) => use.verb === verb || (verb === 'list' && use.verb === 'watch'));
+            here.some((use) => use.verb === verb || (others.has(verb) && use.verb === 'watch'));
           for (const verb of verbs) {
             if (!isUsed(verb)) unused.push(`${metadata.name}: ${verb} ${group}/${resource}`);
           }

@@ -3,6 +3,7 @@ import { pino, type DestinationStream } from 'pino';
 import { CausewayError } from '../error/causeway-error.ts';
 import { withoutControls } from '../text/printable.ts';
 import type { Log } from './log.ts';
+import { LossyDestination } from './lossy-destination.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -23,12 +24,15 @@ const secretNames = [
 ];
 const secretPaths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
+const lostLines = 'lines of the log were lost';
+
 /** The log of a process: pino, with errors in full and without secrets. */
 export function createLog(options: LoggerOptions): Log {
-  const destination =
-    options.format === 'json'
-      ? options.destination
-      : textDestination(options.destination, options.colors ?? false);
+  const isJson = options.format === 'json';
+  const target = new LossyDestination(options.destination, (lost) =>
+    isJson ? JSON.stringify({ level: 'warn', lost, msg: lostLines }) : `${lost} ${lostLines}`,
+  );
+  const destination = isJson ? target : textDestination(target, options.colors ?? false);
   return pino(
     {
       level: options.level,

@@ -32,6 +32,7 @@ import {
 } from './service-status.ts';
 import type { ServiceProvider } from './service-provider.ts';
 import { OutdatedService, ServiceWriter } from './service-writer.ts';
+import { whyNotDeleted } from './why-not-deleted.ts';
 
 /** Records an Event on a Service. */
 export type RecordEvent = (service: Service, reason: EventReason, message: string) => void;
@@ -144,6 +145,11 @@ export class ServiceReconciler {
     for (const provider of this.#options.providers.all) {
       for (const owner of provider.ownersNamed(key)) {
         if (owner.uid === service?.metadata?.uid) continue;
+        const doubt = await whyNotDeleted(this.#options.client, owner, context.signal);
+        if (doubt !== undefined) {
+          context.log.warn({ owner }, doubt);
+          return retryAfter(defaultRetryMs, doubt);
+        }
         const outcome = await provider.ensureDeleted(owner, detached);
         if (outcome.kind === 'gone') continue;
         return retryAfter(outcome.retryAfterMs ?? defaultRetryMs, outcome.message);

@@ -6,6 +6,7 @@ import { KubeClient } from '@causeway/kubernetes/client/client';
 import { findConnection } from '@causeway/kubernetes/client/connection';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
+import type { Transport } from '@causeway/kubernetes/client/transport';
 import { services } from '@causeway/kubernetes/objects/resources';
 import { systemClock, type Clock } from '@causeway/base/time/clock';
 import { discardLog } from '@causeway/base/observability/log';
@@ -27,6 +28,9 @@ let directory = '';
 let stop: AbortController;
 let ended: Promise<void> | undefined;
 const events: string[] = [];
+const requests: string[] = [];
+/** Whether lists and watches of Services contain nothing. */
+let listsAreEmpty = false;
 
 beforeEach(async () => {
   directory = await fs.mkdtemp(path.join(os.tmpdir(), 'causeway-controller-'));
@@ -34,8 +38,19 @@ beforeEach(async () => {
   const kubeconfig = path.join(directory, 'kubeconfig');
   await fs.writeFile(kubeconfig, kubernetes.kubeconfig);
   const connection = await findConnection({ kubeconfig, env: {}, clock: systemClock });
-  const transport = new HttpTransport(connection, systemClock);
+  const http = new HttpTransport(connection, systemClock);
+  const transport: Transport = {
+    send: (request, signal) => {
+      requests.push(`${request.method} ${request.path.split('?')[0]}`);
+      const isIncomplete = listsAreEmpty && request.path.startsWith('/api/v1/services?');
+      const path = `${request.path}${isIncomplete ? '&labelSelector=no%3Dsuch' : ''}`;
+      return http.send({ ...request, path }, signal);
+    },
+    close: () => http.close(),
+  };
   client = new KubeClient({ transport, clock: systemClock });
+  listsAreEmpty = false;
+  requests.length = 0;
   events.length = 0;
 });
 
@@ -111,6 +126,30 @@ test('takes over and serves a Service, and holds it until its load balancer is d
   await client.delete(services, { namespace: 'default', name: 'web' });
   await until('web', (service) => expect(service).toBeUndefined());
   expect(provider.cloud.size).toBe(0);
+});
+
+test('keeps the load balancer of a Service that the list of Services lacks', async () => {
+  const provider = new MemoryProvider({ name: 'gateway' });
+  startController(provider);
+  await client.create(services, newService('web'));
+  await until('web', (service) => expect(addressesOf(service)).toEqual(['192.0.2.1']));
+  await stopController();
+  listsAreEmpty = true;
+  requests.length = 0;
+  startController(provider);
+  const verified = 'GET /api/v1/namespaces/default/services/web';
+  await expect.poll(() => requests, patience).toContain(verified);
+  await stopController();
+  expect(provider.cloud.size).toBe(1);
+  // A Service that was deleted by force in the meantime is released.
+  await client.patchMerge(
+    services,
+    { namespace: 'default', name: 'web' },
+    { metadata: { finalizers: null } },
+  );
+  await client.delete(services, { namespace: 'default', name: 'web' });
+  startController(provider);
+  await expect.poll(() => provider.cloud.size, patience).toBe(0);
 });
 
 test('releases a Service that becomes a ClusterIP, with its status and finalizers', async () => {

@@ -4,6 +4,7 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { systemRandom, type Random } from '@causeway/base/simulation/random';
+import { checkList } from './check-list.ts';
 import { startWork } from './yield-to-event-loop.ts';
 import type { Selection, WatchOptions } from '../client/client-options.ts';
 import type { KubeClient } from '../client/client.ts';
@@ -186,7 +187,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
       }
       version = page.metadata?.resourceVersion;
     }
-    await this.#loaded(found, version);
+    await this.#loaded(found, version, signal);
   }
 
   /**
@@ -204,7 +205,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
           if (!isInitial) this.#follow(event);
           else if (endsInitialEvents(event)) {
             isInitial = false;
-            await this.#loaded(found, event.object.metadata?.resourceVersion);
+            await this.#loaded(found, event.object.metadata?.resourceVersion, signal);
             this.#enter('watching');
           } else this.#collectEvent(found, event);
         }
@@ -228,6 +229,8 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
   async #watch(signal: AbortSignal): Promise<void> {
     const idleTimeoutMs = () => watchIdleMs;
     const resourceVersion = this.#resourceVersion;
+    const { client } = this.#options;
+    await client.cluster?.check(client, signal);
     const stream = await this.#open(signal, { resourceVersion, idleTimeoutMs });
     this.#enter('watching');
     for await (const events of stream) {
@@ -261,12 +264,26 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     else this.#collect(found, event.object);
   }
 
-  async #loaded(found: ReadonlyMap<string, P>, version: string | undefined): Promise<void> {
+  async #loaded(
+    found: ReadonlyMap<string, P>,
+    version: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { store, clock } = this.#options;
+    await this.#checkLoaded(found, signal);
     await store.replace(found, startWork(clock));
     this.#resourceVersion = version;
     this.#loadedAt = clock.monotonic();
     this.#measure();
+  }
+
+  /** Throws if the list comes from another cluster, or lacks objects that the server has. */
+  async #checkLoaded(found: ReadonlyMap<string, P>, signal: AbortSignal): Promise<void> {
+    const { client, resource, store, selection } = this.#options;
+    if (client.cluster === undefined) return;
+    await client.cluster.check(client, signal);
+    const missing = store.values().filter((object) => !found.has(keyOf(object)));
+    await checkList(client, resource, missing, selection !== undefined, signal);
   }
 
   /**

@@ -19,6 +19,7 @@ import {
   type ObjectName,
   type Status,
 } from '../objects/object.ts';
+import type { PinnedCluster } from './pinned-cluster.ts';
 import { RateLimit, type RateLimitOptions } from './rate-limit.ts';
 import type { LeaseGuard } from '@causeway/base/work/lease-guard';
 import { Requester, type Call } from './requester.ts';
@@ -41,6 +42,8 @@ export interface KubeClientOptions {
   readonly userAgent?: string;
   /** Limits the requests of this client; without it only the server's fairness applies. */
   readonly rateLimit?: RateLimitOptions;
+  /** The cluster that the process works for. With it, reflectors reject lists and watches of another cluster. */
+  readonly cluster?: PinnedCluster | undefined;
 }
 
 /** Target size of a page: parsing it must not block the event loop. */
@@ -53,10 +56,12 @@ type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 export class KubeClient {
   readonly #requester: Requester;
   readonly #transport: Transport;
+  readonly cluster: PinnedCluster | undefined;
 
   constructor(options: KubeClientOptions, requester?: Requester) {
     const { transport, clock, rateLimit } = options;
     this.#transport = transport;
+    this.cluster = options.cluster;
     this.#requester =
       requester ??
       new Requester({
@@ -71,7 +76,8 @@ export class KubeClient {
 
   /** The same client for a caller that may write only while the fence allows it. */
   withFence(fence: LeaseGuard): KubeClient {
-    const options = { transport: this.#transport, clock: this.#requester.clock };
+    const { cluster } = this;
+    const options = { transport: this.#transport, clock: this.#requester.clock, cluster };
     return new KubeClient(options, this.#requester.withFence(fence));
   }
 

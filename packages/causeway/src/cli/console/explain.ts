@@ -7,6 +7,7 @@ import {
   gatewayConfigMapName,
   readGatewayConfigMap,
   whyNoneServes,
+  type GatewayOutage,
 } from '../../gateway/controller/gateway-config-map.ts';
 import { explainService, type Explanation, type Step } from '../../console/overview/explanation.ts';
 import { readService } from '../../console/overview/read-cluster.ts';
@@ -56,7 +57,7 @@ async function findOutage(
   client: KubeClient,
   namespace: string,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<GatewayOutage | undefined> {
   try {
     const configMap = await client.find(
       configMaps,

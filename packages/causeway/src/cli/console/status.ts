@@ -102,7 +102,7 @@ async function gatewayPart({ client, signal }: ClusterSession, namespace: string
     isWell: why === undefined && lines.every(({ isWell }) => isWell),
     lines: [
       ...lines.map(({ text }) => text),
-      ...(why === undefined ? [] : [`${mark(false)} gateways     ${why}`]),
+      ...(why === undefined ? [] : [`${mark(false)} gateways     ${why.message}`]),
     ],
   };
 }

@@ -3,6 +3,7 @@ import os from 'node:os';
 import { Command } from 'commander';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { UnidlingController } from '../../idling/unidling-controller.ts';
+import { PinnedCluster } from '@causeway/kubernetes/client/pinned-cluster';
 import { KubeClient } from '@causeway/kubernetes/client/client';
 import { findConnection } from '@causeway/kubernetes/client/connection';
 import { EventRecorder } from '@causeway/kubernetes/events/event-recorder';
@@ -54,6 +55,7 @@ async function runController(
     transport: new HttpTransport(connection, clock),
     clock,
     metrics,
+    cluster: new PinnedCluster(),
   });
   const identity = `${os.hostname()}-${randomUUID().slice(0, 8)}`;
   const observe = await startObservabilityServer({

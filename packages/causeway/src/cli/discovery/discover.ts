@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { Discoverer, type OnceResult } from '../../discovery/discoverer.ts';
 import { discoverySettings, leaseName, type DiscoverySettings } from '../../discovery/settings.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
+import { PinnedCluster } from '@causeway/kubernetes/client/pinned-cluster';
 import { KubeClient } from '@causeway/kubernetes/client/client';
 import { findConnection } from '@causeway/kubernetes/client/connection';
 import { EventRecorder } from '@causeway/kubernetes/events/event-recorder';
@@ -65,7 +66,7 @@ async function discover(
   const { kubeconfig, context } = settings;
   const connection = await findConnection({ kubeconfig, context, env: process.env, clock });
   const transport = new HttpTransport(connection, clock);
-  const client = new KubeClient({ transport, clock, metrics });
+  const client = new KubeClient({ transport, clock, metrics, cluster: new PinnedCluster() });
   const instance = `${os.hostname()}-${randomUUID().slice(0, 8)}`;
   const parts = { client, clock, log, metrics, instance };
   try {

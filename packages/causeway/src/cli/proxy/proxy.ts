@@ -2,6 +2,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
+import { PinnedCluster } from '@causeway/kubernetes/client/pinned-cluster';
 import { KubeClient } from '@causeway/kubernetes/client/client';
 import { findConnection } from '@causeway/kubernetes/client/connection';
 import { EventRecorder } from '@causeway/kubernetes/events/event-recorder';
@@ -149,7 +150,9 @@ async function connect({ kubeconfig, context }: ProxySettings, metrics: Metrics)
   const clock = systemClock;
   const connection = await findConnection({ kubeconfig, context, env: process.env, clock });
   const transport = new HttpTransport(connection, clock);
-  return { client: new KubeClient({ transport, clock, metrics }), server: connection.server };
+  const cluster = new PinnedCluster();
+  const client = new KubeClient({ transport, clock, metrics, cluster });
+  return { client, server: connection.server };
 }
 
 function kernelSettingsOf({ nftables, settingsDirectory }: ProxySettings): SettingsFiles {

@@ -37,13 +37,11 @@ test('a served Service needs no advice', () => {
 test('a Service without a working gateway gets no answer, whatever its condition', () => {
   const service = taken('True', 'Served', '');
   const row = serviceRow(service, { ready: 1, all: 2 });
-  const { summary, steps, advice } = explainService(
-    service,
-    row,
-    [],
-    'no gateway can serve clients',
-  );
+  const outage = { isCertain: true, message: 'no gateway can serve clients' };
+  const { summary, steps, advice } = explainService(service, row, [], outage);
   expect(summary).toBe('shop/web gets no answer: no gateway can serve clients.');
+  const unknown = { isCertain: false, message: 'no agent of a gateway answers' };
+  expect(explainService(service, row, [], unknown).summary).toContain('may get no answer');
   expect(steps.at(-1)).toMatchObject({ name: 'gateways', state: 'failed' });
   expect(advice).toEqual([expect.stringContaining('causeway status')]);
 });

@@ -27,20 +27,21 @@ export function explainService(
   service: Service,
   row: ServiceRow,
   events: readonly EventRow[],
-  /** The reason why no gateway serves clients, if gateways are used and that is so. */
-  noGateway?: string,
+  /** The problem of all gateways together, if gateways are used and have one. */
+  outage?: { readonly isCertain: boolean; readonly message: string },
 ): Explanation {
-  const isAffected = noGateway !== undefined && row.provider === 'gateway';
+  const isAffected = outage !== undefined && row.provider === 'gateway';
   const steps = [
     ...stepsOf(service, row),
-    ...(isAffected ? [{ name: 'gateways', state: 'failed', text: noGateway } as const] : []),
+    ...(isAffected ? [{ name: 'gateways', state: 'failed', text: outage.message } as const] : []),
   ];
   const lately = [...events]
     .sort((left, right) => (left.at > right.at ? -1 : 1))
     .slice(0, shownEvents);
   const advice = adviceFor(service, row, steps);
   if (isAffected) advice.push('`causeway status` names the problem of each gateway.');
-  const summary = isAffected ? `${row.key} gets no answer: ${noGateway}.` : summaryOf(row);
+  const verb = outage?.isCertain === false ? 'may get' : 'gets';
+  const summary = isAffected ? `${row.key} ${verb} no answer: ${outage.message}.` : summaryOf(row);
   return { summary, steps, lately, advice };
 }
 

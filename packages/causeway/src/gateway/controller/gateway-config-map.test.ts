@@ -33,6 +33,7 @@ const broken: Written = {
 };
 const cutOffAlarm = 'cut-off: no backend answers this gateway over IPv4';
 const noneCan = 'no gateway can serve clients';
+const notKnown = 'no agent of a gateway answers, so it is not known whether clients are served';
 
 describe('whyNoneServes', () => {
   test.each<[string, Written[], string | undefined]>([
@@ -40,7 +41,7 @@ describe('whyNoneServes', () => {
     ['one active beside a broken one', [active, broken], undefined],
     ['a broken one that keeps the addresses', [{ ...broken, ...active }, broken], noneCan],
     ['one with its link down', [{ ...broken }, { problems: ['link-down: ext is down'] }], noneCan],
-    ['none that answers', [{ reachable: false }, { reachable: false }], noneCan],
+    ['none that answers', [{ reachable: false }, { reachable: false }], notKnown],
     [
       'an active gateway without a route to IPv4 backends',
       [{ ...active, problems: [cutOffAlarm] }, standby],
@@ -56,7 +57,9 @@ describe('whyNoneServes', () => {
     ['a ConfigMap of an older version', [{}, {}], undefined],
     ['no gateway', [], undefined],
   ])('%s', (_, states, why) => {
-    expect(whyNoneServes(configMap(...states))).toBe(why);
+    const outage = whyNoneServes(configMap(...states));
+    expect(outage?.message).toBe(why);
+    expect(outage?.isCertain ?? true).toBe(why !== notKnown);
   });
 });
 

@@ -63,11 +63,30 @@ export function readGatewayConfigMap({ data = {} }: ConfigMap): GatewayEntry[] {
 
 const knownRoles: ReadonlySet<Role | undefined> = new Set(['active', 'standby', 'unable']);
 
+/** A problem of all gateways together. */
+export interface GatewayOutage {
+  /** False if no agent answers: the rules of a gateway work without its agent. */
+  readonly isCertain: boolean;
+  readonly message: string;
+}
+
+const noAgent: GatewayOutage = {
+  isCertain: false,
+  message: 'no agent of a gateway answers, so it is not known whether clients are served',
+};
+
 /**
- * Why no gateway can serve clients, if so. A gateway can't if it does not answer, or if an alarm says so.
- * If all roles are known, one gateway must also be active.
+ * Why no gateway can serve clients, if so. A gateway can't if an alarm says so. If all roles are known, one gateway
+ * must also be active.
  */
-export function whyNoneServes(gateways: readonly GatewayEntry[]): string | undefined {
+export function whyNoneServes(gateways: readonly GatewayEntry[]): GatewayOutage | undefined {
+  const isAnswering = gateways.some(({ state }) => state?.reachable === true);
+  if (gateways.length > 0 && !isAnswering) return noAgent;
+  const message = certainOutage(gateways);
+  return message === undefined ? undefined : { isCertain: true, message };
+}
+
+function certainOutage(gateways: readonly GatewayEntry[]): string | undefined {
   const states = gateways.map(({ state }) => state);
   if (states.length === 0) return undefined;
   const isAble = (state: State | undefined) =>

@@ -81,6 +81,19 @@ describe('the guard', () => {
     expect(withheld(after([first, full(2, range(1, left), true)]))).toEqual([]);
   });
 
+  test('withholds every removal of the controller of another cluster', () => {
+    const from = (generation: number, cluster: string, ...frontends: Frontend[]) =>
+      read(writeState({ frontends, ...nothingElse }, { generation, cluster }));
+    const first = from(1, 'blue', ...range(1, 3));
+    expect(withheld(after([first, from(2, 'blue', frontend(1))]))).toEqual([]);
+    const visited = after([first, from(2, 'green', frontend(9))]);
+    expect(served(visited)).toEqual(keys([...range(1, 3), frontend(9)]));
+    expect(withheld(visited)).toEqual(keys(range(1, 3)));
+    expect(acknowledge(visited, [], true).withheld?.[0]?.reason).toContain(
+      'another cluster (green)',
+    );
+  });
+
   test.each([
     ['a full update', full(2, [...range(25, 26), ...range(101, 125)])],
     ['a delta', delta(2, [...range(26, 26), ...range(101, 125)], range(1, 24))],

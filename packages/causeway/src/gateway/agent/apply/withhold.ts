@@ -23,7 +23,7 @@ export interface RemovalDecision {
 }
 
 /**
- * Decides which removals of an update are withheld. A removal of an earlier update stays withheld until it is
+ * Decides which removals of an update are withheld: too many at once, and all of another cluster. A removal of an earlier update stays withheld until it is
  * confirmed, even if the next update has few removals. `wanted` returns whether the update has a record for
  * the frontend, valid or not: such a frontend is not removed.
  */
@@ -38,9 +38,12 @@ export function decideRemovals(
   const waiting = new Set([...before].filter((key) => !wanted(key)));
   const fresh = removed.difference(before);
   const served = state.frontends.size - before.size;
-  const exceeds = fresh.size > limits.count && fresh.size > limits.share * served;
-  const reason = `the update to generation ${push.header.generation} removes ${fresh.size} of ${served} frontends; the removal waits for a confirmation`;
-  if (push.header.meansRemoval) {
+  const isForeign = isOfOtherCluster(state, push);
+  const isLarge = fresh.size > limits.count && fresh.size > limits.share * served;
+  const exceeds = isForeign ? fresh.size > 0 : isLarge;
+  const origin = isForeign ? `, which comes from another cluster (${push.header.cluster}),` : '';
+  const reason = `the update to generation ${push.header.generation}${origin} removes ${fresh.size} of ${served} frontends; the removal waits for a confirmation`;
+  if (push.header.meansRemoval && !isForeign) {
     const released = waiting.intersection(removed);
     return { withheld: waiting.difference(removed), released, usesPermission: false, reason };
   }
@@ -50,6 +53,11 @@ export function decideRemovals(
   }
   const withheld = exceeds ? waiting.union(fresh) : waiting;
   return { withheld, released: new Set(), usesPermission: false, reason };
+}
+
+/** The controller of another cluster knows nothing of the frontends of this one. */
+function isOfOtherCluster({ cluster }: GatewayState, { header }: Update): boolean {
+  return cluster !== undefined && header.cluster !== undefined && header.cluster !== cluster;
 }
 
 /** The frontends with a withheld removal. */
