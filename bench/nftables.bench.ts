@@ -8,7 +8,7 @@ import { buildRuleset, Layout } from '../packages/nftables/src/compile/layout.ts
 import { NetlinkDriver } from '../packages/nftables/src/drivers/netlink/netlink-driver.ts';
 import { operationsText } from '../packages/nftables/src/drivers/nft-text.ts';
 import { buildSlotTable } from '../packages/nftables/src/compile/slot-table.ts';
-import type { Endpoint } from '../packages/nftables/src/compile/virtual-service.ts';
+import type { Backend } from '../packages/nftables/src/compile/virtual-service.ts';
 import { TestNetwork } from '../test/services/namespaces.ts';
 import { compare, type BenchmarkSuite, type Measurement } from './benchmark.ts';
 import {
@@ -74,7 +74,7 @@ function slotMovement(counts: readonly number[], acrossSizes: boolean): Measurem
   return { value: worst * 100, baseline: null };
 }
 
-function movedShare(before: readonly Endpoint[], after: readonly Endpoint[]): number {
+function movedShare(before: readonly Backend[], after: readonly Backend[]): number {
   const slots = Math.max(before.length, after.length);
   let moved = 0;
   for (let slot = 0; slot < slots; slot += 1) {
@@ -90,7 +90,7 @@ function busiest(counts: readonly number[]): Measurement {
   for (const count of counts) {
     const endpoints = Array.from({ length: count }, (_, index) => endpoint(index * 31 + 5));
     const table = buildSlotTable(endpoints, settings.hashSeed);
-    const held = new Map<Endpoint, number>();
+    const held = new Map<Backend, number>();
     for (const owner of table) held.set(owner, (held.get(owner) ?? 0) + 1);
     worst = Math.max(worst, (Math.max(...held.values()) * count) / table.length);
   }

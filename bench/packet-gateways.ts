@@ -50,7 +50,7 @@ export async function addGateway(network: TestNetwork, number: number): Promise<
 const services = (gateway: Gateway, count: number): VirtualService[] => {
   const dispatch = {
     kind: 'slots',
-    endpoints: [{ address: parseAddress(backendAddress), port: parsePort(backendPort) }],
+    backends: [{ address: parseAddress(backendAddress), port: parsePort(backendPort) }],
   } as const;
   const masquerade = 'always';
   const measured: VirtualService = {

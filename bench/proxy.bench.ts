@@ -73,7 +73,7 @@ class Loaded {
     const networkNamespace = host.path;
     const driver = await NetlinkDriver.open({ table: layout.table, networkNamespace });
     const connections = {
-      forget: () => Promise.resolve(0),
+      deleteConnections: () => Promise.resolve(0),
       deleteStaleEntries: () => Promise.resolve(0),
     };
     const node = {

@@ -5,7 +5,7 @@ import { parsePort } from '../packages/base/src/address/port.ts';
 import { Layout } from '../packages/nftables/src/compile/layout.ts';
 import { NetlinkDriver } from '../packages/nftables/src/drivers/netlink/netlink-driver.ts';
 import type {
-  Endpoint,
+  Backend,
   LayoutSettings,
   VirtualService,
 } from '../packages/nftables/src/compile/virtual-service.ts';
@@ -21,19 +21,19 @@ export const settings: LayoutSettings = {
 };
 const port = parsePort(8080);
 
-export const endpoint = (number: number): Endpoint => ({
+export const endpoint = (number: number): Backend => ({
   address: addressFromInteger(0x0a000000n + BigInt(number), 4),
   port,
 });
 
-/** Two endpoints each, all services different. */
+/** Two backends each, all services different. */
 export const service = (number: number, spare = 0): VirtualService => ({
   address: addressFromInteger(0xc6120000n + BigInt(number >> 1), 4),
   protocol: 'TCP',
   port: parsePort(80 + (number & 1)),
   dispatch: {
     kind: 'slots',
-    endpoints: [endpoint(number * 2), endpoint(spare === 0 ? number * 2 + 1 : 0x800000 + spare)],
+    backends: [endpoint(number * 2), endpoint(spare === 0 ? number * 2 + 1 : 0x800000 + spare)],
   },
 });
 

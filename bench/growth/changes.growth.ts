@@ -32,12 +32,12 @@ async function replaceOneOf(count: number, { layout, driver }: Loaded): Promise<
   const { address, protocol, port } = service(0);
   const fixed = Array.from({ length: count - 1 }, (_, index) => endpoint(100_000 + index));
   for (let index = 0; index < 21; index += 1) {
-    const endpoints = [...fixed, endpoint(200_000 + index)];
+    const backends = [...fixed, endpoint(200_000 + index)];
     const changed: VirtualService = {
       address,
       protocol,
       port,
-      dispatch: { kind: 'slots', endpoints },
+      dispatch: { kind: 'slots', backends },
     };
     const started = performance.now();
     const plan = layout.plan({ set: [changed] });

@@ -67,7 +67,7 @@ function fate({ outcome, sentTo, packet }: Trace): string {
 
 const pods = (...numbers: number[]): Dispatch => ({
   kind: 'slots',
-  endpoints: numbers.map((number) => ({ address: address(`10.1.0.${number}`), port: port(8080) })),
+  backends: numbers.map((number) => ({ address: address(`10.1.0.${number}`), port: port(8080) })),
 });
 const states: Record<string, Dispatch> = {
   'one pod': pods(1),

@@ -94,7 +94,7 @@ describe.each(clusters)('EgressNetworkPolicies on $name', ({ start }) => {
         driver: new MemoryDriver('causeway-proxy'),
         canAccept: false,
         connections: {
-          forget: () => Promise.resolve(0),
+          deleteConnections: () => Promise.resolve(0),
           deleteStaleEntries: () => Promise.resolve(0),
           connected: () => Promise.resolve(new Set()),
         },
@@ -105,7 +105,7 @@ describe.each(clusters)('EgressNetworkPolicies on $name', ({ start }) => {
     pipeline.onCommit((served) => {
       const targets = served.flatMap((one) => (one.service === 'default/web' ? one.targets : []));
       shown = targets.flatMap(({ virtual: { dispatch } }) =>
-        dispatch.kind === 'slots' ? dispatch.endpoints.map((endpoint) => endpoint.address) : [],
+        dispatch.kind === 'slots' ? dispatch.backends.map((endpoint) => endpoint.address) : [],
       );
     });
     const stop = new AbortController();

@@ -8,12 +8,12 @@ import {
   type VirtualService,
 } from '../../../packages/nftables/src/compile/virtual-service.ts';
 
-/** A small set of services that conflict, share endpoints and change. */
+/** A small set of services that conflict, share backends and change. */
 const services = fc.record({
   address: fc.constantFrom('192.0.2.1', '192.0.2.2', '2001:db8::1'),
   protocol: fc.constantFrom('TCP', 'UDP', 'SCTP'),
   port: fc.constantFrom(80, 81),
-  endpoints: fc.uniqueArray(fc.integer({ min: 1, max: 6 }), { maxLength: 5 }),
+  backends: fc.uniqueArray(fc.integer({ min: 1, max: 6 }), { maxLength: 5 }),
   form: fc.constantFrom('slots', 'client-hash', 'client-timeout', 'node-ports', 'hold', 'routed'),
   ranges: fc.constantFrom(undefined, [], ['4']),
   masquerade: fc.constantFrom('never', 'needed', 'always'),
@@ -37,7 +37,7 @@ function toService(draft: Draft): VirtualService {
   }
   if (draft.form === 'hold') return { ...base, dispatch: { kind: 'hold', logGroup: 5 } };
   if (draft.form === 'routed') return { ...base, dispatch: { kind: 'route-unchanged' } };
-  const endpoints = draft.endpoints.map((last) => ({
+  const backends = draft.backends.map((last) => ({
     address: address(isSix ? `fd00::${last}` : `10.0.0.${last}`),
     port: port(8080),
   }));
@@ -47,7 +47,7 @@ function toService(draft: Draft): VirtualService {
       : draft.form === 'client-timeout'
         ? ({ kind: 'client-timeout', seconds: 60 } as const)
         : ({ kind: 'none' } as const);
-  return { ...base, affinity, dispatch: { kind: 'slots', endpoints } };
+  return { ...base, affinity, dispatch: { kind: 'slots', backends } };
 }
 
 export const changes: fc.Arbitrary<LayoutChange> = fc

@@ -6,10 +6,10 @@ import type {
   VirtualService,
 } from '../../../packages/nftables/src/compile/virtual-service.ts';
 
-export function slots(...endpoints: string[]): VirtualService['dispatch'] {
+export function slots(...backends: string[]): VirtualService['dispatch'] {
   return {
     kind: 'slots',
-    endpoints: endpoints.map((text) => ({ address: address(text), port: port(8080) })),
+    backends: backends.map((text) => ({ address: address(text), port: port(8080) })),
   };
 }
 
@@ -97,14 +97,14 @@ export function everything(table: string): LayoutInput {
         protocol: 'TCP',
         port: port(80),
         dispatch: slots(),
-        withoutEndpoints: 'drop',
+        withoutBackends: 'drop',
       },
       {
         address: address('192.0.2.7'),
         protocol: 'TCP',
         port: port(80),
         dispatch: slots('10.0.0.1'),
-        insideEndpoints: ['10.0.0.1', '10.0.0.2'].map((text) => ({
+        insideBackends: ['10.0.0.1', '10.0.0.2'].map((text) => ({
           address: address(text),
           port: port(8080),
         })),
@@ -115,13 +115,13 @@ export function everything(table: string): LayoutInput {
         protocol: 'TCP',
         port: port(80),
         dispatch: slots(),
-        insideEndpoints: ['fd00::11', 'fd00::12'].map((text) => ({
+        insideBackends: ['fd00::11', 'fd00::12'].map((text) => ({
           address: address(text),
           port: port(8080),
         })),
         affinity: { kind: 'client-timeout', seconds: 60, group: 'shop/web TCP/80' },
         masquerade: 'outsiders',
-        withoutEndpoints: 'drop',
+        withoutBackends: 'drop',
       },
       {
         address: address('192.0.2.8'),

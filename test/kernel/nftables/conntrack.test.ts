@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAddress as address } from '../../../packages/base/src/address/address.ts';
 import { parsePort as port } from '../../../packages/base/src/address/port.ts';
-import type { RemovedEndpoint } from '../../../packages/nftables/src/compile/layout-change.ts';
+import type { RemovedBackend } from '../../../packages/nftables/src/compile/layout-change.ts';
 import { Conntrack } from '../../../packages/nftables/src/conntrack/conntrack.ts';
 import { canUseNamespaces, type Host } from '../../services/namespaces.ts';
-import { endpoints, endpoints6, Lab, service, virtual4, virtual6 } from './lab.ts';
+import { backends, backends6, Lab, service, virtual4, virtual6 } from './lab.ts';
 
 const gone = (
   number: number,
   protocol: 'TCP' | 'UDP',
   six = false,
   virtualPort = 80,
-): RemovedEndpoint => ({
+): RemovedBackend => ({
   address: address(six ? `fd78::2${number}` : `10.78.0.2${number}`),
-  endpoint: {
+  backend: {
     protocol,
     port: port(8080),
     virtualAddress: six ? virtual6 : virtual4,
@@ -21,7 +21,7 @@ const gone = (
   },
 });
 
-describe.skipIf(!canUseNamespaces())('connections to removed endpoints', () => {
+describe.skipIf(!canUseNamespaces())('connections to removed backends', () => {
   let lab: Lab;
   let first: Host;
   let second: Host;
@@ -58,7 +58,7 @@ describe.skipIf(!canUseNamespaces())('connections to removed endpoints', () => {
     await lab.program(first, {
       services: [
         service({ protocol: 'UDP' }),
-        service({ protocol: 'UDP', address: virtual6, dispatch: endpoints6(1, 2) }),
+        service({ protocol: 'UDP', address: virtual6, dispatch: backends6(1, 2) }),
       ],
     });
     const many = (virtual: string, from: number) =>
@@ -73,19 +73,19 @@ describe.skipIf(!canUseNamespaces())('connections to removed endpoints', () => {
     const before = await listed(first, 'ipv4', 'src=10.78.0.21');
     expect(before).toBeGreaterThan(0);
     await withConntrack(first, async (conntrack) => {
-      expect(await conntrack.forget([gone(1, 'UDP', false, 81)])).toBe(0);
-      expect(await conntrack.forget([gone(1, 'TCP')])).toBe(0);
-      expect(await conntrack.forget([gone(1, 'UDP')])).toBe(before);
-      expect(await conntrack.forget([gone(2, 'UDP', true)])).toBeGreaterThan(0);
+      expect(await conntrack.deleteConnections([gone(1, 'UDP', false, 81)])).toBe(0);
+      expect(await conntrack.deleteConnections([gone(1, 'TCP')])).toBe(0);
+      expect(await conntrack.deleteConnections([gone(1, 'UDP')])).toBe(before);
+      expect(await conntrack.deleteConnections([gone(2, 'UDP', true)])).toBeGreaterThan(0);
     });
     expect(await listed(first, 'ipv4', 'src=10.78.0.21')).toBe(0);
     expect(await listed(first, 'ipv4', 'src=10.78.0.22')).toBe(kept);
     expect(await listed(first, 'ipv6', 'src=fd78::22')).toBe(0);
   });
 
-  test('stay if the endpoint still serves and has answered; unanswered ones are deleted', async () => {
+  test('stay if the backend still serves and has answered; unanswered ones are deleted', async () => {
     await lab.program(first, {
-      services: [service({ protocol: 'UDP', dispatch: endpoints(1, 9) })],
+      services: [service({ protocol: 'UDP', dispatch: backends(1, 9) })],
     });
     const ask = Array.from({ length: 30 }, (_, index) => ({
       protocol: 'UDP' as const,
@@ -99,15 +99,15 @@ describe.skipIf(!canUseNamespaces())('connections to removed endpoints', () => {
     // There is no server at the second address.
     expect(served).toBeGreaterThan(0);
     expect(served).toBeLessThan(30);
-    const stillThere = (number: number) => ({ ...gone(number, 'UDP'), isStillThere: true });
+    const stillThere = (number: number) => ({ ...gone(number, 'UDP'), keepsAnswered: true });
     await withConntrack(first, async (conntrack) => {
-      expect(await conntrack.forget([stillThere(1)])).toBe(0);
-      expect(await conntrack.forget([stillThere(9)])).toBe(30 - served);
+      expect(await conntrack.deleteConnections([stillThere(1)])).toBe(0);
+      expect(await conntrack.deleteConnections([stillThere(9)])).toBe(30 - served);
     });
   });
 
   test('are also found if they were picked up from the server', async () => {
-    const services = [service({ dispatch: endpoints(1) })];
+    const services = [service({ dispatch: backends(1) })];
     await lab.program(first, { services });
     await lab.program(second, { services });
     const { answers } = await lab.begin(lab.client, {
@@ -122,7 +122,9 @@ describe.skipIf(!canUseNamespaces())('connections to removed endpoints', () => {
     expect(download?.error).toBeUndefined();
     // The first packet after the move decides the direction in which the entry is stored.
     const backwards = () => listed(second, 'ipv4', 'src=10.78.0.21 dst=10.77.0.100 sport=8080');
-    const removed = await withConntrack(second, (conntrack) => conntrack.forget([gone(1, 'TCP')]));
+    const removed = await withConntrack(second, (conntrack) =>
+      conntrack.deleteConnections([gone(1, 'TCP')]),
+    );
     expect(removed).toBe(1);
     expect(await backwards()).toBe(0);
   });
@@ -148,12 +150,12 @@ describe.skipIf(!canUseNamespaces())('connections to removed endpoints', () => {
       const virtual = new Set([address(virtual4)]);
       const foreign = new Set([address('192.0.2.99')]);
       // Connections that another component rewrites are left alone.
-      expect(await conntrack.forget([node], undefined, foreign)).toBe(0);
-      expect(await conntrack.forgetRewritten(foreign)).toBe(0);
+      expect(await conntrack.deleteConnections([node], undefined, foreign)).toBe(0);
+      expect(await conntrack.deleteRewritten(foreign)).toBe(0);
       expect(await protocolsOf(first, 'src=10.78.0.21')).toEqual(new Set(['tcp', 'udp']));
-      expect(await conntrack.forget([node], undefined, virtual)).toBeGreaterThan(0);
+      expect(await conntrack.deleteConnections([node], undefined, virtual)).toBeGreaterThan(0);
       expect(await protocolsOf(first, 'src=10.78.0.21')).toEqual(new Set(['tcp']));
-      expect(await conntrack.forgetRewritten(virtual)).toBeGreaterThan(0);
+      expect(await conntrack.deleteRewritten(virtual)).toBeGreaterThan(0);
       expect(await protocolsOf(first, 'src=10.78.0.2')).toEqual(new Set());
     });
   });

@@ -8,8 +8,8 @@ import type { VirtualService } from '../../../packages/nftables/src/compile/virt
 import { canUseNamespaces, type Host } from '../../services/namespaces.ts';
 import { waitFor } from '../../services/wait-for.ts';
 import {
-  endpoints,
-  endpoints6,
+  backends,
+  backends6,
   Lab,
   service,
   settings,
@@ -67,8 +67,8 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
   });
 
   test.each([
-    ['IPv4', virtual4, endpoints(1, 2)],
-    ['IPv6', virtual6, endpoints6(1, 2)],
+    ['IPv4', virtual4, backends(1, 2)],
+    ['IPv6', virtual6, backends6(1, 2)],
   ] as const)('reach both backends by TCP and UDP over %s', async (_, virtual, dispatch) => {
     await program(
       service({ address: virtual, dispatch }),
@@ -113,10 +113,10 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
     await lab.client.run('ping', '-c', '1', '-W', '20', virtual4);
   });
 
-  test('are refused by a service without endpoints, and dropped if it says so', async () => {
+  test('are refused by a service without backends, and dropped if it says so', async () => {
     await program(
-      service({ dispatch: endpoints() }),
-      service({ dispatch: endpoints(), port: port(81), withoutEndpoints: 'drop' }),
+      service({ dispatch: backends() }),
+      service({ dispatch: backends(), port: port(81), withoutBackends: 'drop' }),
     );
     const [refused, dropped] = await lab.ask(
       lab.client,
@@ -131,7 +131,7 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
     await program(
       service({ sourceRanges: [prefix('10.77.0.100/32')] }),
       service({ port: port(81), sourceRanges: [prefix('10.77.0.0/26')] }),
-      service({ address: virtual6, dispatch: endpoints6(1), sourceRanges: [prefix('fd77::/64')] }),
+      service({ address: virtual6, dispatch: backends6(1), sourceRanges: [prefix('fd77::/64')] }),
     );
     const [inside, outside, six] = await lab.ask(
       lab.client,
@@ -189,10 +189,10 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
     expect(seen).toEqual(new Set(['backend1', 'backend2']));
   });
 
-  test('from inside the node network and from the endpoint itself come back', async () => {
+  test('from inside the node network and from the backend itself come back', async () => {
     await program(
-      service({ dispatch: endpoints(1) }),
-      service({ port: port(81), dispatch: endpoints(2) }),
+      service({ dispatch: backends(1) }),
+      service({ port: port(81), dispatch: backends(2) }),
     );
     const answers = await lab.ask(
       backend,
@@ -206,7 +206,7 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
   });
 
   test('from the gateway itself reach the service', async () => {
-    await program(service({ dispatch: endpoints(2) }));
+    await program(service({ dispatch: backends(2) }));
     const [answer] = await lab.ask(gateway, { address: virtual4, port: 80 });
     expect(answer?.text).toMatch(/^backend2/);
   });
@@ -243,7 +243,7 @@ describe.skipIf(!canUseNamespaces())('packets through a gateway', () => {
     });
     const expectAnswer = async (from: 'backend1' | 'timeout', ...policies: string[]) => {
       await lab.program(gateway, {
-        services: [service({ dispatch: endpoints(1) })],
+        services: [service({ dispatch: backends(1) })],
         policies: [
           policy('open', '10.99.0.0/16', 8075),
           policy('except', '10.77.0.100/32', 8075),

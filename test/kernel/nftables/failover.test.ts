@@ -4,7 +4,7 @@ import { parsePort as port } from '../../../packages/base/src/address/port.ts';
 import { findStrictForwardChains } from '../../../packages/nftables/src/drivers/foreign-firewall.ts';
 import type { VirtualService } from '../../../packages/nftables/src/compile/virtual-service.ts';
 import { canUseNamespaces, type Host } from '../../services/namespaces.ts';
-import { endpoints, Lab, service, virtual4, whoAnswered, type Request } from './lab.ts';
+import { backends, Lab, service, virtual4, whoAnswered, type Request } from './lab.ts';
 
 const chunks = 150;
 const chunkBytes = 16_384;
@@ -46,7 +46,7 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
   };
 
   test('hand over running downloads and uploads, and back, without a lost byte', async () => {
-    await programBoth(service({ dispatch: endpoints(1, 2, 3) }));
+    await programBoth(service({ dispatch: backends(1, 2, 3) }));
     const downloads = await lab.begin(lab.client, ...transfers(50_000, 10, `download ${chunks}`));
     const uploads = await lab.begin(lab.client, ...transfers(51_000, 10, `upload ${chunks}`));
     await move(first, second);
@@ -58,7 +58,7 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
   });
 
   test('serve a client again from the port of a connection that was handed over and reset', async () => {
-    await programBoth(service({ dispatch: endpoints(1, 2, 3) }));
+    await programBoth(service({ dispatch: backends(1, 2, 3) }));
     const ports = transfers(57_000, 10, 'download 10000');
     const downloads = await lab.begin(lab.client, ...ports);
     await move(first, second);
@@ -80,7 +80,7 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
   });
 
   test('drop packets of unknown connections without an answer, so that the connection survives elsewhere', async () => {
-    await programBoth(service({ dispatch: endpoints(1, 2, 3) }));
+    await programBoth(service({ dispatch: backends(1, 2, 3) }));
     await second.setting('net.netfilter.nf_conntrack_tcp_loose', 0);
     const downloads = await lab.begin(lab.client, ...transfers(55_000, 5, `download ${chunks}`));
     const uploads = await lab.begin(lab.client, ...transfers(55_100, 5, `upload ${chunks}`));
@@ -93,10 +93,10 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
     expect(up.map(({ text, error }) => error ?? text)).toEqual(up.map(() => String(whole)));
   });
 
-  test('accept an endpoint behind two ports, and serve both', async () => {
+  test('accept a backend behind two ports, and serve both', async () => {
     await programBoth(
-      service({ dispatch: endpoints(1, 2) }),
-      service({ dispatch: endpoints(1, 2), port: port(81) }),
+      service({ dispatch: backends(1, 2) }),
+      service({ dispatch: backends(1, 2), port: port(81) }),
     );
     const answers = await lab.ask(
       lab.client,
@@ -107,7 +107,7 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
   });
 
   test("leave a backend's own connections alone, even from its service port", async () => {
-    await programBoth(service({ dispatch: endpoints(1) }));
+    await programBoth(service({ dispatch: backends(1) }));
     await lab.serve(lab.client, 'outside', 9000);
     const helper = await lab.network.host('pod');
     await lab.network.join(helper, 'int', '10.78.0.31/24');
@@ -116,7 +116,7 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
       service({
         dispatch: {
           kind: 'slots',
-          endpoints: [{ address: address('10.78.0.31'), port: port(8080) }],
+          backends: [{ address: address('10.78.0.31'), port: port(8080) }],
         },
       }),
     );
@@ -125,7 +125,7 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
   });
 
   test('do not hand over masqueraded connections, as the topologies page says', async () => {
-    await programBoth(service({ dispatch: endpoints(1), masquerade: 'always' }));
+    await programBoth(service({ dispatch: backends(1), masquerade: 'always' }));
     // Four seconds: long enough to be moved in the meantime.
     const long = 400;
     const requests = transfers(52_000, 3, `download ${long}`);
@@ -140,7 +140,7 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
   });
 
   test('accept no new connection if the address has moved and the return route has not', async () => {
-    await programBoth(service({ dispatch: endpoints(1, 2, 3) }));
+    await programBoth(service({ dispatch: backends(1, 2, 3) }));
     const ask = async (from: number, patience: Pick<Request, 'timeoutMs'> = {}) => {
       const requests = transfers(from, 6, 'who').map((each) => ({ ...each, ...patience }));
       return (await lab.ask(lab.client, ...requests)).filter(({ error }) => error === undefined);
@@ -159,7 +159,7 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
   });
 
   test('work beside a foreign firewall, and one that would stop a handover is found', async () => {
-    await programBoth(service({ dispatch: endpoints(1) }));
+    await programBoth(service({ dispatch: backends(1) }));
     const strict = `table inet firewall { chain forward {
       type filter hook forward priority 0; policy drop;
       ct state established,related accept
@@ -180,7 +180,7 @@ describe.skipIf(!canUseNamespaces())('two gateways', () => {
   });
 
   test('send the same client to the same backend', async () => {
-    await programBoth(service({ dispatch: endpoints(1, 2, 3) }));
+    await programBoth(service({ dispatch: backends(1, 2, 3) }));
     const ask = async () => {
       const requests = transfers(53_000, 30, 'who');
       const answers = await lab.ask(lab.client, ...requests);

@@ -184,17 +184,17 @@ export class Lab {
   }
 }
 
-export function endpoints(...numbers: number[]): VirtualService['dispatch'] {
+export function backends(...numbers: number[]): VirtualService['dispatch'] {
   return {
     kind: 'slots',
-    endpoints: numbers.map((n) => ({ address: address(`10.78.0.2${n}`), port: port(8080) })),
+    backends: numbers.map((n) => ({ address: address(`10.78.0.2${n}`), port: port(8080) })),
   };
 }
 
-export function endpoints6(...numbers: number[]): VirtualService['dispatch'] {
+export function backends6(...numbers: number[]): VirtualService['dispatch'] {
   return {
     kind: 'slots',
-    endpoints: numbers.map((n) => ({ address: address(`fd78::2${n}`), port: port(8080) })),
+    backends: numbers.map((n) => ({ address: address(`fd78::2${n}`), port: port(8080) })),
   };
 }
 
@@ -203,7 +203,7 @@ export function service(overrides: Partial<VirtualService> = {}): VirtualService
     address: virtual4,
     protocol: 'TCP',
     port: port(80),
-    dispatch: endpoints(1, 2),
+    dispatch: backends(1, 2),
     ...overrides,
   };
 }

@@ -77,13 +77,13 @@ describe.skipIf(!canUseNamespaces())('unanswered connections', () => {
     await enter(family, { from: 1006, ...here, port: 30_002 });
     await enter(family, { from: 1007, ...elsewhere });
     const conntrack = await Conntrack.open({ networkNamespace: host.path });
-    const endpoint = {
+    const backend = {
       ...({ protocol: 'TCP', port: parsePort(nodePort) } as const),
       virtualAddress: parseAddress(here.virtual),
       virtualPort: parsePort(80),
     };
-    const removed = { address: parseAddress(here.node), isStillThere: true, endpoint };
-    expect(await conntrack.forget([removed])).toBe(2);
+    const removed = { address: parseAddress(here.node), keepsAnswered: true, backend };
+    expect(await conntrack.deleteConnections([removed])).toBe(2);
     await conntrack.close();
     expect(await entered(family)).toEqual([1003, 1004, 1005, 1006, 1007]);
   });

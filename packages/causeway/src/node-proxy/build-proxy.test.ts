@@ -60,7 +60,7 @@ function build(changed: object) {
       driver: new MemoryDriver('causeway-proxy'),
       canAccept: true,
       connections: {
-        forget: () => Promise.resolve(0),
+        deleteConnections: () => Promise.resolve(0),
         deleteStaleEntries: () => Promise.resolve(0),
         connected: () => Promise.resolve(new Set()),
       },

@@ -34,7 +34,10 @@ async function start(canListen = true) {
     store,
     driver: new MemoryDriver(tracedLayout.table),
     layout: tracedLayout,
-    connections: { forget: () => Promise.resolve(0), deleteStaleEntries: () => Promise.resolve(0) },
+    connections: {
+      deleteConnections: () => Promise.resolve(0),
+      deleteStaleEntries: () => Promise.resolve(0),
+    },
     pace: { minIntervalMs: 0, maxIntervalMs: 3_600_000 },
     progress: new ProxyProgress(clock, noMetrics),
     idling: {

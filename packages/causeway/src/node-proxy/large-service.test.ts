@@ -58,7 +58,10 @@ test('a node reports a Service above the budget once, serves the others, and ser
     layout,
     progress: new ProxyProgress(systemClock, noMetrics),
     pace: { minIntervalMs: 0, maxIntervalMs: 60_000 },
-    connections: { forget: () => Promise.resolve(0), deleteStaleEntries: () => Promise.resolve(0) },
+    connections: {
+      deleteConnections: () => Promise.resolve(0),
+      deleteStaleEntries: () => Promise.resolve(0),
+    },
     clock: systemClock,
     log: discardLog,
     metrics: noMetrics,

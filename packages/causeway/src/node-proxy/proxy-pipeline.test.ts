@@ -43,7 +43,7 @@ function start(
   const driver = new MemoryDriver(settings.table);
   const pace = { minIntervalMs: 0, maxIntervalMs: 60_000 };
   const connections = {
-    forget: () => Promise.resolve(0),
+    deleteConnections: () => Promise.resolve(0),
     deleteStaleEntries,
   };
   const store = new ProxyStore({ node, clock: systemClock, log: discardLog });
@@ -96,13 +96,13 @@ function start(
 
 describe('ProxyPipeline', () => {
   it('notifies of held Services at once, and of served ones after the stale conntrack entries are deleted', async () => {
-    const forgotten = Promise.withResolvers<number>();
-    const { objects, pipeline, end } = start(undefined, () => forgotten.promise);
+    const deleted = Promise.withResolvers<number>();
+    const { objects, pipeline, end } = start(undefined, () => deleted.promise);
     const reported: string[] = [];
     const all = new Promise<void>((resolve) =>
       pipeline.onCommit((served) => {
         reported.push(served.map(({ service }) => service).join());
-        if (reported.length === 1) forgotten.resolve(0);
+        if (reported.length === 1) deleted.resolve(0);
         else resolve();
       }),
     );

@@ -184,8 +184,8 @@ export class ProxyPipeline implements CommitSource {
     // Delete stale entries before the other notifications: a replayed packet must not follow a stale
     // conntrack entry.
     const virtual = served.flatMap(({ targets }) => targets.map((target) => target.virtual));
-    const { removedEndpoints } = written;
-    await this.#stale.forget({ removedEndpoints, served: virtual, isFirst }, signal);
+    const { removedBackends } = written;
+    await this.#stale.delete({ removedBackends, served: virtual, isFirst }, signal);
     const others = served.filter((one) => !isHeld(one));
     if (others.length > 0 || held.length === 0) this.#notify(others);
   }

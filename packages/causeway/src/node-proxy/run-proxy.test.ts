@@ -39,7 +39,7 @@ beforeEach(async () => {
     client,
     driver: new MemoryDriver('causeway-proxy'),
     connections: {
-      forget: () => Promise.resolve(0),
+      deleteConnections: () => Promise.resolve(0),
       deleteStaleEntries: () => Promise.resolve(0),
       connected: () => Promise.resolve(new Set<never>()),
     },

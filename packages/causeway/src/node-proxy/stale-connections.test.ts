@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort, type Protocol } from '@causeway/base/address/port';
-import type { RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
+import type { RemovedBackend } from '@causeway/nftables/compile/layout-change';
 import type { Dispatch, VirtualService } from '@causeway/nftables/compile/virtual-service';
-import { forgetStaleConnections, forgetUnanswered } from './stale-connections.ts';
+import { deleteStaleConnections, deleteUnanswered } from './stale-connections.ts';
 
-const slots: Dispatch = { kind: 'slots', endpoints: [] };
+const slots: Dispatch = { kind: 'slots', backends: [] };
 const hold: Dispatch = { kind: 'hold', logGroup: 9 };
 
 test.each<[string, Protocol, Dispatch, boolean]>([
@@ -24,19 +24,19 @@ test.each<[string, Protocol, Dispatch, boolean]>([
       port: parsePort(53),
       dispatch,
       masquerade: 'needed',
-      withoutEndpoints: 'reject',
+      withoutBackends: 'reject',
     };
     let checked: readonly VirtualService[] = [];
     const table = {
-      forget: () => Promise.resolve(0),
+      deleteConnections: () => Promise.resolve(0),
       deleteStaleEntries: (services: readonly VirtualService[]) => {
         checked = services;
         return Promise.resolve(services.length);
       },
     };
     const { signal } = new AbortController();
-    const paths = { removedEndpoints: [], served: [virtual], isFirst: false };
-    const count = await forgetStaleConnections(table, paths, signal);
+    const paths = { removedBackends: [], served: [virtual], isFirst: false };
+    const count = await deleteStaleConnections(table, paths, signal);
     expect(checked).toEqual(isChecked ? [virtual] : []);
     expect(count).toBe(isChecked ? 1 : 0);
   },
@@ -49,37 +49,37 @@ test('deletes unanswered attempts from before a start, of served TCP too', async
     port: parsePort(53),
     dispatch: slots,
     masquerade: 'needed',
-    withoutEndpoints: 'reject',
+    withoutBackends: 'reject',
   };
   let checked: readonly VirtualService[] = [];
   const table = {
-    forget: () => Promise.resolve(0),
+    deleteConnections: () => Promise.resolve(0),
     deleteStaleEntries: (services: readonly VirtualService[]) => {
       checked = services;
       return Promise.resolve(0);
     },
   };
   const { signal } = new AbortController();
-  const paths = { removedEndpoints: [], served: [virtual], isFirst: true };
-  await forgetStaleConnections(table, paths, signal);
+  const paths = { removedBackends: [], served: [virtual], isFirst: true };
+  await deleteStaleConnections(table, paths, signal);
   expect(checked).toEqual([virtual]);
 });
 
 test('deletes the unanswered attempts to removed TCP endpoints, and nothing else', async () => {
-  const [TCP, UDP] = (['TCP', 'UDP'] as const).map((protocol): RemovedEndpoint => {
+  const [TCP, UDP] = (['TCP', 'UDP'] as const).map((protocol): RemovedBackend => {
     const virtual = { virtualAddress: parseAddress('10.96.0.1'), virtualPort: parsePort(53) };
-    const endpoint = { protocol, port: parsePort(8053), ...virtual };
-    return { address: parseAddress('10.1.0.1'), endpoint };
-  }) as [RemovedEndpoint, RemovedEndpoint];
-  let forgotten: readonly RemovedEndpoint[] = [];
+    const backend = { protocol, port: parsePort(8053), ...virtual };
+    return { address: parseAddress('10.1.0.1'), backend };
+  }) as [RemovedBackend, RemovedBackend];
+  let deleted: readonly RemovedBackend[] = [];
   const table = {
-    forget: (removed: readonly RemovedEndpoint[]) => {
-      forgotten = removed;
+    deleteConnections: (removed: readonly RemovedBackend[]) => {
+      deleted = removed;
       return Promise.resolve(3);
     },
     deleteStaleEntries: () => Promise.resolve(0),
   };
   const { signal } = new AbortController();
-  expect(await forgetUnanswered(table, [TCP, UDP], signal)).toBe(3);
-  expect(forgotten).toEqual([{ ...TCP, isStillThere: true }]);
+  expect(await deleteUnanswered(table, [TCP, UDP], signal)).toBe(3);
+  expect(deleted).toEqual([{ ...TCP, keepsAnswered: true }]);
 });

@@ -2,19 +2,19 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import type { Clock } from '@causeway/base/time/clock';
-import type { RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
+import type { RemovedBackend } from '@causeway/nftables/compile/layout-change';
 import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
 import { proxyMetrics } from './proxy-metrics.ts';
 
 /** The kernel's connection table, as far as a proxy maintains it. */
 export interface ConnectionTable {
-  forget(removed: readonly RemovedEndpoint[], signal?: AbortSignal): Promise<number>;
+  deleteConnections(removed: readonly RemovedBackend[], signal?: AbortSignal): Promise<number>;
   deleteStaleEntries(services: readonly VirtualService[], signal?: AbortSignal): Promise<number>;
 }
 
 /** Changes of a transaction that affect existing connections. */
 export interface ChangedPaths {
-  readonly removedEndpoints: readonly RemovedEndpoint[];
+  readonly removedBackends: readonly RemovedBackend[];
   /** The current targets of changed Services. */
   readonly served: readonly VirtualService[];
   /** The previous state is not known, as after a start. */
@@ -24,18 +24,21 @@ export interface ChangedPaths {
 /**
  * Deletes UDP conntrack entries that the new rules would send elsewhere. Such an entry does not expire while
  * a client keeps sending, so the client would keep reaching a deleted pod. TCP connections to a removed
- * endpoint may continue until the pod ends them (for attempts see {@link forgetUnanswered}). Attempts that
+ * endpoint may continue until the pod ends them (for attempts see {@link deleteUnanswered}). Attempts that
  * were unanswered when the proxy started are deleted; the client's next attempt follows the new rules.
  * Returns the number of deleted entries.
  */
-export async function forgetStaleConnections(
+export async function deleteStaleConnections(
   table: ConnectionTable,
-  { removedEndpoints, served, isFirst }: ChangedPaths,
+  { removedBackends, served, isFirst }: ChangedPaths,
   signal: AbortSignal,
 ): Promise<number> {
-  const removed = removedEndpoints.filter(({ endpoint }) => endpoint?.protocol === 'UDP');
+  const removed = removedBackends.filter(({ backend }) => backend?.protocol === 'UDP');
   const stale = served.filter((service) => mayHaveStaleEntries(service, isFirst));
-  return (await table.forget(removed, signal)) + (await table.deleteStaleEntries(stale, signal));
+  return (
+    (await table.deleteConnections(removed, signal)) +
+    (await table.deleteStaleEntries(stale, signal))
+  );
 }
 
 function mayHaveStaleEntries({ protocol, dispatch }: VirtualService, isFirst: boolean): boolean {
@@ -57,14 +60,14 @@ function mayHaveStaleEntries({ protocol, dispatch }: VirtualService, isFirst: bo
  * Deletes attempts of TCP clients that removed endpoints have not answered. The pod is gone, and the client's
  * next packet would be sent there again. Call this after running endpoints have had time to answer.
  */
-export function forgetUnanswered(
+export function deleteUnanswered(
   table: ConnectionTable,
-  removedEndpoints: readonly RemovedEndpoint[],
+  removedBackends: readonly RemovedBackend[],
   signal: AbortSignal,
 ): Promise<number> {
-  const tried = removedEndpoints.filter(({ endpoint }) => endpoint?.protocol === 'TCP');
-  return table.forget(
-    tried.map((removed) => ({ ...removed, isStillThere: true })),
+  const tried = removedBackends.filter(({ backend }) => backend?.protocol === 'TCP');
+  return table.deleteConnections(
+    tried.map((removed) => ({ ...removed, keepsAnswered: true })),
     signal,
   );
 }
@@ -84,36 +87,36 @@ export class StaleConnections {
   readonly #options: StaleConnectionsOptions;
   readonly #deleted;
   /** Removed endpoints; the unanswered connection attempts to them are about to be deleted. */
-  readonly #unanswered: RemovedEndpoint[] = [];
+  readonly #unanswered: RemovedBackend[] = [];
 
   constructor(options: StaleConnectionsOptions) {
     this.#options = options;
     this.#deleted = options.metrics.counter(proxyMetrics.staleConnections);
   }
 
-  async forget(paths: ChangedPaths, signal: AbortSignal): Promise<void> {
+  async delete(paths: ChangedPaths, signal: AbortSignal): Promise<void> {
     const { connections } = this.#options;
-    await this.#count(() => forgetStaleConnections(connections, paths, signal));
-    this.#forgetLater(paths.removedEndpoints, signal);
+    await this.#count(() => deleteStaleConnections(connections, paths, signal));
+    this.#forgetLater(paths.removedBackends, signal);
   }
 
   /**
    * Deletes unanswered connection attempts to these endpoints after a delay, for several changes together.
    */
-  #forgetLater(removed: readonly RemovedEndpoint[], signal: AbortSignal): void {
+  #forgetLater(removed: readonly RemovedBackend[], signal: AbortSignal): void {
     const { connections, clock } = this.#options;
     if (removed.length === 0) return;
     this.#unanswered.push(...removed);
     if (this.#unanswered.length > removed.length) return;
     clock.timer(answerWithinMs, () => {
       const all = this.#unanswered.splice(0);
-      if (!signal.aborted) void this.#count(() => forgetUnanswered(connections, all, signal));
+      if (!signal.aborted) void this.#count(() => deleteUnanswered(connections, all, signal));
     });
   }
 
-  async #count(forget: () => Promise<number>): Promise<void> {
+  async #count(remove: () => Promise<number>): Promise<void> {
     try {
-      const count = await forget();
+      const count = await remove();
       if (count > 0) this.#deleted.add({}, count);
     } catch (thrown) {
       const error = CausewayError.from(thrown);

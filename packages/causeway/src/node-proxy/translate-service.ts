@@ -29,7 +29,7 @@ import { checkService } from '@causeway/nftables/compile/check-service';
 import type {
   Affinity,
   Dispatch,
-  Endpoint,
+  Backend,
   VirtualService,
 } from '@causeway/nftables/compile/virtual-service';
 import type { AddressOrigin, Target } from './address-claims.ts';
@@ -189,13 +189,13 @@ class Translator {
       address,
       port: port.port,
       masquerade,
-      ...this.#towards(port, chosen.map(asEndpoint)),
+      ...this.#towards(port, chosen.map(asBackend)),
     });
   }
 
   #externalTarget(port: FamilyPort, origin: AddressOrigin, address: Address, at: Port): Target {
     const { endpoints, holding, isExternalLocal } = port;
-    const chosen = forOutside(port, origin).map(asEndpoint);
+    const chosen = forOutside(port, origin).map(asBackend);
     const hasInside = isExternalLocal && holding === undefined;
     return this.#target(port, origin, {
       address,
@@ -203,7 +203,7 @@ class Translator {
       exclusiveAddress: false,
       masquerade: isExternalLocal ? 'machine' : 'always',
       ...this.#towards(port, chosen),
-      ...(hasInside ? insideEndpoints(endpoints.cluster.map(asEndpoint)) : {}),
+      ...(hasInside ? insideBackends(endpoints.cluster.map(asBackend)) : {}),
       ...(origin === 'load-balancer' ? this.#sourceRanges(port.family, address) : {}),
     });
   }
@@ -220,14 +220,14 @@ class Translator {
 
   #towards(
     port: FamilyPort,
-    endpoints: readonly Endpoint[],
-  ): Pick<VirtualService, 'dispatch' | 'withoutEndpoints'> {
+    backends: readonly Backend[],
+  ): Pick<VirtualService, 'dispatch' | 'withoutBackends'> {
     const dispatch: Dispatch =
       port.holding === undefined
-        ? { kind: 'slots', endpoints }
+        ? { kind: 'slots', backends }
         : held(port.holding, portId(port.protocol, port.port));
     // Other nodes have endpoints: drop the packet, so that the client retries and reaches another node.
-    return { dispatch, withoutEndpoints: port.endpoints.hasAny ? 'drop' : 'reject' };
+    return { dispatch, withoutBackends: port.endpoints.hasAny ? 'drop' : 'reject' };
   }
 
   #affinity(id: string): { readonly affinity?: Affinity } {
@@ -331,11 +331,11 @@ function held(holding: Holding, port: string): Dispatch {
   return listener === undefined ? { kind: 'hold', logGroup } : { kind: 'here', port: listener };
 }
 
-function insideEndpoints(endpoints: readonly Endpoint[]): Pick<VirtualService, 'insideEndpoints'> {
-  return endpoints.length === 0 ? {} : { insideEndpoints: endpoints };
+function insideBackends(backends: readonly Backend[]): Pick<VirtualService, 'insideBackends'> {
+  return backends.length === 0 ? {} : { insideBackends: backends };
 }
 
-function asEndpoint({ address, port }: Endpoint): Endpoint {
+function asBackend({ address, port }: Backend): Backend {
   return { address, port };
 }
 

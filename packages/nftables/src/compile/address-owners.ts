@@ -110,7 +110,7 @@ export class AddressOwnerChange {
 
   /**
    * Replaces the leading elements that have the same keys in both fragments, and returns their number. If the
-   * number of slots is unchanged, they include a service's slots: sixteen thousand for a thousand endpoints.
+   * number of slots is unchanged, they include a service's slots: sixteen thousand for a thousand backends.
    */
   #inStep(before: Fragment, after: Fragment): number {
     const most = Math.min(before.elements.length, after.elements.length);

@@ -32,10 +32,10 @@ function complaintAbout(service: VirtualService): string | undefined {
     return other === undefined ? undefined : `is sent to the node ${other} of the other family`;
   }
   if (dispatch.kind !== 'slots') return undefined;
-  if (service.insideEndpoints?.length === 0) return 'has no endpoint for clients from inside';
-  const endpoints = [...dispatch.endpoints, ...(service.insideEndpoints ?? [])];
-  for (const { address, weight = 1 } of endpoints) {
-    if (familyOf(address) !== family) return `has the endpoint ${address} of the other family`;
+  if (service.insideBackends?.length === 0) return 'has no backend for clients from inside';
+  const backends = [...dispatch.backends, ...(service.insideBackends ?? [])];
+  for (const { address, weight = 1 } of backends) {
+    if (familyOf(address) !== family) return `has the backend ${address} of the other family`;
     if (!isWhole(weight, heaviest)) {
       return `gives ${address} the weight ${weight}: use 1 to ${heaviest}`;
     }

@@ -26,9 +26,9 @@ const keptSeconds = 5;
 
 /**
  * A terminating pod closes its port before the proxy learns of it. Connections in between are refused,
- * although the service has other endpoints. So the first refusal of an endpoint is dropped. By then the
+ * although the service has other backends. So the first refusal of a backend is dropped. By then the
  * kernel has deleted the connection. The client repeats its packet about a second later, and the packet is
- * dispatched again. If the same endpoint refuses it again, the client receives the refusal.
+ * dispatched again. If the same backend refuses it again, the client receives the refusal.
  */
 export const firstRefusal = {
   sets: families.map(

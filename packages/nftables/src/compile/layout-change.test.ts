@@ -28,7 +28,7 @@ function service(overrides: Partial<VirtualService> = {}): VirtualService {
     port: port(80),
     dispatch: {
       kind: 'slots',
-      endpoints: [1, 2, 3].map((last) => ({
+      backends: [1, 2, 3].map((last) => ({
         address: address(`10.0.0.${last}`),
         port: port(8080),
       })),
@@ -92,12 +92,12 @@ describe('changes', () => {
     }
   });
 
-  test('list the removed endpoints', () => {
+  test('list the removed backends', () => {
     const { layout, plan } = Layout.plan({ settings, services: [service()] });
     plan.accept();
-    const rest = { kind: 'slots', endpoints: [{ address: address('10.0.0.1'), port: port(8080) }] };
+    const rest = { kind: 'slots', backends: [{ address: address('10.0.0.1'), port: port(8080) }] };
     const next = layout.plan({ set: [service({ dispatch: rest as VirtualService['dispatch'] })] });
-    expect(next.removedEndpoints.map((removed) => removed.address)).toEqual([
+    expect(next.removedBackends.map((removed) => removed.address)).toEqual([
       '10.0.0.2',
       '10.0.0.3',
     ]);
@@ -108,29 +108,29 @@ describe('changes', () => {
     const nodes = ['10.0.0.1', '10.0.0.2', 'fd00::1'].map(address);
     const { layout, plan } = Layout.plan({ settings, services: [asleep], nodes });
     plan.accept();
-    const endpoint = {
+    const backend = {
       protocol: 'TCP',
       port: 30_080,
       virtualAddress: '192.0.2.1',
       virtualPort: 80,
     };
-    expect(layout.plan({ set: [service()] }).removedEndpoints).toEqual([
-      { address: '10.0.0.1', isStillThere: true, endpoint },
-      { address: '10.0.0.2', isStillThere: true, endpoint },
+    expect(layout.plan({ set: [service()] }).removedBackends).toEqual([
+      { address: '10.0.0.1', keepsAnswered: true, backend },
+      { address: '10.0.0.2', keepsAnswered: true, backend },
     ]);
     const awake = Layout.plan({ settings, services: [service()], nodes });
     awake.plan.accept();
-    expect(awake.layout.plan({ set: [asleep] }).removedEndpoints).toMatchObject([
-      { address: '10.0.0.1', isStillThere: true },
-      { address: '10.0.0.2', isStillThere: true },
-      { address: '10.0.0.3', isStillThere: true },
+    expect(awake.layout.plan({ set: [asleep] }).removedBackends).toMatchObject([
+      { address: '10.0.0.1', keepsAnswered: true },
+      { address: '10.0.0.2', keepsAnswered: true },
+      { address: '10.0.0.3', keepsAnswered: true },
     ]);
     expect(layout.plan({ set: [{ ...asleep, affinity: { kind: 'client-hash' } }] })).toMatchObject({
-      removedEndpoints: [],
+      removedBackends: [],
     });
   });
 
-  test('list nodes and pods without isStillThere where nothing else ends the flow', () => {
+  test('list nodes and pods without keepsAnswered where nothing else ends the flow', () => {
     const datagrams = (dispatch: VirtualService['dispatch']) =>
       service({ protocol: 'UDP', dispatch });
     const asleep = datagrams({ kind: 'node-ports', nodePort: port(30_080) });
@@ -142,8 +142,8 @@ describe('changes', () => {
     const left = (change: LayoutChange) =>
       layout
         .plan(change)
-        .removedEndpoints.map(({ address: at, endpoint, isStillThere = false }) => [
-          ...[at, endpoint?.port, isStillThere],
+        .removedBackends.map(({ address: at, backend, keepsAnswered = false }) => [
+          ...[at, backend?.port, keepsAnswered],
         ]);
     expect(left({ set: [moved] })).toEqual([['10.0.0.9', 30_080, false]]);
     expect(left({ remove: [serviceKey(asleep)] })).toEqual([['10.0.0.9', 30_080, false]]);
@@ -157,10 +157,10 @@ describe('changes', () => {
     ]);
   });
 
-  test('let a draining endpoint keep its connections, and end its UDP flows when it leaves', () => {
+  test('let a draining backend keep its connections, and end its UDP flows when it leaves', () => {
     const slots = (...texts: string[]): VirtualService['dispatch'] => ({
       kind: 'slots',
-      endpoints: texts.map((text) => ({ address: address(text), port: port(8080) })),
+      backends: texts.map((text) => ({ address: address(text), port: port(8080) })),
     });
     const [leaving] = [{ address: address('10.0.0.2'), port: port(8080) }];
     const reverse = (services: readonly VirtualService[]) =>
@@ -174,11 +174,11 @@ describe('changes', () => {
       const { layout, plan } = Layout.plan({ settings, services: [both] });
       plan.accept();
       const drain = layout.plan({ set: [draining] });
-      expect(drain.removedEndpoints).toMatchObject([{ address: '10.0.0.2', isStillThere: true }]);
+      expect(drain.removedBackends).toMatchObject([{ address: '10.0.0.2', keepsAnswered: true }]);
       drain.accept();
       expect(reverse([draining])).toEqual(['10.0.0.1', '10.0.0.2']);
-      const [gone] = layout.plan({ set: [alone] }).removedEndpoints;
-      expect([gone?.address, gone?.isStillThere ?? false]).toEqual([
+      const [gone] = layout.plan({ set: [alone] }).removedBackends;
+      expect([gone?.address, gone?.keepsAnswered ?? false]).toEqual([
         '10.0.0.2',
         protocol === 'TCP',
       ]);
@@ -193,7 +193,7 @@ describe('changes', () => {
     plan.accept();
     const change = { nodes: [address('10.0.0.1')], drainingNodes: [address('10.0.0.2')] };
     const next = layout.plan(change);
-    expect(next.removedEndpoints).toEqual([{ address: '10.0.0.2' }]);
+    expect(next.removedBackends).toEqual([{ address: '10.0.0.2' }]);
     next.accept();
     const { sets } = layout.ruleset();
     const values = [...(sets.get('nodes4')?.elements.values() ?? [])].map(({ value }) => value);
@@ -204,7 +204,7 @@ describe('changes', () => {
 
   test('that are not supported are rejected with the name of the service', () => {
     const { layout } = Layout.plan({ settings, services: [] });
-    const mixed = { kind: 'slots', endpoints: [{ address: address('fd00::1'), port: port(80) }] };
+    const mixed = { kind: 'slots', backends: [{ address: address('fd00::1'), port: port(80) }] };
     expect(() =>
       layout.plan({ set: [service({ dispatch: mixed as VirtualService['dispatch'] })] }),
     ).toThrow('192.0.2.1 . TCP . 80');

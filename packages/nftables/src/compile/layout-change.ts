@@ -18,35 +18,35 @@ export interface LayoutChange {
 }
 
 /**
- * An endpoint behind two virtual addresses or ports: the kernel can't decide which one a server's packet
+ * A backend behind two virtual addresses or ports: the kernel can't decide which one a server's packet
  * belongs to.
  */
-export interface AmbiguousEndpoint {
+export interface AmbiguousBackend {
   readonly address: Address;
   readonly protocol: Protocol;
   readonly port: Port;
-  /** Services that may lose their connections to this endpoint in a failover to another gateway. */
+  /** Services that may lose their connections to this backend in a failover to another gateway. */
   readonly services: readonly ServiceKey[];
 }
 
 /** The transaction from the current ruleset to the wanted one. Nothing is applied yet. */
 export interface LayoutPlan {
   readonly transaction: Transaction;
-  /** Endpoints that services no longer use; delete their conntrack entries after the commit. */
-  readonly removedEndpoints: readonly RemovedEndpoint[];
+  /** Backends that services no longer use; delete their conntrack entries after the commit. */
+  readonly removedBackends: readonly RemovedBackend[];
   /** Call it after the driver has applied the transaction; until then the layout keeps its old state. */
   accept(): void;
 }
 
 /**
- * A destination that gets no new connections any more: an endpoint of one service, or a whole node. An answered
+ * A destination that gets no new connections any more: a backend of one service, or a whole node. An answered
  * TCP connection through a node always continues.
  */
-export interface RemovedEndpoint {
+export interface RemovedBackend {
   readonly address: Address;
-  /** Connections that the endpoint has answered continue: it may still serve them. */
-  readonly isStillThere?: boolean;
-  readonly endpoint?: {
+  /** Connections that the backend has answered continue: it may still serve them. */
+  readonly keepsAnswered?: boolean;
+  readonly backend?: {
     readonly protocol: Protocol;
     readonly port: Port;
     /** Virtual address of the connections. */

@@ -1,7 +1,7 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { diff } from '../plan/diff.ts';
 import type { Driver } from '../drivers/driver.ts';
-import type { LayoutChange, RemovedEndpoint } from './layout-change.ts';
+import type { LayoutChange, RemovedBackend } from './layout-change.ts';
 import { Layout } from './layout.ts';
 import { isEmpty, type Operation } from '../model/transaction.ts';
 import type { LayoutInput, LayoutSettings } from './virtual-service.ts';
@@ -10,7 +10,7 @@ import type { LayoutInput, LayoutSettings } from './virtual-service.ts';
 export interface CommittedLayout {
   /** False if there was nothing to write. */
   readonly wrote: boolean;
-  readonly removedEndpoints: readonly RemovedEndpoint[];
+  readonly removedBackends: readonly RemovedBackend[];
   /** Relative to the previous layout; after `replaceAll`, relative to an empty one. */
   readonly operations: readonly Operation[];
 }
@@ -37,11 +37,11 @@ export class LayoutWriter {
       throw new CausewayError('internal', 'commit() called before replaceAll()');
     }
     const plan = this.#layout.plan(change);
-    const { transaction, removedEndpoints } = plan;
+    const { transaction, removedBackends } = plan;
     const wrote = !isEmpty(transaction);
     if (wrote) await this.#driver.apply(transaction, signal);
     plan.accept();
-    return { wrote, removedEndpoints, operations: transaction.operations };
+    return { wrote, removedBackends, operations: transaction.operations };
   }
 
   /** Reads the table of an earlier process once, and writes only the differences. */
@@ -55,6 +55,6 @@ export class LayoutWriter {
     const wrote = !isEmpty(transaction);
     if (wrote) await this.#driver.apply(transaction, signal);
     this.#layout = layout;
-    return { wrote, removedEndpoints: [], operations: plan.transaction.operations };
+    return { wrote, removedBackends: [], operations: plan.transaction.operations };
   }
 }

@@ -30,7 +30,7 @@ function service(overrides: Partial<VirtualService> = {}): VirtualService {
     port: port(80),
     dispatch: {
       kind: 'slots',
-      endpoints: [1, 2, 3].map((last) => ({
+      backends: [1, 2, 3].map((last) => ({
         address: address(`10.0.0.${last}`),
         port: port(8080),
       })),
@@ -55,7 +55,7 @@ function packet(overrides: Partial<Probe> = {}): Probe {
 }
 
 describe('a connection to a virtual service', () => {
-  test('goes to one of its endpoints and keeps the client address', () => {
+  test('goes to one of its backends and keeps the client address', () => {
     const trace = tracePacket(withServices(service()), packet(), gateway);
     expect(trace.outcome).toBe('forwarded');
     expect(trace.packet.destination).toMatch(/^10\.0\.0\.[123]$/);
@@ -65,7 +65,7 @@ describe('a connection to a virtual service', () => {
     expect(trace.steps.map((step) => step.chain)).toContain('slots4-connection-32');
   });
 
-  test('reaches every endpoint, about equally often', () => {
+  test('reaches every backend, about equally often', () => {
     const ruleset = withServices(service());
     const counts = new Map<string, number>();
     for (let client = 1; client <= 3000; client += 1) {
@@ -76,7 +76,7 @@ describe('a connection to a virtual service', () => {
     for (const count of counts.values()) expect(count).toBeGreaterThan(600);
   });
 
-  test('from one client always goes to the same endpoint with client-hash affinity', () => {
+  test('from one client always goes to the same backend with client-hash affinity', () => {
     const ruleset = withServices(service({ affinity: { kind: 'client-hash' } }));
     const seen = new Set<string>();
     for (let sourcePort = 1; sourcePort < 200; sourcePort += 1) {
@@ -120,7 +120,7 @@ describe('a connection to a virtual service', () => {
     const ruleset = withServices(
       service({
         address: address('2001:db8::1'),
-        dispatch: { kind: 'slots', endpoints: [{ address: address('fd00::5'), port: port(81) }] },
+        dispatch: { kind: 'slots', backends: [{ address: address('fd00::5'), port: port(81) }] },
       }),
     );
     const probe = packet({ source: address('2001:db8:1::9'), destination: address('2001:db8::1') });
@@ -174,11 +174,11 @@ describe('refusals', () => {
     expect(tracePacket(ruleset, passingBy, gateway).outcome).toBe('forwarded');
   });
 
-  test('reject or drop connections to a service without endpoints, as configured', () => {
-    const dispatch = { kind: 'slots', endpoints: [] } as const;
+  test('reject or drop connections to a service without backends, as configured', () => {
+    const dispatch = { kind: 'slots', backends: [] } as const;
     const rejecting = withServices(service({ dispatch }));
     expect(tracePacket(rejecting, packet(), gateway).outcome).toBe('rejected');
-    const dropping = withServices(service({ dispatch, withoutEndpoints: 'drop' }));
+    const dropping = withServices(service({ dispatch, withoutBackends: 'drop' }));
     expect(tracePacket(dropping, packet(), gateway).outcome).toBe('dropped');
   });
 
@@ -201,7 +201,7 @@ describe('refusals', () => {
       'delivered',
     );
     const idle = withServices(
-      service({ exclusiveAddress: false, dispatch: { kind: 'slots', endpoints: [] } }),
+      service({ exclusiveAddress: false, dispatch: { kind: 'slots', backends: [] } }),
     );
     expect(tracePacket(idle, packet(), gateway).outcome).toBe('rejected');
   });
@@ -227,7 +227,7 @@ describe('the source of a connection', () => {
         service({
           dispatch: {
             kind: 'slots',
-            endpoints: [{ address: address('10.0.0.1'), port: port(80) }],
+            backends: [{ address: address('10.0.0.1'), port: port(80) }],
           },
         }),
       ],
@@ -258,24 +258,24 @@ describe("a server's packet of an unknown connection", () => {
     expect(trace.packet.source).toBe('10.0.0.2');
   });
 
-  test('does not if the endpoint is behind two services, which is reported', () => {
+  test('does not if the backend is behind two services, which is reported', () => {
     const twice = [service(), service({ port: port(81) })];
     const { layout, plan } = Layout.plan({ settings, services: twice });
     plan.accept();
     expect(tracePacket(layout.ruleset(), answer, gateway).packet.source).toBe('10.0.0.2');
-    expect(layout.ambiguousEndpoints()).toHaveLength(3);
-    expect(layout.ambiguousEndpoints()[0]).toMatchObject({
+    expect(layout.ambiguousBackends()).toHaveLength(3);
+    expect(layout.ambiguousBackends()[0]).toMatchObject({
       protocol: 'TCP',
       port: 8080,
       services: ['192.0.2.1 . TCP . 80', '192.0.2.1 . TCP . 81'],
     });
     const next = layout.plan({ remove: [serviceKey({ ...service(), port: port(81) })] });
     next.accept();
-    expect(layout.ambiguousEndpoints()).toEqual([]);
+    expect(layout.ambiguousBackends()).toEqual([]);
     expect(tracePacket(layout.ruleset(), answer, gateway).packet.source).toBe(virtual);
   });
 
-  test('distinguishes two protocols on one endpoint', () => {
+  test('distinguishes two protocols on one backend', () => {
     const ruleset = withServices(service(), service({ protocol: 'UDP', port: port(81) }));
     expect(tracePacket(ruleset, answer, gateway).packet.sourcePort).toBe(80);
   });

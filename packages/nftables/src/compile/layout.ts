@@ -6,10 +6,10 @@ import { checkService } from './check-service.ts';
 import { AddressOwnerChange, AddressOwners } from './address-owners.ts';
 import type { Fragment } from './fragment.ts';
 import type {
-  AmbiguousEndpoint,
+  AmbiguousBackend,
   LayoutChange,
   LayoutPlan,
-  RemovedEndpoint,
+  RemovedBackend,
 } from './layout-change.ts';
 import { setNames } from '../model/names.ts';
 import { nodesFragment } from './nodes-fragment.ts';
@@ -21,7 +21,7 @@ import { serviceFragment } from './service-fragment.ts';
 import { skeleton, virtualNetworksFragment } from './skeleton.ts';
 import type { Operation } from '../model/transaction.ts';
 import {
-  serviceEndpoints,
+  serviceBackends,
   serviceKey,
   type IngressPolicy,
   type LayoutInput,
@@ -93,11 +93,11 @@ export class Layout {
   }
 
   /**
-   * Endpoints that may lose connections in a failover to another gateway, and the services that cause
+   * Backends that may lose connections in a failover to another gateway, and the services that cause
    * it.
    */
-  ambiguousEndpoints(): AmbiguousEndpoint[] {
-    const found: AmbiguousEndpoint[] = [];
+  ambiguousBackends(): AmbiguousBackend[] {
+    const found: AmbiguousBackend[] = [];
     for (const family of families) {
       for (const elements of this.#claims.ambiguous(setNames.reverse(family))) {
         const [address, number, port] = elements[0]?.key ?? [];
@@ -160,7 +160,7 @@ export class Layout {
     };
     return {
       transaction: { table: this.settings.table, operations: claimChange.operations() },
-      removedEndpoints: [
+      removedBackends: [
         ...removedFromServices(services.values(), this.#nodes),
         ...removedNodes(this.#nodes, change.nodes),
       ],
@@ -262,13 +262,13 @@ function protocolNamed(number: Field | undefined): Protocol | undefined {
 }
 
 /**
- * Endpoints that new connections of a service used and no longer use. Draining endpoints keep all their UDP
+ * Backends that new connections of a service used and no longer use. Draining backends keep all their UDP
  * flows.
  */
 function* removedFromServices(
   changes: Iterable<ServiceChange>,
   nodes: readonly Address[],
-): Iterable<RemovedEndpoint> {
+): Iterable<RemovedBackend> {
   for (const { before, after } of changes) {
     if (before === undefined) continue;
     const inSlots = keysOf(ledTo(after, nodes));
@@ -276,26 +276,26 @@ function* removedFromServices(
     // A removed service is removed on its nodes too: they refuse TCP connections themselves. Clients of other
     // protocols would not notice.
     const isHeard = after === undefined && before.protocol === 'TCP';
-    const left = isHeard ? serviceEndpoints(before) : ledTo(before, nodes);
+    const left = isHeard ? serviceBackends(before) : ledTo(before, nodes);
     const continues = after !== undefined && continuesOn(before, after);
     const { protocol, address: virtualAddress, port: virtualPort } = before;
     for (const { address, port } of [...left, ...(before.draining ?? [])]) {
       const key = `${address} ${port}`;
       if (inSlots.has(key)) continue;
-      const endpoint = { protocol, port, virtualAddress, virtualPort };
-      if (continues || draining.has(key)) yield { address, isStillThere: true, endpoint };
-      else yield { address, endpoint };
+      const backend = { protocol, port, virtualAddress, virtualPort };
+      if (continues || draining.has(key)) yield { address, keepsAnswered: true, backend };
+      else yield { address, backend };
     }
   }
 }
 
-function keysOf(endpoints: readonly Destination[]): Set<string> {
-  return new Set(endpoints.map(({ address, port }) => `${address} ${port}`));
+function keysOf(backends: readonly Destination[]): Set<string> {
+  return new Set(backends.map(({ address, port }) => `${address} ${port}`));
 }
 
 /**
- * Whether the connections that an endpoint has answered continue after it left the slots. TCP and SCTP
- * connections do: the endpoint may still serve them, and otherwise they end by themselves. A UDP flow has no
+ * Whether the connections that a backend has answered continue after it left the slots. TCP and SCTP
+ * connections do: the backend may still serve them, and otherwise they end by themselves. A UDP flow has no
  * end, and would stay on a removed pod's address for good. It continues only on a node, while the service
  * wakes up.
  */
@@ -313,7 +313,7 @@ function ledTo(
   service: VirtualService | undefined,
   nodes: readonly Address[],
 ): readonly Destination[] {
-  if (service?.dispatch.kind !== 'node-ports') return serviceEndpoints(service);
+  if (service?.dispatch.kind !== 'node-ports') return serviceBackends(service);
   const { nodePort: port } = service.dispatch;
   const family = familyOf(service.address);
   return nodes
@@ -324,7 +324,7 @@ function ledTo(
 function removedNodes(
   before: readonly Address[],
   after: readonly Address[] | undefined,
-): RemovedEndpoint[] {
+): RemovedBackend[] {
   if (after === undefined) return [];
   const kept = new Set(after);
   return before.filter((node) => !kept.has(node)).map((address) => ({ address }));

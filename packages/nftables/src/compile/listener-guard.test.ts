@@ -49,7 +49,7 @@ describe('the listener of a service', () => {
         port: port(80),
         dispatch: {
           kind: 'slots',
-          endpoints: [{ address: address('192.0.2.1'), port: port(listener) }],
+          backends: [{ address: address('192.0.2.1'), port: port(listener) }],
         },
       },
     ],
@@ -70,7 +70,7 @@ describe('the listener of a service', () => {
     expect(outcome(packet({ ...outsider, ...own }))).toBe('rejected');
   });
 
-  test('drops connections of another service with the port as its endpoint', () => {
+  test('drops connections of another service with the port as its backend', () => {
     // Dropped like a packet that a previous rule sent here: the two can't be distinguished.
     expect(outcome(packet({ destination: address('10.96.0.11') }))).toBe('dropped');
   });

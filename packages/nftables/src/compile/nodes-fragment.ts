@@ -30,7 +30,7 @@ export function nodesFragment(
   const fragment = new FragmentBuilder();
   for (const family of families) {
     const members = nodes.filter((node) => familyOf(node) === family);
-    // The port has no effect: it only gives a node the form of an endpoint.
+    // The port has no effect: it only gives a node the form of a backend.
     const port = parsePort(1);
     const table = buildSlotTable(
       members.map((address) => ({ address, port })),

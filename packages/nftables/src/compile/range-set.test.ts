@@ -18,7 +18,7 @@ const settings: LayoutSettings = {
 };
 const toPod: Dispatch = {
   kind: 'slots',
-  endpoints: [{ address: parseAddress('10.0.0.1'), port: parsePort(8080) }],
+  backends: [{ address: parseAddress('10.0.0.1'), port: parsePort(8080) }],
 };
 const ranges = (count: number, first = 0) =>
   Array.from({ length: count }, (_, index) => {

@@ -225,10 +225,10 @@ class RoutedCompiler {
   }
 
   #table(nodes: readonly Address[]): Address[] {
-    // The port has no effect: it only gives a node the form of an endpoint.
+    // The port has no effect: it only gives a node the form of a backend.
     const port = parsePort(1);
     const members = nodes.filter((node) => familyOf(node) === this.#family);
-    const endpoints = members.map((address) => ({ address, port }));
-    return buildSlotTable(endpoints, this.#seed).map(({ address }) => address);
+    const backends = members.map((address) => ({ address, port }));
+    return buildSlotTable(backends, this.#seed).map(({ address }) => address);
   }
 }

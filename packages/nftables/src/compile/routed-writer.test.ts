@@ -16,7 +16,7 @@ const routed = (to: string): VirtualService => ({
 });
 const other = (to: string): VirtualService => ({
   ...routed(to),
-  dispatch: { kind: 'slots', endpoints: [] },
+  dispatch: { kind: 'slots', backends: [] },
 });
 
 async function started(machine: RoutingMachine, ...services: VirtualService[]) {

@@ -36,9 +36,9 @@ import { valueId, type Field } from '../model/ruleset.ts';
 import { addressType, comesThrough, insideConditions } from './skeleton.ts';
 import { buildSlotTable } from './slot-table.ts';
 import {
-  serviceEndpoints,
+  serviceBackends,
   serviceKey,
-  type Endpoint,
+  type Backend,
   type LayoutSettings,
   type Masquerade,
   type VirtualService,
@@ -80,24 +80,22 @@ class ServiceCompiler {
     if (verdict !== undefined) {
       this.#fragment.element(setNames.services(family), this.#key, verdict);
     }
-    for (const endpoint of this.#drainingEndpoints()) this.#wayBack(endpoint);
+    for (const backend of this.#drainingBackends()) this.#wayBack(backend);
     this.#masquerade();
     return this.#fragment;
   }
 
   /** Those that no slot has already: an element occurs once in a fragment. */
-  #drainingEndpoints(): Endpoint[] {
-    const inSlots = new Set(serviceEndpoints(this.#service).map(endpointId));
-    const draining = new Map(
-      (this.#service.draining ?? []).map((each) => [endpointId(each), each]),
-    );
-    return [...draining].filter(([id]) => !inSlots.has(id)).map(([, endpoint]) => endpoint);
+  #drainingBackends(): Backend[] {
+    const inSlots = new Set(serviceBackends(this.#service).map(backendId));
+    const draining = new Map((this.#service.draining ?? []).map((each) => [backendId(each), each]));
+    return [...draining].filter(([id]) => !inSlots.has(id)).map(([, backend]) => backend);
   }
 
   #checkInsiders(): void {
-    const { insideEndpoints, masquerade } = this.#service;
+    const { insideBackends, masquerade } = this.#service;
     const distinguishes =
-      insideEndpoints !== undefined || masquerade === 'outsiders' || masquerade === 'machine';
+      insideBackends !== undefined || masquerade === 'outsiders' || masquerade === 'machine';
     if (!distinguishes || this.#settings.insiders !== undefined) return;
     throw new CausewayError(
       'invalid',
@@ -110,7 +108,7 @@ class ServiceCompiler {
     const { dispatch } = this.#service;
     switch (dispatch.kind) {
       case 'slots':
-        return this.#bySide(dispatch.endpoints, this.#service.insideEndpoints);
+        return this.#bySide(dispatch.backends, this.#service.insideBackends);
       case 'node-ports':
         this.#fragment.element(setNames.nodePorts(this.#family), this.#key, [dispatch.nodePort]);
         this.#fragment.element(
@@ -140,17 +138,16 @@ class ServiceCompiler {
   }
 
   /**
-   * Clients from inside may have their own endpoints. Services with the same two verdicts share the chain.
+   * Clients from inside may have their own backends. Services with the same two verdicts share the chain.
    */
   #bySide(
-    forAll: readonly Endpoint[],
-    forInside: readonly Endpoint[] | undefined,
+    forAll: readonly Backend[],
+    forInside: readonly Backend[] | undefined,
   ): Verdict | undefined {
-    const outside =
-      forAll.length === 0 ? this.#withoutEndpoints() : this.#toEndpoints(forAll, 'all');
+    const outside = forAll.length === 0 ? this.#withoutBackends() : this.#toBackends(forAll, 'all');
     const { insiders } = this.#settings;
     if (forInside === undefined || insiders === undefined) return outside;
-    const inside = this.#toEndpoints(forInside, 'inside');
+    const inside = this.#toBackends(forInside, 'inside');
     const family = this.#family;
     const rules = [isFromMachine, ...insideConditions(insiders, family)].map(
       (condition): Rule => ({ statements: [isFamily(family), condition, continueWith(inside)] }),
@@ -161,71 +158,71 @@ class ServiceCompiler {
     return { kind: 'goto', chain: name };
   }
 
-  #toEndpoints(endpoints: readonly Endpoint[], side: Side): Verdict {
+  #toBackends(backends: readonly Backend[], side: Side): Verdict {
     return this.#service.affinity?.kind === 'client-timeout'
-      ? this.#stickyDispatch(endpoints, side)
-      : this.#slots(endpoints, side);
+      ? this.#stickyDispatch(backends, side)
+      : this.#slots(backends, side);
   }
 
   #hashBy(): HashBy {
     return (this.#service.affinity ?? { kind: 'none' }).kind === 'none' ? 'connection' : 'client';
   }
 
-  #withoutEndpoints(): Verdict | undefined {
-    if (this.#service.withoutEndpoints === 'drop') return { kind: 'drop' };
+  #withoutBackends(): Verdict | undefined {
+    if (this.#service.withoutBackends === 'drop') return { kind: 'drop' };
     this.#fragment.element(setNames.refused(this.#family), this.#key);
     return undefined;
   }
 
-  #slots(endpoints: readonly Endpoint[], side: Side): Verdict {
+  #slots(backends: readonly Backend[], side: Side): Verdict {
     const family = this.#family;
-    const table = buildSlotTable(endpoints, this.#settings.hashSeed);
-    for (const [slot, endpoint] of table.entries()) {
+    const table = buildSlotTable(backends, this.#settings.hashSeed);
+    for (const [slot, backend] of table.entries()) {
       this.#fragment.element(
         setNames.slots(family),
         [...this.#key, firstSlot[side] + slot],
-        [endpoint.address, endpoint.port],
+        [backend.address, backend.port],
       );
     }
-    for (const endpoint of new Set(table)) this.#wayBack(endpoint);
+    for (const backend of new Set(table)) this.#wayBack(backend);
     return { kind: 'goto', chain: slotChain(family, this.#hashBy(), table.length, side) };
   }
 
-  #wayBack(endpoint: Endpoint): void {
+  #wayBack(backend: Backend): void {
     const family = this.#family;
     const { address, protocol, port } = this.#service;
-    if (endpoint.address === address && endpoint.port === port) {
+    if (backend.address === address && backend.port === port) {
       this.#fragment.element(setNames.unchanged(family), this.#key);
     }
     if (this.#settings.resumeConnections) {
       this.#fragment.element(
         setNames.reverse(family),
-        [endpoint.address, protocolNumbers[protocol], endpoint.port],
+        [backend.address, protocolNumbers[protocol], backend.port],
         [address, port],
       );
     }
     if (this.#settings.hairpin) {
-      this.#fragment.element(setNames.hairpin(family), [endpoint.address, endpoint.address]);
+      this.#fragment.element(setNames.hairpin(family), [backend.address, backend.address]);
     }
   }
 
-  /** A set per endpoint holds its recent clients; these sets are checked first. */
-  #stickyDispatch(endpoints: readonly Endpoint[], side: Side): Verdict {
+  /** A set per backend holds its recent clients; these sets are checked first. */
+  #stickyDispatch(backends: readonly Backend[], side: Side): Verdict {
     const family = this.#family;
     const offset = firstSlot[side];
-    const table = buildSlotTable(endpoints, this.#settings.hashSeed);
-    const chains = new Map<Endpoint, string>();
+    const table = buildSlotTable(backends, this.#settings.hashSeed);
+    const chains = new Map<Backend, string>();
     const rules: Rule[] = [];
-    for (const endpoint of new Set(table)) {
-      const chain = this.#endpointChain(endpoint);
-      chains.set(endpoint, chain.name);
+    for (const backend of new Set(table)) {
+      const chain = this.#backendChain(backend);
+      chains.set(backend, chain.name);
       rules.push({
         statements: [isFamily(family), isIn([source(family)], chain.clients), goto(chain.name)],
       });
-      this.#wayBack(endpoint);
+      this.#wayBack(backend);
     }
-    for (const [slot, endpoint] of table.entries()) {
-      const chain = chains.get(endpoint) ?? '';
+    for (const [slot, backend] of table.entries()) {
+      const chain = chains.get(backend) ?? '';
       this.#fragment.element(setNames.stickySlots(family), [...this.#key, offset + slot], {
         kind: 'goto',
         chain,
@@ -251,15 +248,15 @@ class ServiceCompiler {
     return { kind: 'goto', chain: name };
   }
 
-  #endpointChain(endpoint: Endpoint): { name: string; clients: string } {
+  #backendChain(backend: Backend): { name: string; clients: string } {
     const family = this.#family;
-    const { address, port } = endpoint;
+    const { address, port } = backend;
     const { affinity } = this.#service;
     const { seconds = 0, group = serviceKey(this.#service) } =
       affinity?.kind === 'client-timeout' ? affinity : {};
     const identity = [group, this.#service.protocol, address, String(port)];
     const clients = derivedName('clients', ...identity);
-    const name = derivedName('endpoint', ...identity);
+    const name = derivedName('backend', ...identity);
     this.#fragment.sets.push({ name: clients, key: [addressType(family)], dynamic: true });
     const number = protocolNumbers[this.#service.protocol];
     this.#fragment.chains.push({
@@ -275,7 +272,7 @@ class ServiceCompiler {
           statements: [
             isFamily(family),
             equals(protocol, number),
-            { kind: 'dnat', family, to: { kind: 'endpoint', address, port } },
+            { kind: 'dnat', family, to: { kind: 'backend', address, port } },
           ],
         },
       ],
@@ -343,6 +340,6 @@ class ServiceCompiler {
   }
 }
 
-function endpointId({ address, port }: Endpoint): string {
+function backendId({ address, port }: Backend): string {
   return `${address} ${port}`;
 }

@@ -105,17 +105,17 @@ const hasPorts: Statement = isIn([protocol], portProtocols);
 function familySets(family: Family): SetDefinition[] {
   const address = addressType(family);
   const key: DataType[] = [address, 'inet_proto', 'inet_service'];
-  const endpoint: DataType[] = [address, 'inet_service'];
+  const backend: DataType[] = [address, 'inet_service'];
   return [
     { name: setNames.services(family), key, value: 'verdict' },
     { name: setNames.counts(family), key, counter: true },
-    { name: setNames.slots(family), key: [...key, 'slot'], value: endpoint },
+    { name: setNames.slots(family), key: [...key, 'slot'], value: backend },
     { name: setNames.stickySlots(family), key: [...key, 'slot'], value: 'verdict' },
-    { name: setNames.reverse(family), key, value: endpoint },
+    { name: setNames.reverse(family), key, value: backend },
     {
       name: setNames.reverseNodePorts(family),
       key: ['inet_proto', 'inet_service'],
-      value: endpoint,
+      value: backend,
     },
     { name: setNames.nodes(family), key: ['slot'], value: [address] },
     { name: setNames.nodeAddresses(family), key: [address] },
@@ -144,7 +144,7 @@ function slotChains(family: Family, seed: number, side: Side): Chain[] {
         kind: 'dnat',
         family,
         to: {
-          kind: 'endpoint-map',
+          kind: 'backend-map',
           map: setNames.slots(family),
           key: [...target(family), slot],
         },
@@ -258,7 +258,7 @@ function resumeRules(family: Family): Rule[] {
   const snat = (map: string, key: Operand[]): Statement => ({
     kind: 'snat',
     family,
-    to: { kind: 'endpoint-map', map, key },
+    to: { kind: 'backend-map', map, key },
   });
   return [
     rule(...midStream, snat(setNames.reverse(family), from)),

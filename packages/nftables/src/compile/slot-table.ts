@@ -1,26 +1,26 @@
-import type { Endpoint } from './virtual-service.ts';
+import type { Backend } from './virtual-service.ts';
 
 /**
- * Maps slots to endpoints. A client is hashed to a slot, so this table decides which endpoint serves it. It
- * is a pure function of the set of endpoints, their weights and the seed, never of history: every gateway
+ * Maps slots to backends. A client is hashed to a slot, so this table decides which backend serves it. It
+ * is a pure function of the set of backends, their weights and the seed, never of history: every gateway
  * computes the same one.
  *
- * Each endpoint has a few tokens on a ring, one in each equal sector. All tokens grow in both directions, at
- * the pace of their endpoint's weight. They take the slots that they reach first, until their endpoint has
+ * Each backend has a few tokens on a ring, one in each equal sector. All tokens grow in both directions, at
+ * the pace of their backend's weight. They take the slots that they reach first, until their backend has
  * its share and a little more. The slots of a token depend on its position on the ring, hardly on the number
- * of slots. So when the table doubles, slot s becomes 2s and 2s + 1 and nearly all keep their endpoint. The
+ * of slots. So when the table doubles, slot s becomes 2s and 2s + 1 and nearly all keep their backend. The
  * allowance over the exact share keeps a change local. docs/decisions/0050-slot-tables.md has the figures.
  */
-export function buildSlotTable(endpoints: readonly Endpoint[], seed: number): readonly Endpoint[] {
-  const parties = canonicalOrder(endpoints, seed);
+export function buildSlotTable(backends: readonly Backend[], seed: number): readonly Backend[] {
+  const parties = canonicalOrder(backends, seed);
   const [only] = parties;
   if (only === undefined) return [];
-  if (parties.length === 1) return [only.endpoint];
-  const size = slotCount(endpoints);
+  if (parties.length === 1) return [only.backend];
+  const size = slotCount(backends);
   return fill(parties, size);
 }
 
-/** Sizes for up to four endpoints; from then on sixteen slots for each, rounded up to a power of two. */
+/** Sizes for up to four backends; from then on sixteen slots for each, rounded up to a power of two. */
 const smallTables = [0, 1, 8, 32, 64] as const;
 
 /** All table sizes. */
@@ -30,32 +30,32 @@ export const tableSizes: readonly number[] = [
   ...Array.from({ length: 13 }, (_, doublings) => 32 * 2 ** doublings),
 ];
 
-/** Number of slots of a table: a power of two, small for few endpoints. */
-export function slotCount(endpoints: readonly Endpoint[]): number {
-  const shares = effectiveShares(endpoints);
-  return smallTables[shares] ?? Math.min(nextPowerOfTwo(shares) * slotsPerEndpoint, largestTable);
+/** Number of slots of a table: a power of two, small for few backends. */
+export function slotCount(backends: readonly Backend[]): number {
+  const shares = effectiveShares(backends);
+  return smallTables[shares] ?? Math.min(nextPowerOfTwo(shares) * slotsPerBackend, largestTable);
 }
 
-const tokensPerEndpoint = 5;
-const slotsPerEndpoint = 16;
+const tokensPerBackend = 5;
+const slotsPerBackend = 16;
 const largestTable = 131_072;
 /**
- * No endpoint gets more than this multiple of its exact share. A larger allowance means that fewer slots
+ * No backend gets more than this multiple of its exact share. A larger allowance means that fewer slots
  * move.
  */
 const allowance = 1.15;
-/** Among unequal endpoints, the allowance of a heavy one would reduce the shares of the light ones. */
+/** Among unequal backends, the allowance of a heavy one would reduce the shares of the light ones. */
 const weightedAllowance = 1;
 
 interface Party {
-  readonly endpoint: Endpoint;
+  readonly backend: Backend;
   readonly identity: string;
   readonly hash: number;
   readonly weight: number;
 }
 
 /**
- * Both growth fronts of every token. Stored in parallel arrays: a thousand endpoints have ten thousand of
+ * Both growth fronts of every token. Stored in parallel arrays: a thousand backends have ten thousand of
  * them.
  */
 interface Fronts {
@@ -76,19 +76,19 @@ interface Ring {
   readonly paces: Float64Array;
 }
 
-function canonicalOrder(endpoints: readonly Endpoint[], seed: number): Party[] {
+function canonicalOrder(backends: readonly Backend[], seed: number): Party[] {
   const parties = new Map<string, Party>();
-  for (const endpoint of endpoints) {
-    const identity = `${endpoint.address} ${endpoint.port}`;
+  for (const backend of backends) {
+    const identity = `${backend.address} ${backend.port}`;
     const hash = hashText(identity, seed);
-    parties.set(identity, { endpoint, identity, hash, weight: endpoint.weight ?? 1 });
+    parties.set(identity, { backend, identity, hash, weight: backend.weight ?? 1 });
   }
   return [...parties.values()].sort(
     (a, b) => a.hash - b.hash || (a.identity < b.identity ? -1 : 1),
   );
 }
 
-function fill(parties: readonly Party[], size: number): Endpoint[] {
+function fill(parties: readonly Party[], size: number): Backend[] {
   const total = parties.reduce((sum, party) => sum + party.weight, 0);
   const heaviest = parties.reduce((most, party) => Math.max(most, party.weight), 0);
   const equal = parties.every((party) => party.weight === heaviest);
@@ -107,7 +107,7 @@ function fill(parties: readonly Party[], size: number): Endpoint[] {
     free -= advance(growing, time, ring);
     growing = stillGrowing(growing, ring);
   }
-  return Array.from(ring.owner, (index) => endpointAt(parties, index));
+  return Array.from(ring.owner, (index) => backendAt(parties, index));
 }
 
 /**
@@ -141,7 +141,7 @@ function advance(growing: Int32Array, time: number, ring: Ring): number {
   return taken;
 }
 
-/** The fronts of endpoints that have room left, compacted in place. */
+/** The fronts of backends that have room left, compacted in place. */
 function stillGrowing(growing: Int32Array, { fronts, held, caps }: Ring): Int32Array {
   let kept = 0;
   for (const front of growing) {
@@ -157,7 +157,7 @@ function fastestPace(growing: Int32Array, { fronts, paces }: Ring): number {
   let fastest = Number.MIN_VALUE;
   for (const front of growing) {
     fastest = Math.max(fastest, paces[fronts.party[front] ?? 0] ?? 0);
-    // The heaviest endpoint has the highest pace.
+    // The heaviest backend has the highest pace.
     if (fastest === 1) break;
   }
   return fastest;
@@ -168,7 +168,7 @@ function capacity(share: number, room: number): number {
 }
 
 function buildFronts(parties: readonly Party[], size: number): Fronts {
-  const count = parties.length * tokensPerEndpoint * 2;
+  const count = parties.length * tokensPerBackend * 2;
   const fronts: Fronts = {
     party: new Int32Array(count),
     step: new Int8Array(count),
@@ -185,9 +185,9 @@ function buildFronts(parties: readonly Party[], size: number): Fronts {
     next += 1;
   };
   for (const [index, { hash }] of parties.entries()) {
-    for (let token = 0; token < tokensPerEndpoint; token += 1) {
+    for (let token = 0; token < tokensPerBackend; token += 1) {
       const within = mixPair(hash, token) / 2 ** 32;
-      const position = ((token + within) / tokensPerEndpoint) * size;
+      const position = ((token + within) / tokensPerBackend) * size;
       const right = Math.ceil(position - 0.5);
       const ahead = right + 0.5 - position;
       add(index, 1, right, ahead);
@@ -208,23 +208,23 @@ function arrivals({ fronts: { party, distance }, paces }: Ring): Int32Array {
   return order.sort((a, b) => (first[a] ?? 0) - (first[b] ?? 0) || a - b);
 }
 
-/** Number of equal endpoints that would express the weights, within limits. */
-function effectiveShares(endpoints: readonly Endpoint[]): number {
-  const count = endpoints.length;
+/** Number of equal backends that would express the weights, within limits. */
+function effectiveShares(backends: readonly Backend[]): number {
+  const count = backends.length;
   if (count < 2) return count;
   let total = 0;
   let lightest = Number.POSITIVE_INFINITY;
-  for (const { weight = 1 } of endpoints) {
+  for (const { weight = 1 } of backends) {
     total += weight;
     lightest = Math.min(lightest, weight);
   }
   return Math.max(count, Math.min(Math.ceil(total / lightest), 8 * count, 1024));
 }
 
-function endpointAt(parties: readonly Party[], index: number): Endpoint {
+function backendAt(parties: readonly Party[], index: number): Backend {
   const party = parties[index];
-  if (party === undefined) throw new RangeError(`no endpoint has the number ${index}`);
-  return party.endpoint;
+  if (party === undefined) throw new RangeError(`no backend has the number ${index}`);
+  return party.backend;
 }
 
 function nextPowerOfTwo(value: number): number {

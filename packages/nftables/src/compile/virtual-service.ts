@@ -2,20 +2,20 @@ import type { Address } from '@causeway/base/address/address';
 import type { Port, Protocol } from '@causeway/base/address/port';
 import type { Prefix } from '@causeway/base/address/prefix';
 
-export interface Endpoint {
+export interface Backend {
   readonly address: Address;
   readonly port: Port;
-  /** The endpoint's share of new connections relative to the others; at least 1. Defaults to 1. */
+  /** The backend's share of new connections relative to the others; at least 1. Defaults to 1. */
   readonly weight?: number;
 }
 
 /**
- * How a client's connections find the same endpoint.
- * - `none`: the client's address and port select the endpoint
+ * How a client's connections find the same backend.
+ * - `none`: the client's address and port select the backend
  * - `client-hash`: the client's address alone selects it; needs no state, so it is the same on every gateway
- * - `client-timeout`: the kernel stores the endpoint for this time after the last connection. For nodes that
+ * - `client-timeout`: the kernel stores the backend for this time after the last connection. For nodes that
  *   services share it equals `client-hash`. Services of the same `group` and family share the stored clients:
- *   a client finds its endpoint on all their addresses
+ *   a client finds its backend on all their addresses
  */
 export type Affinity =
   | { readonly kind: 'none' }
@@ -24,7 +24,7 @@ export type Affinity =
 
 /**
  * Destination of a connection to the virtual address.
- * - `slots`: one of the service's own endpoints
+ * - `slots`: one of the service's own backends
  * - `node-ports`: one of the nodes that all such services share, on this service's node port
  * - `route-unchanged`: nothing is rewritten; the packet follows the routes
  * - `nodes-unchanged`: nothing is rewritten; the packet goes to one of these nodes, or of those that all
@@ -33,7 +33,7 @@ export type Affinity =
  * - `hold`: a copy goes to an NFLOG group and the packet is dropped; the listener of the group can replay it
  */
 export type Dispatch =
-  | { readonly kind: 'slots'; readonly endpoints: readonly Endpoint[] }
+  | { readonly kind: 'slots'; readonly backends: readonly Backend[] }
   | { readonly kind: 'node-ports'; readonly nodePort: Port }
   | { readonly kind: 'route-unchanged' }
   | { readonly kind: 'nodes-unchanged'; readonly nodes?: readonly Address[] }
@@ -47,15 +47,15 @@ export interface VirtualService {
   readonly port: Port;
   readonly dispatch: Dispatch;
   /**
-   * With `slots`, the endpoints for clients from inside (`LayoutSettings.insiders`, and this machine itself),
+   * With `slots`, the backends for clients from inside (`LayoutSettings.insiders`, and this machine itself),
    * if they differ. At least one.
    */
-  readonly insideEndpoints?: readonly Endpoint[];
+  readonly insideBackends?: readonly Backend[];
   /**
-   * Endpoints that still serve but are in no slot: they get no new connections, and keep those that they have
+   * Backends that still serve but are in no slot: they get no new connections, and keep those that they have
    * answered, also after a failover to this machine.
    */
-  readonly draining?: readonly Endpoint[];
+  readonly draining?: readonly Backend[];
   /** Defaults to `none`. */
   readonly affinity?: Affinity;
   /** Clients that may connect; all by default. An empty list admits no client. */
@@ -71,8 +71,8 @@ export interface VirtualService {
    * for a port on an address that the machine itself uses, such as a node port.
    */
   readonly exclusiveAddress?: boolean;
-  /** Reaction while there is no endpoint. Defaults to `reject`. */
-  readonly withoutEndpoints?: 'reject' | 'drop';
+  /** Reaction while there is no backend. Defaults to `reject`. */
+  readonly withoutBackends?: 'reject' | 'drop';
 }
 
 export type Masquerade = 'never' | 'needed' | 'always' | 'outsiders' | 'machine';
@@ -86,15 +86,15 @@ export function serviceKey(
   return `${service.address} . ${service.protocol} . ${service.port}` as ServiceKey;
 }
 
-/** Every endpoint that a new connection to the service may be sent to. */
-export function serviceEndpoints(service: VirtualService | undefined): readonly Endpoint[] {
+/** Every backend that a new connection to the service may be sent to. */
+export function serviceBackends(service: VirtualService | undefined): readonly Backend[] {
   if (service?.dispatch.kind !== 'slots') return [];
-  return [...service.dispatch.endpoints, ...(service.insideEndpoints ?? [])];
+  return [...service.dispatch.backends, ...(service.insideBackends ?? [])];
 }
 
-/** Every endpoint that a connection to the service may use. */
-export function servingEndpoints(service: VirtualService): readonly Endpoint[] {
-  return [...serviceEndpoints(service), ...(service.draining ?? [])];
+/** Every backend that a connection to the service may use. */
+export function servingBackends(service: VirtualService): readonly Backend[] {
+  return [...serviceBackends(service), ...(service.draining ?? [])];
 }
 
 /** Ingress rules for pods: a NetworkPolicy with its names resolved. */
@@ -138,7 +138,7 @@ export interface PodPolicies {
 export interface LayoutSettings {
   /** The name of the `inet` table. */
   readonly table: string;
-  /** A secret of the cluster, the same on every gateway, so that clients can't target one endpoint. */
+  /** A secret of the cluster, the same on every gateway, so that clients can't target one backend. */
   readonly hashSeed: number;
   /** Clients in these networks would be answered directly; `masquerade: needed` rewrites their source. */
   readonly localSources: readonly Prefix[];
@@ -159,7 +159,7 @@ export interface LayoutSettings {
   /** Drop packets to an unused address of `LayoutInput.virtualNetworks`. */
   readonly dropsUnallocated?: boolean;
   /**
-   * Drop an endpoint's first refusal, so that the client tries again: a terminating pod closes its port
+   * Drop a backend's first refusal, so that the client tries again: a terminating pod closes its port
    * before the proxy learns of it. A node proxy needs it.
    */
   readonly retriesRefused?: boolean;

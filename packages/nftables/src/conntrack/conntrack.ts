@@ -1,10 +1,10 @@
 import { addressBytes, familyOf, type Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Protocol } from '@causeway/base/address/port';
-import type { RemovedEndpoint } from '../compile/layout-change.ts';
+import type { RemovedBackend } from '../compile/layout-change.ts';
 import {
   serviceKey,
-  servingEndpoints,
+  servingBackends,
   type ServiceKey,
   type VirtualService,
 } from '../compile/virtual-service.ts';
@@ -44,19 +44,19 @@ export class Conntrack {
   }
 
   /**
-   * Deletes the connections to removed endpoints and returns their number; for an endpoint with
-   * `isStillThere`, only unanswered ones. A connection that was picked up from the server's side is stored
+   * Deletes the connections to removed backends and returns their number; for a backend with
+   * `keepsAnswered`, only unanswered ones. A connection that was picked up from the server's side is stored
    * reversed; both directions are searched. For a whole node, UDP flows and unanswered connections are deleted,
    * and only those to the virtual addresses: another program may rewrite the node's own connections.
    */
-  async forget(
-    removed: readonly RemovedEndpoint[],
+  async deleteConnections(
+    removed: readonly RemovedBackend[],
     signal?: AbortSignal,
     virtual: ReadonlySet<Address> = new Set(),
   ): Promise<number> {
     if (removed.length === 0) return 0;
     const wanted = new RemovedConnections(removed, new VirtualAddresses(virtual));
-    const areStillThere = removed.every(({ isStillThere = false }) => isStillThere);
+    const areStillThere = removed.every(({ keepsAnswered = false }) => keepsAnswered);
     const queries = areStillThere ? unanswered(wanted.queries) : wanted.queries;
     let deleted = 0;
     for (const query of queries) {
@@ -72,14 +72,14 @@ export class Conntrack {
    * Deletes every rewritten connection to these addresses. When another gateway takes over, these entries
    * become stale and would break the connections when they return.
    */
-  forgetRewritten(virtual: ReadonlySet<Address>, signal?: AbortSignal): Promise<number> {
+  deleteRewritten(virtual: ReadonlySet<Address>, signal?: AbortSignal): Promise<number> {
     const addresses = new VirtualAddresses(virtual);
     const queries = rewritten(families.map((family) => ({ family })));
     return this.#deleteWhere((tracked) => addresses.includes(tracked), queries, signal);
   }
 
   /**
-   * Deletes connections to a service that go to none of its endpoints: to a removed one, or unrewritten
+   * Deletes connections to a service that go to none of its backends: to a removed one, or unrewritten
    * because there were no rules at the first packet. Needed for UDP, which has no end. TCP connections are
    * deleted only if unanswered: the client tries again.
    */
@@ -240,32 +240,30 @@ class VirtualAddresses {
   }
 }
 
-/** Matches connections to removed endpoints, in either direction. */
+/** Matches connections to removed backends, in either direction. */
 class RemovedConnections {
   readonly #virtual: VirtualAddresses;
-  readonly #endpoints = new Set<string>();
+  readonly #backends = new Set<string>();
   readonly #stillThere = new Set<string>();
   readonly #nodes = new Set<string>();
   readonly queries: readonly Query[];
 
-  constructor(removed: readonly RemovedEndpoint[], virtual: VirtualAddresses) {
+  constructor(removed: readonly RemovedBackend[], virtual: VirtualAddresses) {
     this.#virtual = virtual;
-    for (const { address, endpoint, isStillThere = false } of removed) {
-      if (endpoint === undefined) {
+    for (const { address, backend, keepsAnswered = false } of removed) {
+      if (backend === undefined) {
         this.#nodes.add(binary(address));
       } else {
-        const { protocol, port, virtualAddress, virtualPort } = endpoint;
+        const { protocol, port, virtualAddress, virtualPort } = backend;
         const number = protocolNumbers[protocol];
-        const connections = isStillThere ? this.#stillThere : this.#endpoints;
+        const connections = keepsAnswered ? this.#stillThere : this.#backends;
         connections.add(
           identity(number, binary(address), port, binary(virtualAddress), virtualPort),
         );
       }
     }
     this.queries = rewritten(
-      queriesFor(
-        removed.map(({ address, endpoint }) => ({ address, protocol: endpoint?.protocol })),
-      ),
+      queriesFor(removed.map(({ address, backend }) => ({ address, protocol: backend?.protocol }))),
     );
   }
 
@@ -281,7 +279,7 @@ class RemovedConnections {
     );
     const isGivenUp = this.#stillThere.has(forwards) || this.#stillThere.has(backwards);
     if (!isAnswered && isGivenUp) return true;
-    return this.#endpoints.has(forwards) || this.#endpoints.has(backwards);
+    return this.#backends.has(forwards) || this.#backends.has(backwards);
   }
 
   /** It is deleted only if unanswered. */
@@ -295,9 +293,9 @@ class RemovedConnections {
   }
 }
 
-/** Matches connections that were opened to a service and use none of its endpoints. */
+/** Matches connections that were opened to a service and use none of its backends. */
 class StaleConnections {
-  readonly #endpoints = new Map<string, Set<string>>();
+  readonly #backends = new Map<string, Set<string>>();
   /** The port of this machine, on any address, that a service is redirected to. */
   readonly #listeners = new Map<string, number>();
   readonly queries: readonly Query[];
@@ -306,8 +304,8 @@ class StaleConnections {
     for (const service of services) {
       const { address, protocol, port, dispatch } = service;
       const key = `${protocolNumbers[protocol]} ${binary(address)} ${port}`;
-      const own = servingEndpoints(service).map((to) => `${binary(to.address)} ${to.port}`);
-      this.#endpoints.set(key, new Set(own));
+      const own = servingBackends(service).map((to) => `${binary(to.address)} ${to.port}`);
+      this.#backends.set(key, new Set(own));
       if (dispatch.kind === 'here') this.#listeners.set(key, dispatch.port);
     }
     this.queries = queriesFor(services);
@@ -318,12 +316,12 @@ class StaleConnections {
     if (protocol === protocolNumbers.TCP && isAnswered) return false;
     const key = `${protocol} ${destination} ${destinationPort}`;
     if (this.#listeners.get(key) === reply.sourcePort) return false;
-    const endpoints = this.#endpoints.get(key);
-    return endpoints !== undefined && !endpoints.has(`${reply.source} ${reply.sourcePort}`);
+    const backends = this.#backends.get(key);
+    return backends !== undefined && !backends.has(`${reply.source} ${reply.sourcePort}`);
   }
 }
 
-/** Virtual address and endpoint of a connection, as a key. */
+/** Virtual address and backend of a connection, as a key. */
 function pathOf({ original, reply }: Tracked): string {
   const { protocol, destination, destinationPort } = original;
   return identity(protocol, reply.source, reply.sourcePort, destination, destinationPort);
@@ -331,12 +329,12 @@ function pathOf({ original, reply }: Tracked): string {
 
 function identity(
   protocol: number,
-  endpoint: string,
+  backend: string,
   port: number,
   virtual: string,
   virtualPort: number,
 ): string {
-  return `${protocol} ${endpoint} ${port} ${virtual} ${virtualPort}`;
+  return `${protocol} ${backend} ${port} ${virtual} ${virtualPort}`;
 }
 
 function binary(address: Address): string {

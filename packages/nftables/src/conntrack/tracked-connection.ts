@@ -94,7 +94,7 @@ function writeLikeness(writer: MessageWriter, type: number, flags: number): void
 
 /**
  * Deletes this connection if it is unanswered when the kernel processes the request. In IPv4 it deletes all
- * connections to the same address and endpoint ({@link deletedTogether}). Kernels before 6.8 treat it as the
+ * connections to the same address and backend ({@link deletedTogether}). Kernels before 6.8 treat it as the
  * deletion of a single connection that does not exist.
  */
 export function unansweredDeletionRequest(tracked: Tracked, sequence: number): Buffer {

@@ -32,7 +32,7 @@ test('a rule has the usual nft syntax', () => {
       {
         kind: 'dnat',
         family: 6,
-        to: { kind: 'endpoint', address: address('fd00::1'), port: 80 as never },
+        to: { kind: 'backend', address: address('fd00::1'), port: 80 as never },
       },
     ],
   } as const;

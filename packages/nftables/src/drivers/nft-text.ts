@@ -179,11 +179,11 @@ function statementText(statement: Statement): string {
 
 function targetText(target: NatTarget): string {
   switch (target.kind) {
-    case 'endpoint-map':
+    case 'backend-map':
       return `${keyText(target.key)} map @${checkedName(target.map)}`;
     case 'split-maps':
       return `${keyText(target.addressKey)} map @${checkedName(target.addressMap)} : ${keyText(target.portKey)} map @${checkedName(target.portMap)}`;
-    case 'endpoint':
+    case 'backend':
       return target.address.includes(':')
         ? `[${target.address}]:${target.port}`
         : `${target.address}:${target.port}`;

@@ -38,7 +38,7 @@ export type Verdict =
 /** New destination of a packet. */
 export type NatTarget =
   /** A map with an address and a port as its value. */
-  | { readonly kind: 'endpoint-map'; readonly map: string; readonly key: readonly Operand[] }
+  | { readonly kind: 'backend-map'; readonly map: string; readonly key: readonly Operand[] }
   /** One map for the address, another for the port: many services share the same nodes. */
   | {
       readonly kind: 'split-maps';
@@ -47,7 +47,7 @@ export type NatTarget =
       readonly portMap: string;
       readonly portKey: readonly Operand[];
     }
-  | { readonly kind: 'endpoint'; readonly address: Address; readonly port: Port };
+  | { readonly kind: 'backend'; readonly address: Address; readonly port: Port };
 
 export type RejectReason = 'tcp-reset' | 'port-unreachable';
 

@@ -29,7 +29,7 @@ export const chainNames = {
 /** The part of a packet that decides its slot. */
 export type HashBy = 'connection' | 'client';
 
-/** Selects the endpoints: those of all clients, or those for clients from inside where they differ. */
+/** Selects the backends: those of all clients, or those for clients from inside where they differ. */
 export type Side = 'all' | 'inside';
 
 /** Slots for clients from inside start here, above every table, so that one map holds both. */
@@ -49,11 +49,11 @@ export const setNames = {
   services: perFamily('services'),
   /** Connection counters of each service. */
   counts: perFamily('counts'),
-  /** The endpoint of each slot of each service. */
+  /** The backend of each slot of each service. */
   slots: perFamily('slots'),
-  /** The endpoint chain of each slot of a service with stored clients. */
+  /** The backend chain of each slot of a service with stored clients. */
   stickySlots: perFamily('sticky-slots'),
-  /** Virtual address of an endpoint, for its answers. */
+  /** Virtual address of a backend, for its answers. */
   reverse: perFamily('reverse'),
   reverseNodePorts: perFamily('reverse-node-ports'),
   nodes: perFamily('nodes'),
@@ -71,11 +71,11 @@ export const setNames = {
   accepted: perFamily('accepted'),
   /** Services with held packets. */
   held: perFamily('held'),
-  /** Services that are routed, or that have an endpoint at their own address and port. */
+  /** Services that are routed, or that have a backend at their own address and port. */
   unchanged: perFamily('unchanged'),
-  /** Services with rejected packets in the forward hook: without endpoints, or forwarded to another machine. */
+  /** Services with rejected packets in the forward hook: without backends, or forwarded to another machine. */
   refused: perFamily('refused'),
-  /** Clients and the endpoints that recently refused them, where the refusal was dropped. */
+  /** Clients and the backends that recently refused them, where the refusal was dropped. */
   refusals: perFamily('refusals'),
   /** Services that masquerade always, or never. */
   masquerade: perFamily('masquerade'),

@@ -284,14 +284,14 @@ class Tracer {
     const family = familyOf(this.#packet.destination);
     const address = this.#options.localAddresses.find((own) => familyOf(own) === family);
     if (address === undefined) return 'no-match';
-    return this.#rewrite('dnat', { kind: 'endpoint', address, port });
+    return this.#rewrite('dnat', { kind: 'backend', address, port });
   }
 
   #target(target: NatTarget): { address: Address; port: number } | undefined {
     switch (target.kind) {
-      case 'endpoint':
+      case 'backend':
         return { address: target.address, port: target.port };
-      case 'endpoint-map': {
+      case 'backend-map': {
         const [address, port] = this.#value(target.map, target.key);
         if (address === undefined || port === undefined) return undefined;
         return { address: address as Address, port: Number(port) };

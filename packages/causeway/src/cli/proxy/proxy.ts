@@ -173,7 +173,7 @@ async function openConnections({ nftables }: ProxySettings): Promise<Connections
 
 /** For a driver without packets. */
 const noConnections: Connections = {
-  forget: () => Promise.resolve(0),
+  deleteConnections: () => Promise.resolve(0),
   deleteStaleEntries: () => Promise.resolve(0),
   connected: () => Promise.resolve(new Set()),
   close: () => Promise.resolve(),

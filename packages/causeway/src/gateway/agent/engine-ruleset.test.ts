@@ -23,7 +23,7 @@ function service(last: number, destinations: number, hasRanges: boolean): Virtua
     port: parsePort(80),
     dispatch: {
       kind: 'slots',
-      endpoints: Array.from({ length: destinations }, (_, index) => ({
+      backends: Array.from({ length: destinations }, (_, index) => ({
         address: parseAddress(`10.0.${last}.${index + 1}`),
         port: parsePort(8080),
       })),

@@ -98,7 +98,7 @@ export class EngineRuleset implements RulesetWriter {
   /** Frontends with running connections that may not survive a failover. */
   notFailoverSafe(): FrontendId[] {
     const keys = new Set(
-      this.#writer.layout?.ambiguousEndpoints().flatMap(({ services }) => services) ?? [],
+      this.#writer.layout?.ambiguousBackends().flatMap(({ services }) => services) ?? [],
     );
     const unsafe: FrontendId[] = [];
     for (const key of keys) {

@@ -218,7 +218,7 @@ describe('the gateway', () => {
     const agent = await startAgent(world, new Mortality(), dead);
     await agent.gateway.restore(signal);
     expect([...world.services.values()]).toMatchObject([
-      { dispatch: { kind: 'slots', endpoints: [{ address: '10.0.0.2' }] } },
+      { dispatch: { kind: 'slots', backends: [{ address: '10.0.0.2' }] } },
     ]);
     expect(agent.gateway.unhealthy).toEqual(dead);
     await agent.close();
@@ -325,7 +325,7 @@ describe('the gateway', () => {
         address.endsWith(`.${last}`),
       );
       return service?.dispatch.kind === 'slots'
-        ? service.dispatch.endpoints.map(({ address }) => address)
+        ? service.dispatch.backends.map(({ address }) => address)
         : [];
     };
     await agent.gateway.setUnhealthy(new Set([parseAddress('10.0.0.1')]), signal);

@@ -1,6 +1,6 @@
 import type { Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import type { LayoutChange, RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
+import type { LayoutChange, RemovedBackend } from '@causeway/nftables/compile/layout-change';
 import { withDeadline } from '@causeway/base/time/deadline';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { SerialQueue } from '@causeway/base/work/serial-queue';
@@ -211,12 +211,12 @@ export class Gateway {
       if (changed.size === 0) return;
       await this.#ensureSound(signal);
       // Rules of an unknown configuration can't be changed. The update that ends the doubt includes the change.
-      const removedEndpoints = this.#keepsRules
+      const removedBackends = this.#keepsRules
         ? []
         : await this.#writeUnhealthy(changed, unhealthy, signal);
       this.#unhealthy = unhealthy;
       this.#metrics.unhealthy.set({}, unhealthy.size);
-      this.#cleanup.afterRemoval(removedEndpoints, signal);
+      this.#cleanup.afterRemoval(removedBackends, signal);
     });
   }
 
@@ -225,7 +225,7 @@ export class Gateway {
     changed: ReadonlySet<Address>,
     unhealthy: ReadonlySet<Address>,
     signal: AbortSignal,
-  ): Promise<readonly RemovedEndpoint[]> {
+  ): Promise<readonly RemovedBackend[]> {
     const { ruleset } = this.#options;
     const { state } = this;
     const touched = frontendsTo(state.frontends.values(), changed);
@@ -235,7 +235,7 @@ export class Gateway {
       ...(touchesNodes ? toNodes(state.nodes.values(), each) : {}),
     });
     try {
-      return (await ruleset.commit(changeTo(unhealthy), signal)).removedEndpoints;
+      return (await ruleset.commit(changeTo(unhealthy), signal)).removedBackends;
     } catch (error) {
       await ruleset.commit(changeTo(this.#unhealthy), new AbortController().signal).catch(() => {
         this.#isDegraded = true;
@@ -294,7 +294,7 @@ export class Gateway {
       });
       if (store.problem !== undefined) log.warn({ problem: store.problem }, 'applied, not stored');
       if (applied.wrote) this.#metrics.commits.add({});
-      this.#cleanup.afterRemoval(applied.removedEndpoints, signal);
+      this.#cleanup.afterRemoval(applied.removedBackends, signal);
       return applied.wrote;
     } catch (error) {
       if (error instanceof RollbackFailed) this.#isDegraded = true;
@@ -324,7 +324,7 @@ export class Gateway {
     next.commit(step.change);
     await this.#bringTo(next.current, signal);
     await this.#options.store.append(step);
-    return { wrote: true, removedEndpoints: [] };
+    return { wrote: true, removedBackends: [] };
   }
 
   async #ensureSound(signal: AbortSignal): Promise<void> {

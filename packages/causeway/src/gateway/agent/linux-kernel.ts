@@ -6,7 +6,7 @@ import {
   type KernelSetting,
   type MachineSettings,
 } from '@causeway/netlink/kernel-settings';
-import type { RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
+import type { RemovedBackend } from '@causeway/nftables/compile/layout-change';
 import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
 import { setNames } from '@causeway/nftables/model/names';
 import { Conntrack } from '@causeway/nftables/conntrack/conntrack';
@@ -107,10 +107,10 @@ export class LinuxKernel implements Kernel {
     this.#settings = await enforceKernelSettings(needs, this.#files);
   }
 
-  async deleteConnections(removed: readonly RemovedEndpoint[], signal: AbortSignal): Promise<void> {
-    const hasNodes = removed.some(({ endpoint }) => endpoint === undefined);
+  async deleteConnections(removed: readonly RemovedBackend[], signal: AbortSignal): Promise<void> {
+    const hasNodes = removed.some(({ backend }) => backend === undefined);
     const virtual = hasNodes ? this.ruleset.virtualAddresses() : undefined;
-    await this.#conntrack.forget(removed, signal, virtual);
+    await this.#conntrack.deleteConnections(removed, signal, virtual);
   }
 
   async deleteStaleEntries(
@@ -121,7 +121,7 @@ export class LinuxKernel implements Kernel {
   }
 
   async deleteAllConnections(signal: AbortSignal): Promise<void> {
-    await this.#conntrack.forgetRewritten(this.ruleset.virtualAddresses(), signal);
+    await this.#conntrack.deleteRewritten(this.ruleset.virtualAddresses(), signal);
   }
 
   foreignChanges(signal: AbortSignal): AsyncIterable<{ readonly what: string }> {

@@ -78,10 +78,10 @@ async function start(podPort: number, limits: { perService?: number; holdMs?: nu
       port: parsePort(port),
       dispatch,
       masquerade: 'needed',
-      withoutEndpoints: 'reject',
+      withoutBackends: 'reject',
     },
   });
-  const slots: Dispatch = { kind: 'slots', endpoints: [] };
+  const slots: Dispatch = { kind: 'slots', backends: [] };
   const commit = (diversion: Diversion | undefined, other: Dispatch) => {
     const targets = [target(podPort, slots), target(sleepingPort, other)];
     holder.onCommit([{ service: key, diversion, healthCheck: undefined, targets }]);

@@ -51,7 +51,7 @@ test('replays as many packets as were parked or arrived late', () => {
   come(1_001);
   come(1_002);
   come(1_002);
-  holder.onCommit([served({ kind: 'slots', endpoints: [] })]);
+  holder.onCommit([served({ kind: 'slots', backends: [] })]);
   // The kernel logged the packet right before it served the Service.
   come(1_003);
   expect(counts).toEqual({ parked: 2, renewed: 1, late: 1, replayed: 3 });

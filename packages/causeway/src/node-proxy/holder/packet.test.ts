@@ -8,7 +8,7 @@ const virtual = (text: string, protocol: 'TCP' | 'UDP', number: number) => ({
   address: address(text),
   protocol,
   port: port(number),
-  dispatch: { kind: 'slots' as const, endpoints: [] },
+  dispatch: { kind: 'slots' as const, backends: [] },
 });
 
 describe('summarize', () => {

@@ -202,7 +202,7 @@ class RuleEncoder {
     const addressRegisters = family === 4 ? 1 : 4;
     let port = addressRegisters;
     switch (target.kind) {
-      case 'endpoint-map':
+      case 'backend-map':
         this.#loadKey(target.key, 0);
         this.#lookup(target.map, 0, firstRegister, false);
         break;
@@ -213,7 +213,7 @@ class RuleEncoder {
         this.#loadKey(target.portKey, port);
         this.#lookup(target.portMap, port, firstRegister + port, false);
         break;
-      case 'endpoint':
+      case 'backend':
         this.#immediate(firstRegister, addressBytes(target.address));
         this.#immediate(firstRegister + port, Uint8Array.of(target.port >> 8, target.port & 0xff));
         break;

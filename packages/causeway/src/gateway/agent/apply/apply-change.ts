@@ -1,6 +1,6 @@
 import type { Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import type { LayoutChange, RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
+import type { LayoutChange, RemovedBackend } from '@causeway/nftables/compile/layout-change';
 import type { ServiceKey } from '@causeway/nftables/compile/virtual-service';
 import type { Log } from '@causeway/base/observability/log';
 import type { Change, GatewayState } from '../store/state.ts';
@@ -38,7 +38,7 @@ export interface ApplyPlan {
 export interface Applied {
   /** Whether the kernel had to be written to. */
   readonly wrote: boolean;
-  readonly removedEndpoints: readonly RemovedEndpoint[];
+  readonly removedBackends: readonly RemovedBackend[];
 }
 
 /** The plan to apply: brings everything that the change touches to its new state. */
@@ -116,7 +116,7 @@ async function carryOut(
   const last = plan.last === undefined ? undefined : await ruleset.commit(plan.last, signal);
   return {
     wrote: first.wrote || last?.wrote === true,
-    removedEndpoints: [...first.removedEndpoints, ...(last?.removedEndpoints ?? [])],
+    removedBackends: [...first.removedBackends, ...(last?.removedBackends ?? [])],
   };
 }
 

@@ -16,7 +16,7 @@ const service = (address: typeof own): VirtualService => ({
   address,
   protocol: 'TCP',
   port: parsePort(80),
-  dispatch: { kind: 'slots', endpoints: [] },
+  dispatch: { kind: 'slots', backends: [] },
 });
 
 test('writes no rules for a stored address that is in use elsewhere, and writes the others', async () => {

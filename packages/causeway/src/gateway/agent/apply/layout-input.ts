@@ -69,7 +69,7 @@ function dispatchOf(frontend: Frontend, unhealthy: UnhealthyAddresses): Dispatch
   const { nodePort, routedTo, destinations } = frontend;
   if (nodePort !== undefined) return { kind: 'node-ports', nodePort };
   if (routedTo === undefined)
-    return { kind: 'slots', endpoints: answering(destinations, unhealthy) };
+    return { kind: 'slots', backends: answering(destinations, unhealthy) };
   if (routedTo === 'nodes') return { kind: 'nodes-unchanged' };
   const nodes = answering(
     routedTo.map((address) => ({ address })),

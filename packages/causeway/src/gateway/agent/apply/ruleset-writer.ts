@@ -1,10 +1,10 @@
-import type { LayoutChange, RemovedEndpoint } from '@causeway/nftables/compile/layout-change';
+import type { LayoutChange, RemovedBackend } from '@causeway/nftables/compile/layout-change';
 
 /** The result of a commit. */
 export interface Committed {
   /** False if there was nothing to write. */
   readonly wrote: boolean;
-  readonly removedEndpoints: readonly RemovedEndpoint[];
+  readonly removedBackends: readonly RemovedBackend[];
 }
 
 /** The complete desired contents of the kernel. */

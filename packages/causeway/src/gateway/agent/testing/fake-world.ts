@@ -96,7 +96,7 @@ export class FakeWorld {
   #committed(size: number) {
     this.#checkServed();
     if (size > 0) this.commits += 1;
-    return { wrote: size > 0, removedEndpoints: [] };
+    return { wrote: size > 0, removedBackends: [] };
   }
 
   /** An announced address must be served at every moment. */
