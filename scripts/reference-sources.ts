@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { agentMetricDefinitions } from '../packages/causeway/src/gateway/agent/metric-definitions.ts';
+import { agentMetricDefinitions } from '../packages/causeway/src/gateway/agent/metrics-reference.ts';
 import { agentSettings } from '../packages/causeway/src/gateway/agent/settings.ts';
 import { discoveryMetricDefinitions } from '../packages/causeway/src/discovery/discovery-metrics.ts';
 import { discoverySettings } from '../packages/causeway/src/discovery/settings.ts';

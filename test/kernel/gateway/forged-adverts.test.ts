@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { anchorFor } from '../../../packages/causeway/src/gateway/agent/announce/keepalived/settings.ts';
+import { anchorFor } from '../../../packages/causeway/src/gateway/agent/announce/keepalived/vrrp-networks.ts';
 import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
 import { isAvailable } from '../../services/missing.ts';
 import type { ServiceProcess } from '../../services/service-process.ts';

@@ -23,7 +23,7 @@ import {
 } from './apply/layout-input.ts';
 import type { RulesetWriter } from './apply/ruleset-writer.ts';
 import { ConntrackCleanup, type ConntrackCleanupOptions } from './conntrack-cleanup.ts';
-import { gatewayMetrics } from './gateway-metrics.ts';
+import { gatewayMetrics } from './metric-definitions.ts';
 import type { Overrides } from './overrides.ts';
 import type { FrontendKey } from '../protocol/frontend.ts';
 import type { AppliedMark } from './store/applied-mark.ts';

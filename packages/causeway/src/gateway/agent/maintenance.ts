@@ -5,7 +5,7 @@ import type { Metrics } from '@causeway/base/observability/metrics';
 import type { Loop } from '@causeway/base/work/supervisor';
 import { WakeUp } from '@causeway/base/work/wake-up';
 import type { Alarms } from './alarms.ts';
-import { gatewayMetrics } from './gateway-metrics.ts';
+import { gatewayMetrics } from './metric-definitions.ts';
 import type { Gateway } from './gateway.ts';
 import type { Announcer } from './announce/announcer.ts';
 import type { Kernel } from './kernel.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { addressSetting } from '../address-setting.ts';
-import { keepalivedFields, keepalivedNetworkFields } from './keepalived/setting-fields.ts';
+import { keepalivedFields, keepalivedNetworkFields } from './keepalived/settings.ts';
 
 const linkName = z.string().regex(/^[\w.-]{1,15}$/, 'is not the name of a network interface');
 

@@ -10,7 +10,7 @@ import {
 } from '@causeway/base/http/http-server';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
-import { gatewayMetrics } from '../gateway-metrics.ts';
+import { gatewayMetrics } from '../metric-definitions.ts';
 import type { EventStream } from './event-stream.ts';
 import { errorReply, refusalOf, type Reply } from './reply.ts';
 import type { AgentStatus } from '../../protocol/agent-status.ts';

@@ -4,7 +4,7 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import type { Gateway } from '../gateway.ts';
-import { gatewayMetrics } from '../gateway-metrics.ts';
+import { gatewayMetrics } from '../metric-definitions.ts';
 import { agreedHealth } from './agreed-health.ts';
 
 /** Three times the interval in which a controller repeats its list. */

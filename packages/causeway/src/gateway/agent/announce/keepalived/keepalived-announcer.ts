@@ -26,7 +26,7 @@ import { keepalivedLoops } from './loops.ts';
 import { makeFifo } from './notify.ts';
 import { KeepalivedProcess, type StartMode } from './process.ts';
 import { readServedAddresses, renderKeepalived } from './render.ts';
-import { takeoverMs, vrrpFilter, vrrpPeers, type KeepalivedSettings } from './settings.ts';
+import { takeoverMs, vrrpFilter, vrrpPeers, type KeepalivedSettings } from './vrrp-networks.ts';
 import { RoleStatus, type RoleListener } from '../role-status.ts';
 import { Withdrawals } from '../withdrawals.ts';
 

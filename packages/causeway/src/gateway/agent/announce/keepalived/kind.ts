@@ -9,7 +9,7 @@ import {
   keepalivedSettings,
   vrrpFilter,
   type KeepalivedSettings,
-} from './settings.ts';
+} from './vrrp-networks.ts';
 
 export const keepalivedKind: AnnouncerKind = {
   check: (settings) => void keepalivedSettings(settings),

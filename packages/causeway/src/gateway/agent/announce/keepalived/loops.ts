@@ -9,7 +9,7 @@ import type { Adverts } from './adverts.ts';
 import { watchForForgedAdverts } from './forged-adverts.ts';
 import type { KeepalivedAnnouncer } from './keepalived-announcer.ts';
 import { watchForSecondActive } from './second-active.ts';
-import { vrrpPeers, type KeepalivedSettings } from './settings.ts';
+import { vrrpPeers, type KeepalivedSettings } from './vrrp-networks.ts';
 import { followState, keepAlive, sweepLinks, type WatchedAnnouncer } from './watch.ts';
 
 export interface KeepalivedLoopsOptions {

@@ -4,7 +4,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
 import { runProgram } from '@causeway/base/process/run-program';
-import type { KeepalivedFiles } from './settings.ts';
+import type { KeepalivedFiles } from './vrrp-networks.ts';
 
 /**
  * - `spawn`: the agent starts keepalived as its own daemon, which survives the agent

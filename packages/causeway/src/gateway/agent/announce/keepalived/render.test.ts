@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { parseNotification } from './notify.ts';
 import { notifiedSubject, readServedAddresses, renderKeepalived } from './render.ts';
-import { keepalivedFiles, type KeepalivedSettings } from './settings.ts';
+import { keepalivedFiles, type KeepalivedSettings } from './vrrp-networks.ts';
 
 const family = (number: 4 | 6, anchor: string, routes: string[]) => ({
   family: number,

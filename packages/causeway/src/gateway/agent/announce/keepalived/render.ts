@@ -4,7 +4,7 @@ import {
   parseAddress,
   type Address,
 } from '@causeway/base/address/address';
-import type { KeepalivedSettings, VrrpFamily, VrrpNetwork } from './settings.ts';
+import type { KeepalivedSettings, VrrpFamily, VrrpNetwork } from './vrrp-networks.ts';
 
 /** The sync group of all VRRP instances of one gateway. */
 const syncGroup = 'gateway';

@@ -7,7 +7,7 @@ import { enterState } from './enter-state.ts';
 import { readNotifications } from './notify.ts';
 import type { KeepalivedProcess } from './process.ts';
 import { notifiedSubject } from './render.ts';
-import type { KeepalivedSettings } from './settings.ts';
+import type { KeepalivedSettings } from './vrrp-networks.ts';
 import type { RoleStatus } from '../role-status.ts';
 
 export const keepalivedMetrics = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { agentSettings } from '../../settings.ts';
-import { keepalivedSettings, takeoverMs, vrrpFilter } from './settings.ts';
+import { keepalivedSettings, takeoverMs, vrrpFilter } from './vrrp-networks.ts';
 
 const network = { interface: 'int', virtualRouterId: 52, address4: '10.78.0.11' };
 

@@ -1,5 +1,5 @@
 import type { MetricDefinition } from '@causeway/base/observability/metrics';
-import { keepalivedMetricDefinitions } from './keepalived/metric-definitions.ts';
+import { keepalivedMetricDefinitions } from './keepalived/metrics-reference.ts';
 import { roleMetrics } from './role-status.ts';
 
 /** Every metric of the announcers. */
