@@ -1,6 +1,8 @@
+import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
+import { nameFromKey } from '@causeway/kubernetes/objects/object';
 import { frontendFromService } from '../../../services/frontend-from-service.ts';
-import type { FrontendSpec } from '../../../services/frontend-spec.ts';
+import { ownerKey, type FrontendSpec } from '../../../services/frontend-spec.ts';
 import { namespaces, services } from '@causeway/kubernetes/objects/resources';
 import type { Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
@@ -40,7 +42,7 @@ export class ClusterRemovalVerifier implements RemovalVerifier {
   ): Promise<RemovalVerdict> {
     const { client, keeper, clock, expectedCluster } = this.#options;
     const read = await withDeadline(clock, limitMs, signal, 'verifying removals', (inner) =>
-      readFacts(client, inner),
+      readFacts(client, frontends, inner),
     );
     return verifyRemovals(frontends, {
       ...read,
@@ -51,12 +53,39 @@ export class ClusterRemovalVerifier implements RemovalVerifier {
   }
 }
 
-async function readFacts(client: KubeClient, signal: AbortSignal) {
+async function readFacts(
+  client: KubeClient,
+  frontends: readonly WithheldFrontend[],
+  signal: AbortSignal,
+) {
   const owners: FrontendSpec[] = [];
   for await (const service of client.list(services, { signal })) {
     owners.push(frontendFromService(service));
   }
+  await checkList(client, frontends, owners, signal);
   // Read after the list, to detect an API server that was replaced in between.
   const system = await client.find(namespaces, { name: 'kube-system' }, { signal });
   return { owners, cluster: system?.metadata?.uid };
+}
+
+/** Services that a list lacks and that are read one by one. */
+const largestSample = 5;
+
+/** Throws if the list lacks a Service of a withheld frontend that the API server has. */
+async function checkList(
+  client: KubeClient,
+  frontends: readonly WithheldFrontend[],
+  listed: readonly FrontendSpec[],
+  signal: AbortSignal,
+): Promise<void> {
+  const missing = new Set(frontends.flatMap(({ service }) => service ?? []));
+  for (const { owner } of listed) missing.delete(ownerKey(owner));
+  for (const key of [...missing].slice(0, largestSample)) {
+    const found = await client.find(services, nameFromKey(key), { signal });
+    if (found === undefined) continue;
+    throw new CausewayError(
+      'conflict',
+      `the API server's list of Services lacks ${key}, although the API server has it`,
+    );
+  }
 }
