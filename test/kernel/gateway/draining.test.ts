@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAddress } from '../../../packages/base/src/address/address.ts';
 import { parsePort } from '../../../packages/base/src/address/port.ts';
-import { makeFrontend } from '../../../packages/causeway/src/gateway/protocol/frontend.ts';
+import {
+  makeFrontend,
+  type Frontend,
+} from '../../../packages/causeway/src/gateway/protocol/frontend.ts';
 import { writeState } from '../../../packages/causeway/src/gateway/protocol/write-update.ts';
 import { isAvailable } from '../../services/missing.ts';
 import { waitFor } from '../../services/wait-for.ts';
@@ -24,7 +27,19 @@ describe.skipIf(!isRunnable)('running TCP connections', () => {
   afterAll(() => topology.stop());
 
   /** The backends of three frontends: two of pods, one of node ports. */
-  async function serve(pods: readonly ServerName[], nodes: readonly ServerName[]): Promise<void> {
+  async function serve(
+    pods: readonly ServerName[],
+    nodes: readonly ServerName[],
+    draining?: ServerName,
+  ): Promise<void> {
+    const left = draining === undefined ? [] : [servers[draining].v4, servers[draining].v6];
+    const leaving = new Set<string>(left);
+    const drain = (of: Frontend): Frontend => ({
+      ...of,
+      destinations: of.destinations.map((to) =>
+        leaving.has(to.address) ? { ...to, weight: 0 } : to,
+      ),
+    });
     const nodePorts = makeFrontend({
       address: parseAddress('10.77.1.2'),
       protocol: 'TCP',
@@ -32,9 +47,9 @@ describe.skipIf(!isRunnable)('running TCP connections', () => {
       nodePort: parsePort(serverPort),
     });
     const frontends = [
-      frontend('10.77.1.1', 'TCP', pods),
+      drain(frontend('10.77.1.1', 'TCP', pods)),
       nodePorts,
-      frontend('2001:db8:77::1:1', 'TCP', pods),
+      drain(frontend('2001:db8:77::1:1', 'TCP', pods)),
     ];
     generation += 1;
     const shared = nodes.map((name) => ({ address: parseAddress(servers[name].v4) }));
@@ -66,6 +81,29 @@ describe.skipIf(!isRunnable)('running TCP connections', () => {
     await answeredBy('10.77.1.1', 'p2');
     await answeredBy('10.77.1.2', 'n2');
     expect(await Promise.all(running.map((each) => each.result()))).toEqual(whole);
+  });
+
+  test('continue on a draining pod after a failover, if the server sends', async () => {
+    await serve(['p1', 'p2'], ['n1', 'n2']);
+    await answeredBy('10.77.1.1', 'p1,p2');
+    const downloads = await Promise.all(
+      ['10.77.1.1', '2001:db8:77::1:1'].map((address) =>
+        topology.startClient('c', 'down', address, 80, 10, 1_000_000, 12_000),
+      ),
+    );
+    await serve(['p1', 'p2'], ['n1', 'n2'], 'p1');
+    await answeredBy('10.77.1.1', 'p2');
+    const active = await waitFor('one active gateway', () => topology.active());
+    await topology.cutPower(active);
+    const whole10 = { whole: 10, of: 10 };
+    expect(await Promise.all(downloads.map((each) => each.result()))).toEqual([whole10, whole10]);
+    await topology.restorePower(active);
+    await waitFor('both gateways to answer', async () => {
+      const states = await Promise.all(
+        (['g1', 'g2'] as const).map((name) => topology.client(name).status(signal)),
+      );
+      return states.every(({ announcer }) => ['active', 'standby'].includes(announcer.role));
+    });
   });
 
   test('continue on a pod that drops SYNs until its probes fail', async () => {

@@ -47,7 +47,7 @@ const range = fc.constantFrom(
 const name = fc.constantFrom('a', 'b', 'a.b', `long${'-x'.repeat(100)}`);
 
 const destination = fc.record(
-  { address: inside, port, weight: fc.constantFrom(1, 2, 255, 256) },
+  { address: inside, port, weight: fc.constantFrom(0, 1, 2, 255, 256) },
   { requiredKeys: ['address', 'port'] },
 );
 const way = fc.oneof(

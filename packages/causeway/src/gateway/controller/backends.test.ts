@@ -73,7 +73,9 @@ function describeBackends(of: BackendInput): string[] {
       if (routedTo !== undefined) return `${address}:${port} ~> ${routedTo.toString()}`;
       const target =
         nodePort === undefined
-          ? destinations.map((to) => `${to.address}:${to.port}`).join(' ')
+          ? destinations
+              .map((to) => `${to.address}:${to.port}${to.weight === 0 ? ' (draining)' : ''}`)
+              .join(' ')
           : `every node:${nodePort}`;
       return `${address}:${port} -> ${target}`;
     }),
@@ -81,6 +83,7 @@ function describeBackends(of: BackendInput): string[] {
   ];
 }
 
+const ending = { ready: false, serving: true, terminating: true };
 const portless = [{ name: 'http', port: 80 }];
 const idled = { 'idling.alpha.openshift.io/idled-at': '2026-01-01T00:00:00Z' };
 const twoPods = [slice(pod(1, 'n1'), pod(2, 'n2'))];
@@ -117,6 +120,18 @@ describe('backendsOf', () => {
       'sends to terminating pods if no other is ready',
       input('Pod', {}, [slice(pod(1, 'n1', { ready: false, serving: true, terminating: true }))]),
       ['192.0.2.1:80 -> 10.1.0.1:8080'],
+    ],
+    [
+      'drains a terminating pod that serves while another one is ready, and no other unready pod',
+      input('Pod', {}, [slice(pod(1, 'n1', ending), pod(2, 'n2'), pod(3, 'n2', { ready: false }))]),
+      ['192.0.2.1:80 -> 10.1.0.1:8080 (draining) 10.1.0.2:8080'],
+    ],
+    [
+      'drains a node with terminating pods only for the policy Local',
+      input('NodePort', { externalTrafficPolicy: 'Local' }, [
+        slice(pod(1, 'n1', ending), pod(2, 'n2'), pod(3, 'n2', ending)),
+      ]),
+      ['192.0.2.1:80 -> 10.0.0.1:30080 (draining) 10.0.0.2:30080'],
     ],
     [
       'sends to unready pods that the Service publishes',

@@ -119,11 +119,28 @@ function targetOf(input: BackendInput, family: Family, port: FrontendPort): Targ
       return clusterTarget(input.spec, family, port);
     case 'Pod':
       return {
-        destinations: ready
-          .filter((endpoint) => isUsable(input, endpoint))
-          .map(({ address, port: number }) => at(address, number)),
+        destinations: podDestinations(input, ready, drainingEndpoints(input, family, port)),
       };
   }
+}
+
+/** Pods that terminate and still serve are draining, unless no other pod is left. */
+function podDestinations(
+  input: BackendInput,
+  ready: readonly ReadyEndpoint[],
+  draining: readonly ReadyEndpoint[],
+): Destination[] {
+  const serving = new Map<string, Destination>();
+  const add = (endpoints: readonly ReadyEndpoint[], weight: number) => {
+    for (const endpoint of endpoints) {
+      const key = `${endpoint.address} ${endpoint.port}`;
+      if (!isUsable(input, endpoint) || serving.has(key)) continue;
+      serving.set(key, at(endpoint.address, endpoint.port, weight));
+    }
+  };
+  add(ready, 1);
+  add(draining, 0);
+  return [...serving.values()];
 }
 
 /** Every node; with the policy Local only nodes with endpoints, if there are any. */
@@ -138,7 +155,14 @@ function nodesTarget(
   if (port.nodePort === undefined) return routedTarget(input, family, local);
   const nodePort = parsePort(port.nodePort);
   if (local === undefined) return { nodePort };
-  return { destinations: local.map((address) => at(address, nodePort)) };
+  const inUse = new Set(local);
+  const draining = nodesWith(input, family, drainingEndpoints(input, family, port));
+  return {
+    destinations: [
+      ...local.map((address) => at(address, nodePort)),
+      ...draining.filter((node) => !inUse.has(node)).map((node) => at(node, nodePort, 0)),
+    ],
+  };
 }
 
 /** Without a node port, nodes get the packets unchanged and must know the address themselves. */
@@ -198,7 +222,14 @@ interface ReadyEndpoint {
 /** Ready endpoints; if there are none, terminating ones that still serve, like kube-proxy. */
 function readyEndpoints(input: BackendInput, family: Family, port: FrontendPort): ReadyEndpoint[] {
   const ready = reallyReady(input, family, port);
-  if (ready.length > 0) return ready;
+  return ready.length > 0 ? ready : drainingEndpoints(input, family, port);
+}
+
+function drainingEndpoints(
+  input: BackendInput,
+  family: Family,
+  port: FrontendPort,
+): ReadyEndpoint[] {
   return endpointsWhere(
     input,
     family,
@@ -266,6 +297,6 @@ function sourceRanges({ policy }: FrontendSpec): Prefix[] {
   });
 }
 
-function at(address: Address, port: Port): Destination {
-  return { address, port, weight: 1 };
+function at(address: Address, port: Port, weight = 1): Destination {
+  return { address, port, weight };
 }

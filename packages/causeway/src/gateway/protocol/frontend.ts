@@ -25,7 +25,7 @@ export type FrontendKey = string & { readonly [frontendKeyBrand]: true };
 export interface Destination {
   readonly address: Address;
   readonly port: Port;
-  /** The share of new connections relative to the other backends. */
+  /** The share of new connections relative to the other backends. 0 means draining. */
   readonly weight: number;
 }
 
@@ -144,7 +144,7 @@ function checkDestinations(address: Address, destinations: readonly Destination[
       );
     }
     if (!isWeight(destination.weight)) {
-      throw new CausewayError('invalid', `a weight is a whole number from 1 to ${largestWeight}`);
+      throw new CausewayError('invalid', `a weight is a whole number from 0 to ${largestWeight}`);
     }
   }
 }
@@ -177,7 +177,7 @@ function compareDestinations(left: Destination, right: Destination): number {
 }
 
 function isWeight(weight: number): boolean {
-  return Number.isInteger(weight) && weight >= 1 && weight <= largestWeight;
+  return Number.isInteger(weight) && weight >= 0 && weight <= largestWeight;
 }
 
 export function sameFrontend(left: Frontend, right: Frontend): boolean {

@@ -180,7 +180,7 @@ describe('an update', () => {
     ['a port out of range', { address: '10.0.0.1', port: 65536 }],
     ['the other family', { address: '2001:db8::1', port: 80 }],
     ['an unknown field', { address: '10.0.0.1', port: 80, wieght: 2 }],
-    ['a weight of 0', { address: '10.0.0.1', port: 80, weight: 0 }],
+    ['a negative weight', { address: '10.0.0.1', port: 80, weight: -1 }],
   ];
   test.each(bad)(
     'rejects only the frontend with a destination that has %s',
@@ -267,7 +267,7 @@ describe('an update', () => {
 function frontends(): fc.Arbitrary<Frontend> {
   const address = fc.ipV4().map(parseAddress);
   const port = fc.integer({ min: 1, max: 65535 }).map(parsePort);
-  const destination = fc.record({ address, port, weight: fc.integer({ min: 1, max: 256 }) });
+  const destination = fc.record({ address, port, weight: fc.integer({ min: 0, max: 256 }) });
   const common = fc.record({
     address,
     port,

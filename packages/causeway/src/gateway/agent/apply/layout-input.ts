@@ -3,6 +3,7 @@ import type { LayoutChange } from '@causeway/nftables/compile/layout-change';
 import {
   serviceKey,
   type Affinity,
+  type Backend as Place,
   type Dispatch,
   type IngressPolicy,
   type IngressRule as LayoutRule,
@@ -57,19 +58,29 @@ export function toVirtualService(
   };
 }
 
-/** An unhealthy backend's UDP flows move to a healthy one, because they have no end. */
+/**
+ * Backends with the weight 0, and unhealthy ones. An unhealthy backend's UDP flows move to a healthy one, because
+ * they have no end.
+ */
 function drainingOf(
   { protocol, destinations }: Frontend,
   unhealthy: UnhealthyAddresses,
-): readonly Destination[] {
-  return protocol === 'UDP' ? [] : notAnswering(destinations, unhealthy);
+): readonly Place[] {
+  const leaving = destinations.filter(({ weight }) => weight === 0);
+  const failing =
+    protocol === 'UDP' ? [] : notAnswering(destinations.filter(isWeighted), unhealthy);
+  return [...leaving, ...failing].map(({ address, port }) => ({ address, port }));
+}
+
+function isWeighted({ weight }: Destination): boolean {
+  return weight > 0;
 }
 
 function dispatchOf(frontend: Frontend, unhealthy: UnhealthyAddresses): Dispatch {
   const { nodePort, routedTo, destinations } = frontend;
   if (nodePort !== undefined) return { kind: 'node-ports', nodePort };
   if (routedTo === undefined)
-    return { kind: 'slots', backends: answering(destinations, unhealthy) };
+    return { kind: 'slots', backends: answering(destinations.filter(isWeighted), unhealthy) };
   if (routedTo === 'nodes') return { kind: 'nodes-unchanged' };
   const nodes = answering(
     routedTo.map((address) => ({ address })),

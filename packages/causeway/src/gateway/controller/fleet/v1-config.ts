@@ -85,13 +85,15 @@ function portOf(frontend: Frontend, nodes: readonly Address[]): object | string 
 }
 
 function targetOf(
-  { address, port, nodePort, destinations }: Frontend,
+  { address, port, nodePort, destinations: all }: Frontend,
   nodes: readonly Address[],
 ): { addresses: readonly Address[]; port: Port } | string {
   if (nodePort !== undefined) {
     const ofFamily = nodes.filter((node) => familyOf(node) === familyOf(address));
     return { addresses: ofFamily.sort(), port: nodePort };
   }
+  // Draining is unknown to that agent. It keeps running connections by itself.
+  const destinations = all.filter(({ weight }) => weight > 0);
   const ports = new Set(destinations.map((destination) => destination.port));
   if (ports.size > 1) return "ch-k8s-lbaas's agent supports only one port for all destinations";
   const [only = port] = ports;
