@@ -19,7 +19,7 @@ import {
   recordLost,
   recordMissing,
   recordOverdue,
-} from './keeper-events.ts';
+} from './record-balancer-events.ts';
 import { timeoutsSet, withoutTimeoutsSet } from './listener-timeouts.ts';
 import type { ObservedBalancer } from './observed.ts';
 import { reachOf, type Reach } from './pod-access.ts';

@@ -2,7 +2,7 @@ import { keyOf } from '@causeway/kubernetes/objects/object';
 import type { Owner, ProviderContext } from '../services/provider.ts';
 import { applyPlan } from './apply-plan.ts';
 import { sharedBalancerOn, ownPart } from './shared-balancer.ts';
-import { isLeaving } from './keeper-events.ts';
+import { isLeaving } from './record-balancer-events.ts';
 import type { KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 import type { ObservedBalancer } from './observed.ts';
 import type { OctaviaState } from './state.ts';

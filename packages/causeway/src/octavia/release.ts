@@ -7,7 +7,7 @@ import { applyPlan } from './apply-plan.ts';
 import type { BalancerKeeper } from './balancer-keeper.ts';
 import { ErrorPace } from './error-pace.ts';
 import { sharedBalancerOn, ownPart } from './shared-balancer.ts';
-import { recordOverdue } from './keeper-events.ts';
+import { recordOverdue } from './record-balancer-events.ts';
 import { conflictMs, isConflict } from './klb-store.ts';
 import { keepsFloatingIp } from './klb-spec.ts';
 import { ownerUid, type KuryrLoadBalancer } from './kuryr-load-balancer.ts';

@@ -1,7 +1,7 @@
 import type { Owner } from '../services/provider.ts';
 import { isKuryrs, sameProvider, type Identity } from './identity.ts';
 import type { Inventory } from './inventory.ts';
-import { isLeaving } from './keeper-events.ts';
+import { isLeaving } from './record-balancer-events.ts';
 import type { ObservedBalancer } from './observed.ts';
 import type { WantedBalancer } from './desired.ts';
 
