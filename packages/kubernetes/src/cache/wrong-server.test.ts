@@ -45,7 +45,7 @@ function follow(first: FakeKubeApi) {
   const running = reflector.run(controller.signal);
   return {
     reflector,
-    names: () => [...store.values()].map(({ metadata }) => metadata?.name).sort(),
+    names: () => [...store.values()].map(({ metadata }) => metadata?.name ?? '').sort(),
     async pass(ms: number) {
       await settled();
       await clock.advance(ms);
