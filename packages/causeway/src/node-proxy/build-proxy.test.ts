@@ -138,7 +138,7 @@ it('hides a denied endpoint from the holder, so that it does not wake the Servic
   await until({ 'default/hidden': 'park', 'default/shown': 'serve' });
   const dispatch = (key: string) => served.get(key)?.targets[0]?.virtual.dispatch;
   expect(dispatch('default/hidden')).toMatchObject({ kind: 'hold' });
-  expect(dispatch('default/shown')).toMatchObject({ endpoints: [{ address: '10.1.0.1' }] });
+  expect(dispatch('default/shown')).toMatchObject({ backends: [{ address: '10.1.0.1' }] });
   expect(recorded).toEqual(['default/hidden EgressDenied']);
   setSlice('hidden', '10.1.0.2');
   await until({ 'default/hidden': 'serve', 'default/shown': 'serve' });
