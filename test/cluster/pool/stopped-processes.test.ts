@@ -36,9 +36,6 @@ let operator: IpamClient;
 let rival: IpamClient;
 let cluster: ClusterUnderTest;
 let controller: ServiceProcess;
-/** Once the tests are over, a controller that ends is not restarted. */
-let isOver = false;
-let supervision: Promise<void>;
 
 beforeAll(async () => {
   directory = await scratchDirectory('stopped');
@@ -75,25 +72,12 @@ beforeAll(async () => {
     ...['--pool-token-file', file('red.token'), '--pool-announcer', 'plain'],
     ...['--pool-heartbeat-seconds', '1'],
   ];
-  const start = () =>
-    startServiceProcess(process.execPath, args, { logFile: file('controller.log') });
-  controller = start();
-  // A controller that lost its lease ends, which a stalled machine can cause as well.
-  const supervise = async () => {
-    for (;;) {
-      await controller.exited;
-      if (isOver) return;
-      controller = start();
-    }
-  };
-  supervision = supervise();
+  controller = startServiceProcess(process.execPath, args, { logFile: file('controller.log') });
 });
 
 afterAll(async () => {
-  isOver = true;
   controller.kill('SIGCONT');
   await controller.stop();
-  await supervision;
   await cluster.stop();
   await operator.close();
   await rival.close();
@@ -133,16 +117,14 @@ describe('a promise to withdraw, and processes that are stopped for longer', () 
 
   test('a controller that was stopped takes nothing back from the new owner of the address', async () => {
     await waitFor('the promise', async () => (await clusterRed()).withdrawsAfterMs === 10_000);
-    const stopped = controller;
-    const goOn = await stopBeyondPromise(stopped);
+    const goOn = await stopBeyondPromise(controller);
     const asked = { params: { site, cluster: 'blue' }, body: { uid: 'rival', waitMs: 5_000 } };
     await waitFor('the rival’s turn', async () => {
       const { state } = await rival.call('reserve', asked, never);
       return state === 'held';
     });
     goOn();
-    // It finds its lease lost and ends, because another controller may lead.
-    await stopped.exited;
+    // The controller finds its lease lost, becomes a candidate again, and leads with a new state.
     await waitFor('the withdrawal', async () => (await shown()) === '');
     await waitFor('the next heartbeat', async () => (await clusterRed()).health === 'healthy');
     expect(await clusterRed()).toMatchObject({ addresses: 0 });
