@@ -13,7 +13,7 @@ import { HttpTransport } from '../packages/kubernetes/src/client/http-transport.
 import { services } from '../packages/kubernetes/src/objects/resources.ts';
 import type { AgentClient } from '../packages/causeway/src/gateway/controller/fleet/agent-client-contract.ts';
 import { makeGatewayProvider } from '../packages/causeway/src/gateway/controller/make-gateway-provider.ts';
-import { configMapPortBook } from '../packages/causeway/src/gateway/controller/ports/port-book.ts';
+import { configMapPortBook } from '../packages/causeway/src/gateway/controller/ports/port-records.ts';
 import { OpenStackPortManager } from '../packages/causeway/src/gateway/controller/ports/openstack-port-manager.ts';
 import { ServiceController } from '../packages/causeway/src/services/service-controller.ts';
 import { Cloud } from '../packages/openstack/src/cloud.ts';

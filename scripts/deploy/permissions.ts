@@ -1,5 +1,5 @@
-import { addressBookName } from '../../packages/causeway/src/gateway/controller/ports/address-book.ts';
-import { portBookName } from '../../packages/causeway/src/gateway/controller/ports/port-book.ts';
+import { addressBookName } from '../../packages/causeway/src/gateway/controller/ports/address-records.ts';
+import { portBookName } from '../../packages/causeway/src/gateway/controller/ports/port-records.ts';
 import { orphanRegisterName } from '../../packages/causeway/src/services/orphan-register.ts';
 import { gatewayConfigMapName } from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import { poolKinds } from '../../packages/causeway/src/pool/detect-announcer.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import {
   parseAdvertisement,
   parseArp,
-} from '../../packages/causeway/src/gateway/agent/announce/neighbours/address-claim.ts';
+} from '../../packages/causeway/src/gateway/agent/announce/neighbours/neighbour-binding.ts';
 import { hostAddressesIn } from '../../packages/causeway/src/gateway/agent/announce/keepalived/link-addresses.ts';
 import { tryParseAddress } from '../../packages/base/src/address/address.ts';
 import {

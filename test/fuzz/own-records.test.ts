@@ -5,7 +5,7 @@ import { configMaps } from '../../packages/kubernetes/src/objects/resources.ts';
 import {
   addressBookName,
   ConfigMapAddressBook,
-} from '../../packages/causeway/src/gateway/controller/ports/address-book.ts';
+} from '../../packages/causeway/src/gateway/controller/ports/address-records.ts';
 import { PendingReleases } from '../../packages/causeway/src/pool/pending-releases.ts';
 import { systemClock } from '../../packages/base/src/time/clock.ts';
 import { memoryKubeClient } from '../../packages/fake-kubernetes/src/memory-client.testing.ts';

@@ -18,7 +18,7 @@ import { configMaps, leases } from '../../packages/kubernetes/src/objects/resour
 import {
   addressBookName,
   ConfigMapAddressBook,
-} from '../../packages/causeway/src/gateway/controller/ports/address-book.ts';
+} from '../../packages/causeway/src/gateway/controller/ports/address-records.ts';
 import {
   layerAnnotations,
   portAnnotations,

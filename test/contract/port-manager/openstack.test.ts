@@ -9,7 +9,7 @@ import { CausewayError } from '../../../packages/base/src/error/causeway-error.t
 import { formatPrefix, parsePrefix } from '../../../packages/base/src/address/prefix.ts';
 import { OpenStackAddressPairWriter } from '../../../packages/causeway/src/gateway/controller/fencing/openstack-address-pair-writer.ts';
 import { OpenStackPortManager } from '../../../packages/causeway/src/gateway/controller/ports/openstack-port-manager.ts';
-import { MemoryPortBook } from '../../../packages/causeway/src/gateway/controller/ports/memory-port-book.testing.ts';
+import { MemoryPortBook } from '../../../packages/causeway/src/gateway/controller/ports/memory-port-records.testing.ts';
 import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
 import type { Port, Subnet } from '../../../packages/openstack/src/neutron/resources.ts';
 import { describeEveryCloud, uniqueName } from '../openstack/clouds.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../../packages/base/src/address/address.ts';
 import { parseAddressRange } from '../../../packages/base/src/address/address-range.ts';
-import { MemoryAddressBook } from '../../../packages/causeway/src/gateway/controller/ports/memory-address-book.testing.ts';
+import { MemoryAddressBook } from '../../../packages/causeway/src/gateway/controller/ports/memory-address-records.testing.ts';
 import { StaticPortManager } from '../../../packages/causeway/src/gateway/controller/ports/static-port-manager.ts';
 import { portManagerContract } from './contract.ts';
 

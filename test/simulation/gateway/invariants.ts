@@ -3,7 +3,7 @@ import {
   readPortIds,
 } from '../../../packages/causeway/src/gateway/controller/ports/annotations.ts';
 import { addressAnnotation } from '../../../packages/causeway/src/services/annotations.ts';
-import { addressBookName } from '../../../packages/causeway/src/gateway/controller/ports/address-book.ts';
+import { addressBookName } from '../../../packages/causeway/src/gateway/controller/ports/address-records.ts';
 import type { ConfigMap, Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
 import { tryParseAddress, type Address } from '../../../packages/base/src/address/address.ts';
 import {

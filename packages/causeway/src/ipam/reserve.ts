@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { familyOf, type Family } from '@causeway/base/address/address';
-import { claimFor } from './recovery-claim.ts';
+import { claimFor } from './recovery-reservation.ts';
 import {
   deciding,
   findCluster,

@@ -8,7 +8,7 @@ import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { EventRecorder } from '@causeway/kubernetes/events/event-recorder';
 import { services } from '@causeway/kubernetes/objects/resources';
 import { ActivityWatch, type LiveConnections } from './activity/activity-watch.ts';
-import type { LostTarget } from './address-claims.ts';
+import type { LostTarget } from './owned-addresses.ts';
 import { EgressFollower } from './egress-firewall/follow-egress.ts';
 import { resolveName } from './egress-firewall/resolve-name.ts';
 import { IdleServices } from './holder/idle-services.ts';

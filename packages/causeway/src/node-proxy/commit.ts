@@ -1,5 +1,5 @@
 import type { ServiceKey, VirtualService } from '@causeway/nftables/compile/virtual-service';
-import type { AddressClaims, ClaimedChange } from './address-claims.ts';
+import type { AddressClaims, ClaimedChange } from './owned-addresses.ts';
 import type { ServedService } from './served-service.ts';
 
 /** The content of one transaction. The store may change while it is being written. */

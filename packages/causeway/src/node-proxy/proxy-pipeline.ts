@@ -7,7 +7,7 @@ import { BoundedFrequencyRunner } from '@causeway/base/work/bounded-frequency-ru
 import { LayoutWriter, type CommittedLayout } from '@causeway/nftables/compile/layout-writer';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import type { Driver } from '@causeway/nftables/drivers/driver';
-import { AddressClaims, type ClaimedChange } from './address-claims.ts';
+import { AddressClaims, type ClaimedChange } from './owned-addresses.ts';
 import { Commit } from './commit.ts';
 import { startReplay, type IdleState, type IdlingDecision } from './holder/decide-idling.ts';
 import type { IdlingStage } from './holder/idling-stage.ts';

@@ -3,7 +3,7 @@ import type { Metrics } from '@causeway/base/observability/metrics';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import type { BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
 import { serviceKey } from '@causeway/nftables/compile/virtual-service';
-import type { LostTarget } from './address-claims.ts';
+import type { LostTarget } from './owned-addresses.ts';
 import { HiddenSlices, type ReportHidden } from './egress-firewall/hidden-slices.ts';
 import { proxyMetrics } from './proxy-metrics.ts';
 import type { ServicePlan } from './service-plan.ts';

@@ -32,7 +32,7 @@ import type {
   Backend,
   VirtualService,
 } from '@causeway/nftables/compile/virtual-service';
-import type { AddressOrigin, Target } from './address-claims.ts';
+import type { AddressOrigin, Target } from './owned-addresses.ts';
 import { chooseEndpoints, type ChosenEndpoints } from './choose-endpoints.ts';
 import { clusterAddresses } from './cluster-addresses.ts';
 import { diversionOfPort } from './port-diversion.ts';

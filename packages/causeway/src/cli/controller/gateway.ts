@@ -3,7 +3,7 @@ import { parseSecrets } from '../../gateway/protocol/secrets.ts';
 import type { Family } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { ClusterIdentity } from '../../services/cluster-identity.ts';
-import { ConfigMapAddressBook } from '../../gateway/controller/ports/address-book.ts';
+import { ConfigMapAddressBook } from '../../gateway/controller/ports/address-records.ts';
 import type { AgentClient } from '../../gateway/controller/fleet/agent-client-contract.ts';
 import type { AddressPairWriter } from '../../gateway/controller/fencing/address-pair-writer.ts';
 import { leaseGuardedAgent } from '../../gateway/controller/fleet/lease-guarded-agent.ts';
@@ -11,7 +11,7 @@ import { GatewayConfigMap } from '../../gateway/controller/gateway-config-map.ts
 import { makeGatewayProvider } from '../../gateway/controller/make-gateway-provider.ts';
 import { OpenStackAddressPairWriter } from '../../gateway/controller/fencing/openstack-address-pair-writer.ts';
 import { OpenStackPortManager } from '../../gateway/controller/ports/openstack-port-manager.ts';
-import { configMapPortBook, type PortBook } from '../../gateway/controller/ports/port-book.ts';
+import { configMapPortBook, type PortBook } from '../../gateway/controller/ports/port-records.ts';
 import type { PortManager } from '../../gateway/controller/ports/port-manager.ts';
 import { StaticPortManager } from '../../gateway/controller/ports/static-port-manager.ts';
 import { V1Agent } from '../../gateway/controller/fleet/v1-agent.ts';

@@ -29,7 +29,7 @@ import { handBack } from '../../services/hand-back.ts';
 import { handBackToLbaas } from './hand-back.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './fleet/testing/memory-agent.ts';
-import { configMapPortBook } from './ports/port-book.ts';
+import { configMapPortBook } from './ports/port-records.ts';
 import { OpenStackPortManager } from './ports/openstack-port-manager.ts';
 import { V1Agent } from './fleet/v1-agent.ts';
 import { providerForServices } from '../../services/service-provider.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { configMaps, services } from '@causeway/kubernetes/objects/resources';
 import { recordAnnotation } from '../../services/record.ts';
-import { addressBookName } from './ports/address-book.ts';
+import { addressBookName } from './ports/address-records.ts';
 import { portsAnnotation } from './ports/annotations.ts';
 import { named, newService, ProviderLab, until } from './simulated-provider.testing.ts';
 

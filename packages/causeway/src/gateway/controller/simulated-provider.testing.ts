@@ -19,7 +19,7 @@ import {
   type RegisteredReport,
 } from '../../services/orphan-register.ts';
 import { ServiceController } from '../../services/service-controller.ts';
-import { ConfigMapAddressBook } from './ports/address-book.ts';
+import { ConfigMapAddressBook } from './ports/address-records.ts';
 import { GatewayConfigMap } from './gateway-config-map.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './fleet/testing/memory-agent.ts';

@@ -13,7 +13,7 @@ import {
 } from '@causeway/nftables/trace/packet-tracer';
 import type { Ruleset } from '@causeway/nftables/model/ruleset';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
-import { AddressClaims } from '../address-claims.ts';
+import { AddressClaims } from '../owned-addresses.ts';
 import type { Diversion } from '../served-service.ts';
 import { translateService, type NodeContext } from '../translate-service.ts';
 

@@ -3,7 +3,7 @@ import { dnsLabelErrors } from '../../schema/names.ts';
 import { ageColumn, column, formatLabels, nameColumn, wideColumn } from '../columns.ts';
 import { builtIn } from '../definition.ts';
 import type { ServiceAllocations } from './service-allocations.ts';
-import { allocate } from './service-claims.ts';
+import { allocate } from './allocate-service.ts';
 import { defaultService } from './service-defaults.ts';
 import { carryOver, dropWhatTheTypeLacks } from './service-transition.ts';
 import type { Service } from './service-type.ts';

@@ -4,8 +4,8 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Alarms } from '../alarms.ts';
 import type { RoleStatus } from './role-status.ts';
-import { hardwareOf, listenToClaims } from './neighbours/claim-listener.ts';
-import { DuplicateClaims } from './neighbours/duplicate-claims.ts';
+import { hardwareOf, listenToClaims } from './neighbours/neighbour-listener.ts';
+import { DuplicateClaims } from './neighbours/address-conflicts.ts';
 
 export interface DuplicateAddressOptions {
   readonly clock: Clock;

@@ -14,7 +14,7 @@ import { accounts } from '@causeway/fake-openstack/seed';
 import { readClusterIdentity, type ClusterIdentity } from '../../../services/cluster-identity.ts';
 import { confirmation, orphanRegisterName } from '../../../services/orphan-register.ts';
 import { OpenStackPortManager } from '../ports/openstack-port-manager.ts';
-import { configMapPortBook, portBookName } from '../ports/port-book.ts';
+import { configMapPortBook, portBookName } from '../ports/port-records.ts';
 import { named, newService, ProviderLab, until } from '../simulated-provider.testing.ts';
 
 vi.setConfig({ testTimeout: 120_000 });

@@ -19,7 +19,7 @@ import { followReasons } from '../fleet/follow-reasons.testing.ts';
 import { ReasonQueue } from '../reasons/reason-queue.ts';
 import { doubtsAll } from '../fleet/removal-verifiers.testing.ts';
 import { PortKeeper } from '../ports/port-keeper.ts';
-import { MemoryAddressBook } from '../ports/memory-address-book.testing.ts';
+import { MemoryAddressBook } from '../ports/memory-address-records.testing.ts';
 import { StaticPortManager } from '../ports/static-port-manager.ts';
 
 const address = parseAddress('192.0.2.1');

@@ -8,8 +8,8 @@ import type { Orphan, OrphanReport } from '../../../services/orphan.ts';
 import { describePort } from './describe-port.ts';
 import { isInherited } from './legacy-marks.ts';
 import { OwnershipMarks } from './ownership-marks.ts';
-import type { PortBook } from './port-book.ts';
-import { PortRecord } from './port-record.ts';
+import type { PortBook } from './port-records.ts';
+import { PortRecord } from './port-record-cache.ts';
 import type { LostPort, PortManager, PortRequest } from './port-manager.ts';
 import type { L2Port } from './port-slot.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseAddressRange } from '@causeway/base/address/address-range';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
-import { MemoryAddressBook } from './memory-address-book.testing.ts';
+import { MemoryAddressBook } from './memory-address-records.testing.ts';
 import { PortKeeper } from './port-keeper.ts';
 import { ReasonQueue } from '../reasons/reason-queue.ts';
 import type { PortRequest } from './port-manager.ts';

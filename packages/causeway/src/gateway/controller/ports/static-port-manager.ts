@@ -9,7 +9,7 @@ import {
 import type { AddressRange } from '@causeway/base/address/address-range';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { noOrphans, type OrphanReport } from '../../../services/orphan.ts';
-import type { AddressBook } from './address-book.ts';
+import type { AddressBook } from './address-records.ts';
 import type { PortManager, PortRequest } from './port-manager.ts';
 import type { L2Port } from './port-slot.ts';
 

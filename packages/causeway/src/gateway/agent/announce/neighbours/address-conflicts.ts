@@ -1,5 +1,5 @@
 import type { Address } from '@causeway/base/address/address';
-import type { AddressClaim } from './address-claim.ts';
+import type { AddressClaim } from './neighbour-binding.ts';
 
 /** Time that a claim is kept. A machine that uses an address repeats its claim. */
 const claimLifetimeMs = 15_000;

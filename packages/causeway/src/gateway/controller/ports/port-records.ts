@@ -1,4 +1,4 @@
-import { ConfigMapBook, type BookFormat, type BookPlace } from './config-map-record.ts';
+import { ConfigMapBook, type BookFormat, type BookPlace } from './config-map-records.ts';
 
 /**
  * The cluster's own record of its Neutron ports: the marker of each port, written before the port is created,

@@ -4,7 +4,7 @@ import {
   openSocket,
   SystemCallError,
 } from '@causeway/netlink/system-calls';
-import { parseAdvertisement, parseArp, type AddressClaim } from './address-claim.ts';
+import { parseAdvertisement, parseArp, type AddressClaim } from './neighbour-binding.ts';
 
 const packetFamily = 17;
 const datagramSocket = 2;

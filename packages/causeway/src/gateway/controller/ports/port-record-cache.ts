@@ -1,4 +1,4 @@
-import type { PortBook } from './port-book.ts';
+import type { PortBook } from './port-records.ts';
 
 /** The port book for the port manager: read once, and indexed by the IDs of Neutron. */
 export class PortRecord {

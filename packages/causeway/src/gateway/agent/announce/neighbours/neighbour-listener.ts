@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import { runProgram } from '@causeway/base/process/run-program';
-import type { AddressClaim } from './address-claim.ts';
-import { ClaimSockets } from './claim-sockets.ts';
+import type { AddressClaim } from './neighbour-binding.ts';
+import { ClaimSockets } from './neighbour-sockets.ts';
 
 /** Node can't wait for such sockets, and a thread for it would take 15 MB. */
 const checkEveryMs = 250;

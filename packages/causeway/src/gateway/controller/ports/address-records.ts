@@ -1,5 +1,5 @@
 import { tryParseAddress, type Address } from '@causeway/base/address/address';
-import { ConfigMapBook, type BookFormat, type BookPlace } from './config-map-record.ts';
+import { ConfigMapBook, type BookFormat, type BookPlace } from './config-map-records.ts';
 
 /**
  * The record of the assigned addresses of a static list. After a restart, only this record names an address

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAdvertisement, parseArp } from './address-claim.ts';
+import { parseAdvertisement, parseArp } from './neighbour-binding.ts';
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const request = '0001 0800 06 04 0001 02aabbccddee c0000201 000000000000 c0000209';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
-import { DuplicateClaims } from './duplicate-claims.ts';
+import { DuplicateClaims } from './address-conflicts.ts';
 
 const claim = (last: number) => ({
   address: parseAddress(`192.0.2.${last}`),

@@ -1,5 +1,5 @@
 import type { Address } from '@causeway/base/address/address';
-import type { AddressBook } from './address-book.ts';
+import type { AddressBook } from './address-records.ts';
 
 /** An address book in memory, for tests. */
 export class MemoryAddressBook implements AddressBook {

@@ -1,4 +1,4 @@
-import type { PortBook } from './port-book.ts';
+import type { PortBook } from './port-records.ts';
 
 /** A port book in memory, for tests. */
 export class MemoryPortBook implements PortBook {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { MemoryPortBook } from './memory-port-book.testing.ts';
-import { PortRecord } from './port-record.ts';
+import { MemoryPortBook } from './memory-port-records.testing.ts';
+import { PortRecord } from './port-record-cache.ts';
 
 const { signal } = new AbortController();
 
