@@ -13,7 +13,7 @@ import { HttpTransport } from '../packages/kubernetes/src/client/http-transport.
 import { services } from '../packages/kubernetes/src/objects/resources.ts';
 import type { AgentClient } from '../packages/causeway/src/gateway/controller/fleet/agent-client-contract.ts';
 import { makeGatewayProvider } from '../packages/causeway/src/gateway/controller/make-gateway-provider.ts';
-import { configMapPortBook } from '../packages/causeway/src/gateway/controller/ports/port-records.ts';
+import { configMapPortRecords } from '../packages/causeway/src/gateway/controller/ports/port-records.ts';
 import { OpenStackPortManager } from '../packages/causeway/src/gateway/controller/ports/openstack-port-manager.ts';
 import { ServiceController } from '../packages/causeway/src/services/service-controller.ts';
 import { Cloud } from '../packages/openstack/src/cloud.ts';
@@ -193,7 +193,7 @@ export async function startController(
     manager: new OpenStackPortManager({
       neutron,
       cluster: { id: place.clusterId, uid: place.clusterId },
-      book: configMapPortBook({ client, clock: systemClock, namespace: 'kube-system' }),
+      records: configMapPortRecords({ client, clock: systemClock, namespace: 'kube-system' }),
       subnets: new Map([[4, subnet]]),
       floating: { networkId: place.floatingNetwork, subnetId: place.floatingSubnet },
     }),

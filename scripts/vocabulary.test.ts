@@ -56,3 +56,9 @@ test.each([
 ])('accepts a term of VRRP %s', (_, file, source) => {
   expect(privateTermsIn(file, source)).toEqual([]);
 });
+
+test('reports a claim that is not a claim of a token', () => {
+  const source = 'const claims = 1;';
+  expect(privateTermsIn(`${gateway}/controller/ports/a.ts`, source)).toHaveLength(1);
+  expect(privateTermsIn(`${gateway}/protocol/tokens.ts`, source)).toEqual([]);
+});

@@ -31,6 +31,7 @@ const privateTerms: Readonly<Record<string, string>> = {
   'board boards': 'ConfigMap or row store',
   'played playing': 'simulated',
   plainly: 'a name that says what differs',
+  'book books': 'records',
 };
 const glossaryWords = new Map(
   Object.entries(privateTerms).flatMap(([terms, instead]) =>
@@ -48,23 +49,35 @@ const backups = /^packages\/causeway\/src\/(?:ipam|octavia|discovery|cli\/ipam)\
 /** The test for programs that are not installed names keepalived as a program. */
 const programs = /^packages\/causeway\/src\/playground\/needed-programs\.ts$/;
 
-interface AnnouncerTerm {
+/** Code that signs or reads JSON Web Tokens, its tests, and tests of Kubernetes volume claims. */
+const tokens: readonly RegExp[] = [
+  /^packages\/causeway\/src\/gateway\/(?:protocol|agent\/api)\//,
+  /^packages\/causeway\/src\/gateway\/controller\/(?:fleet\/v1-|migration\.test)/,
+  /^test\/(?:product\/migrating|fuzz|contract\/kubernetes-resources)\//,
+];
+
+interface LocalTerm {
   readonly instead: string;
   /** The files that may use the term in identifiers and in their path. */
   readonly allowed: readonly RegExp[];
 }
 
-/** Terms of one announcer, which identifiers and file names of the rest of the product do not use. */
-const announcerTerms: ReadonlyMap<string, AnnouncerTerm> = new Map([
+/** Terms of one announcer and of tokens, which identifiers and file names of other code do not use. */
+const localTerms: ReadonlyMap<string, LocalTerm> = new Map([
   ...termsFor(['vrrp'], 'announcer', [keepalived, tests]),
   ...termsFor(['keepalived'], 'announcer', [announcers, programs, tests]),
   ...termsFor(['advert', 'adverts'], "peer's sign", [keepalived, tests]),
   ...termsFor(['master', 'masters'], 'active', [keepalived]),
   ...termsFor(['backup', 'backups'], 'standby', [keepalived, backups, tests]),
+  ...termsFor(
+    ['claim', 'claims', 'claimed', 'claimant', 'claimants', 'unclaimed'],
+    'request, allocation, owner, confirm or unmatched',
+    tokens,
+  ),
 ]);
 
 function termsFor(terms: readonly string[], instead: string, allowed: readonly RegExp[]) {
-  return terms.map((term): [string, AnnouncerTerm] => [term, { instead, allowed }]);
+  return terms.map((term): [string, LocalTerm] => [term, { instead, allowed }]);
 }
 
 /** Words for components that messages do not use: they name the component instead. */
@@ -108,10 +121,9 @@ export function privateTermsIn(file: string, text: string): string[] {
     check(kind, words, start);
     if (!product.test(file)) return;
     for (const word of wordsOf(words)) {
-      const term = announcerTerms.get(word);
+      const term = localTerms.get(word);
       if (term === undefined || term.allowed.some((each) => each.test(file))) continue;
-      const where = 'only announce/keepalived/ uses it';
-      found.push(`${file}:${lineOf(start)}: ${kind} "${word}": ${where}; use ${term.instead}`);
+      found.push(`${file}:${lineOf(start)}: ${kind} "${word}": not here; use ${term.instead}`);
     }
   };
   checkName('file name', path.basename(file), 0);

@@ -1,5 +1,5 @@
-import { addressBookName } from '../../packages/causeway/src/gateway/controller/ports/address-records.ts';
-import { portBookName } from '../../packages/causeway/src/gateway/controller/ports/port-records.ts';
+import { addressRecordsName } from '../../packages/causeway/src/gateway/controller/ports/address-records.ts';
+import { portRecordsName } from '../../packages/causeway/src/gateway/controller/ports/port-records.ts';
 import { orphanRegisterName } from '../../packages/causeway/src/services/orphan-register.ts';
 import { gatewayConfigMapName } from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import { poolKinds } from '../../packages/causeway/src/pool/detect-announcer.ts';
@@ -70,7 +70,14 @@ export const permissions = {
     atHome: [
       rule(core, ['configmaps'], 'create'),
       named(core, 'configmaps', `${follow} patch`, gatewayConfigMapName),
-      named(core, 'configmaps', 'get patch', addressBookName, portBookName, orphanRegisterName),
+      named(
+        core,
+        'configmaps',
+        'get patch',
+        addressRecordsName,
+        portRecordsName,
+        orphanRegisterName,
+      ),
     ],
   },
   'gateway-pods': {

@@ -51,7 +51,7 @@ export const ipamAlerts: AlertGroup = {
       expression: 'increase(causeway_ipam_ledger_put_back_total[1h]) > 0',
       summary: 'The ledger of {{ $labels.instance }} was put back to an earlier state.',
       meaning:
-        'The ledger lost the changes since a backup. Its sites are recovering: they assign no new addresses, and clusters claim the addresses that they use.',
+        'The ledger lost the changes since a backup. Its sites are recovering: they assign no new addresses, and clusters confirm the addresses that they use.',
       check: [
         '`causeway ipam sites list`: which sites are recovering?',
         'Why was the ledger restored?',

@@ -177,15 +177,19 @@ test('packets of any bytes are held only if they are complete, and keep their le
   );
 });
 
-test('claims of addresses on the link are addresses', () => {
+test('neighbour bindings on the link are addresses', () => {
   fc.assert(
     fc.property(hostileBytes, (bytes) => {
       const forced = [Buffer.concat([Buffer.from('00010800', 'hex'), bytes])];
       const advert = Buffer.concat([Buffer.from([136]), bytes]);
-      for (const claim of [parseArp(bytes), ...forced.map(parseArp), parseAdvertisement(advert)]) {
-        if (claim === undefined) continue;
-        expect(tryParseAddress(claim.address)).toBe(claim.address);
-        expect(claim.hardware).toMatch(/^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/);
+      for (const binding of [
+        parseArp(bytes),
+        ...forced.map(parseArp),
+        parseAdvertisement(advert),
+      ]) {
+        if (binding === undefined) continue;
+        expect(tryParseAddress(binding.address)).toBe(binding.address);
+        expect(binding.hardware).toMatch(/^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/);
       }
     }),
   );

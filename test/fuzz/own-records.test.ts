@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { tryParseAddress } from '../../packages/base/src/address/address.ts';
 import { configMaps } from '../../packages/kubernetes/src/objects/resources.ts';
 import {
-  addressBookName,
-  ConfigMapAddressBook,
+  addressRecordsName,
+  ConfigMapAddressRecords,
 } from '../../packages/causeway/src/gateway/controller/ports/address-records.ts';
 import { PendingReleases } from '../../packages/causeway/src/pool/pending-releases.ts';
 import { systemClock } from '../../packages/base/src/time/clock.ts';
@@ -29,19 +29,19 @@ describe("the controller's own records, after edits of ConfigMaps by other users
   test('are reservations where every line counts, or rejected', async () => {
     const addresses = fc.ipV4().map((address) => [address, 'given'] as const);
     const lines = fc.oneof({ arbitrary: addresses, weight: 9 }, fc.tuple(keys, hostileText));
-    let booksRead = 0;
-    const book = async (entries: readonly (readonly [string, string])[]) => {
+    let recordsRead = 0;
+    const records = async (entries: readonly (readonly [string, string])[]) => {
       const data = Object.fromEntries(entries);
-      const client = await clientWith(addressBookName, data);
+      const client = await clientWith(addressRecordsName, data);
       const options = { client, namespace, clock: systemClock };
-      const read = await attemptAsync(() => new ConfigMapAddressBook(options).read(signal));
+      const read = await attemptAsync(() => new ConfigMapAddressRecords(options).read(signal));
       if (read === undefined) return;
-      booksRead += 1;
+      recordsRead += 1;
       expect(read.size).toBe(Object.keys(data).filter((key) => key !== 'version').length);
       for (const address of read) expect(tryParseAddress(address)).toBe(address);
     };
-    await fc.assert(fc.asyncProperty(fc.array(lines, { maxLength: 6 }), book), { numRuns: 300 });
-    expect(booksRead).toBeGreaterThan(50);
+    await fc.assert(fc.asyncProperty(fc.array(lines, { maxLength: 6 }), records), { numRuns: 300 });
+    expect(recordsRead).toBeGreaterThan(50);
   });
 
   test('are a list of deleted Services that keeps unreadable entries', async () => {

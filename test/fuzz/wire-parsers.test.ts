@@ -248,9 +248,9 @@ describe('the agent', () => {
     const somewhere = fc.oneof(hostileText, nearlyText(good)).filter((text) => text !== good);
     await fc.assert(
       fc.asyncProperty(somewhere, async (token) => {
-        const claimed = await attemptAsync(() => verifyToken(token, [secret], now));
+        const verified = await attemptAsync(() => verifyToken(token, [secret], now));
         // Unused bits of the signature's last character may differ.
-        if (claimed !== undefined) expect(token.slice(0, -1)).toBe(good.slice(0, -1));
+        if (verified !== undefined) expect(token.slice(0, -1)).toBe(good.slice(0, -1));
       }),
       { numRuns: 150 },
     );

@@ -36,7 +36,7 @@ const causeway = (...words: string[]) =>
 test('services lists those with external traffic, and all of them on request', async () => {
   const { stdout } = await causeway('services');
   expect(stdout).toContain('default/web');
-  expect(stdout).toContain('unclaimed');
+  expect(stdout).toContain('unmatched');
   expect(stdout).not.toContain('default/kubernetes');
   const all = await causeway('services', '--all', '-o', 'json');
   const rows = JSON.parse(all.stdout) as { key: string }[];

@@ -16,12 +16,12 @@ export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {
     const port = first + Math.floor(Math.random() * (last - first + 1));
-    if (await claim(port)) ports.push(port);
+    if (await reserve(port)) ports.push(port);
   }
   return ports;
 }
 
-async function claim(port: number): Promise<boolean> {
+async function reserve(port: number): Promise<boolean> {
   // A name that the kernel gives to one process, and frees when the process ends.
   const name = await tryToListen({ path: `\0causeway-test-port-${port}` });
   if (name === undefined) return false;

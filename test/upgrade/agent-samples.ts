@@ -104,8 +104,11 @@ export const agentState: SampleKind = {
     await overrides.set('frozen', { since: sampleTime, reason: 'new disks' });
     const answers = { answered: ['10.0.0.1'], unhealthy: ['10.1.0.9'] };
     await fs.writeFile(path.join(directory, 'answers.json'), JSON.stringify(answers));
-    const claimed = await AnnouncedAddresses.load(path.join(directory, 'claimed.json'), discardLog);
-    await claimed.add(new Set([pods.address, nodePort.address]));
+    const announced = await AnnouncedAddresses.load(
+      path.join(directory, 'announced.json'),
+      discardLog,
+    );
+    await announced.add(new Set([pods.address, nodePort.address]));
   },
 
   async read(directory) {
@@ -117,13 +120,16 @@ export const agentState: SampleKind = {
     const again = await StateStore.open(directory);
     await again.store.close();
     const overrides = await Overrides.load(path.join(directory, 'overrides.json'));
-    const claimed = await AnnouncedAddresses.load(path.join(directory, 'claimed.json'), discardLog);
+    const announced = await AnnouncedAddresses.load(
+      path.join(directory, 'announced.json'),
+      discardLog,
+    );
     return plain({
       state: again.stored.holder.current,
       undo: again.stored.undo,
       overrides: { frozen: overrides.get('frozen'), drained: overrides.get('drained') },
       answers: await readKnownAnswers(path.join(directory, 'answers.json'), discardLog),
-      claimed: claimed.all,
+      announced: announced.all,
     });
   },
 };

@@ -16,8 +16,8 @@ import type { ConfigMap, Service } from '../../packages/kubernetes/src/objects/c
 import type { Lease } from '../../packages/kubernetes/src/objects/workload-objects.ts';
 import { configMaps, leases } from '../../packages/kubernetes/src/objects/resources.ts';
 import {
-  addressBookName,
-  ConfigMapAddressBook,
+  addressRecordsName,
+  ConfigMapAddressRecords,
 } from '../../packages/causeway/src/gateway/controller/ports/address-records.ts';
 import {
   layerAnnotations,
@@ -170,9 +170,9 @@ export const clusterObjects: SampleKind = {
     );
     const data = { 'state.g1': JSON.stringify(state) };
     await writeGatewayConfigMap(client, namespace, { data }, signal);
-    const book = new ConfigMapAddressBook({ client, namespace, clock: systemClock });
-    await book.read(signal);
-    await book.enter(['192.0.2.1', '2001:db8::1'].map(parseAddress));
+    const records = new ConfigMapAddressRecords({ client, namespace, clock: systemClock });
+    await records.read(signal);
+    await records.enter(['192.0.2.1', '2001:db8::1'].map(parseAddress));
     const announced = {
       by: 'kube-vip' as const,
       namespace: 'shop',
@@ -215,10 +215,10 @@ export const clusterObjects: SampleKind = {
     const find = (name: string) => client.find(configMaps, { namespace, name }, { signal });
     const discovered = await load<Service>(directory, 'discovered.json');
     const klb = await load<octavia.KuryrLoadBalancer>(directory, 'klb.json');
-    const book = new ConfigMapAddressBook({ client, namespace, clock: systemClock });
+    const records = new ConfigMapAddressRecords({ client, namespace, clock: systemClock });
     return plain({
       configMap: readGatewayConfigMap((await find(gatewayConfigMapName)) ?? {}),
-      addresses: await book.read(signal),
+      addresses: await records.read(signal),
       departed: await new PendingReleases(client, namespace).list(signal),
       contact: await new ContactMemory(client, namespace).read(signal),
       activity: parseReport((await find('causeway-activity-n1')) ?? {}),
@@ -289,7 +289,7 @@ export const names: SampleKind = {
           controller: controllerSettings.parse({ clusterId: 'x' }).leaderElection,
           discovery: leaseName(discovery),
         },
-        configMaps: { gatewayConfigMapName, addressBookName },
+        configMaps: { gatewayConfigMapName, addressRecordsName },
         finalizers: [cleanupFinalizer, octavia.serviceFinalizer, octavia.klbFinalizer],
         annotations: { recordAnnotation, holdingAnnotation, ...idlingNames() },
         table: proxySettings.parse({}).nftables.table,

@@ -65,11 +65,11 @@ function podFrom(workload: ShippedObject, name: string) {
     };
   };
   const { template } = spec;
-  const claimed = workload.kind === 'StatefulSet' ? [{ name: 'ledger', emptyDir: {} }] : [];
+  const volumes = workload.kind === 'StatefulSet' ? [{ name: 'ledger', emptyDir: {} }] : [];
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { ...template.metadata, namespace: metadata.namespace, name },
-    spec: { ...template.spec, volumes: [...template.spec.volumes, ...claimed] },
+    spec: { ...template.spec, volumes: [...template.spec.volumes, ...volumes] },
   };
 }

@@ -155,8 +155,8 @@ test('the table of calls covers every call with a change', () => {
 });
 
 test('a body that names another cluster changes nothing: the credential decides', async () => {
-  const claim = { uid: 'claim', site: 'other', cluster: 'green', role: 'operator', owner: 'x' };
-  const { status, text } = await send('reserve', tokens.get('the cluster itself'), claim);
+  const body = { uid: 'other', site: 'other', cluster: 'green', role: 'operator', owner: 'x' };
+  const { status, text } = await send('reserve', tokens.get('the cluster itself'), body);
   expect(status).toBe(200);
   expect(JSON.parse(text)).toMatchObject({ reservation: { site: 'edge', cluster: 'blue' } });
   const green = server.replica.allocator.view.site('edge')?.clusters.get('green')?.record;

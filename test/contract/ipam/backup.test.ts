@@ -59,8 +59,8 @@ async function prepare(server: ServerUnderTest): Promise<string> {
   return (await call('createCluster', created, never)).token;
 }
 
-async function addressOf(client: IpamClient, uid: string, claimed?: string) {
-  const body = claimed === undefined ? { uid } : { uid, addresses: [claimed], claim: true };
+async function addressOf(client: IpamClient, uid: string, used?: string) {
+  const body = used === undefined ? { uid } : { uid, addresses: [used], inUse: true };
   const answer = await client.call('reserve', { params, body }, never);
   if (answer.state !== 'held') throw new Error('waiting');
   return {
@@ -98,8 +98,8 @@ describe('a restored backup', () => {
     await expect(again.call('reserve', named, never)).rejects.toMatchObject({
       reason: 'recovering',
     });
-    const claimed = await addressOf(again, 'later', later.address);
-    expect(claimed.address).toBe(later.address);
+    const used = await addressOf(again, 'later', later.address);
+    expect(used.address).toBe(later.address);
     // A release from before the restore does not free it.
     const stale = { params: { ...params, uid: 'later' }, query: { fence: later.fence } };
     await expect(again.call('free', stale, never)).rejects.toMatchObject({ reason: 'stale-fence' });

@@ -25,12 +25,9 @@ export function portManagerContract(under: ManagerUnderTest): void {
     for (const port of [first, second]) await manager.delete(port, signal);
   });
 
-  test('a new manager finds the ports that Services claim', async () => {
+  test('a new manager finds the ports that Services name', async () => {
     const before = await under.newManager();
-    const port = await before.create(
-      { family: 4, requested: undefined, marker: 'claimed' },
-      signal,
-    );
+    const port = await before.create({ family: 4, requested: undefined, marker: 'named' }, signal);
     const after = await under.newManager();
     expect(await after.list(new Set([port.id]), nothing, signal)).toContainEqual(port);
     const next = await after.create({ family: 4, requested: undefined, marker: 'next' }, signal);
@@ -38,7 +35,7 @@ export function portManagerContract(under: ManagerUnderTest): void {
     for (const made of [port, next]) await after.delete(made, signal);
   });
 
-  test('a new manager finds unclaimed ports, and assigns them to no Service', async () => {
+  test('a new manager finds ports that no Service names, and assigns them to no Service', async () => {
     const before = await under.newManager();
     const request = { family: 4 as const, requested: undefined };
     const left = await before.create({ ...request, marker: 'left' }, signal);
@@ -60,12 +57,12 @@ export function portManagerContract(under: ManagerUnderTest): void {
     expect(await manager.find(port.id, signal)).toBeUndefined();
   });
 
-  test('a claim on a missing or foreign port finds nothing', async () => {
+  test('the name of a missing or foreign port finds nothing', async () => {
     const manager = await under.newManager();
-    const claims = new Set(['203.0.113.99', '00000000-0000-0000-0000-000000000000', 'nonsense']);
-    const found = await manager.list(claims, nothing, signal);
-    expect(found.filter(({ id }) => claims.has(id))).toEqual([]);
-    for (const id of claims) expect(await manager.find(id, signal)).toBeUndefined();
+    const named = new Set(['203.0.113.99', '00000000-0000-0000-0000-000000000000', 'nonsense']);
+    const found = await manager.list(named, nothing, signal);
+    expect(found.filter(({ id }) => named.has(id))).toEqual([]);
+    for (const id of named) expect(await manager.find(id, signal)).toBeUndefined();
   });
 
   test('assigns the requested address, and rejects it while it is in use', async () => {

@@ -9,7 +9,7 @@ import { CausewayError } from '../../../packages/base/src/error/causeway-error.t
 import { formatPrefix, parsePrefix } from '../../../packages/base/src/address/prefix.ts';
 import { OpenStackAddressPairWriter } from '../../../packages/causeway/src/gateway/controller/fencing/openstack-address-pair-writer.ts';
 import { OpenStackPortManager } from '../../../packages/causeway/src/gateway/controller/ports/openstack-port-manager.ts';
-import { MemoryPortBook } from '../../../packages/causeway/src/gateway/controller/ports/memory-port-records.testing.ts';
+import { MemoryPortRecords } from '../../../packages/causeway/src/gateway/controller/ports/memory-port-records.testing.ts';
 import { Neutron } from '../../../packages/openstack/src/neutron/neutron.ts';
 import type { Port, Subnet } from '../../../packages/openstack/src/neutron/resources.ts';
 import { describeEveryCloud, uniqueName } from '../openstack/clouds.ts';
@@ -23,17 +23,17 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
   let neutron: Neutron;
   let subnet: Subnet;
   let floatingNetwork = '';
-  const books = new Map<string, MemoryPortBook>();
-  const bookOf = (id: string) => {
-    const book = books.get(id) ?? new MemoryPortBook();
-    books.set(id, book);
-    return book;
+  const recordsByUid = new Map<string, MemoryPortRecords>();
+  const recordsOf = (id: string) => {
+    const records = recordsByUid.get(id) ?? new MemoryPortRecords();
+    recordsByUid.set(id, records);
+    return records;
   };
   const managerOf = (id: string, withFloating = false, uid = `uid-of-${id}`) =>
     new OpenStackPortManager({
       neutron,
       cluster: { id, uid },
-      book: bookOf(uid),
+      records: recordsOf(uid),
       subnets: new Map([[4, subnet]]),
       ...(withFloating ? { floating: { networkId: floatingNetwork } } : {}),
     });
@@ -194,7 +194,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     const before = managerOf('restored', true, 'uid-3');
     const request = { family: 4 as const, requested: undefined, marker: uniqueName('m') };
     const port = await before.create(request, signal);
-    bookOf('uid-3').entries.clear();
+    recordsOf('uid-3').entries.clear();
     const manager = managerOf('restored', true, 'uid-3');
     expect(await manager.list(nothing, nothing, signal)).toEqual([port]);
     expect(manager.isRecorded(port)).toBe(false);
@@ -229,7 +229,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     expect(manager.isRecorded(adopted)).toBe(true);
     expect((await manager.list(nothing, nothing, signal)).map((port) => port.id)).toEqual([id]);
     await manager.delete(adopted, signal);
-    expect(bookOf('uid-4').entries.size).toBe(0);
+    expect(recordsOf('uid-4').entries.size).toBe(0);
   });
 
   test('a floating IP that was disassociated or deleted is replaced', async () => {
@@ -250,16 +250,16 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     expect(await floatingIps(neutron, mended.publicAddress)).toEqual([]);
   });
 
-  test("a claim on a server's port is rejected; a port of ch-k8s-lbaas is adopted", async () => {
-    const manager = managerOf('claims');
+  test("the name of a server's port is rejected; a port of ch-k8s-lbaas is adopted", async () => {
+    const manager = managerOf('named');
     const spec = { networkId: subnet.networkId, fixedIps: [{ subnetId: subnet.id }] };
     const server = await neutron.ports.create({ ...spec, name: uniqueName('vm') }, { signal });
     const inherited = await neutron.ports.create(
       { ...spec, name: uniqueName('old'), description: 'Managed by cah-loadbalancer' },
       { signal },
     );
-    const claims = new Set([server.id, inherited.id]);
-    const found = await manager.list(claims, nothing, signal);
+    const named = new Set([server.id, inherited.id]);
+    const found = await manager.list(named, nothing, signal);
     expect(found.map(({ id }) => id)).toEqual([inherited.id]);
     // Without a Service that names it, it may belong to another cluster.
     expect(await manager.list(nothing, nothing, signal)).toEqual([]);
@@ -270,7 +270,7 @@ await describeEveryCloud('the OpenStack port manager', {}, (cloud) => {
     const manager = new OpenStackPortManager({
       neutron,
       cluster: { id: 'halves', uid: 'uid-of-halves' },
-      book: bookOf('uid-of-halves'),
+      records: recordsOf('uid-of-halves'),
       subnets: new Map([[4, subnet]]),
       floating: { networkId: subnet.networkId },
     });

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../../packages/base/src/address/address.ts';
 import { parseAddressRange } from '../../../packages/base/src/address/address-range.ts';
-import { MemoryAddressBook } from '../../../packages/causeway/src/gateway/controller/ports/memory-address-records.testing.ts';
+import { MemoryAddressRecords } from '../../../packages/causeway/src/gateway/controller/ports/memory-address-records.testing.ts';
 import { StaticPortManager } from '../../../packages/causeway/src/gateway/controller/ports/static-port-manager.ts';
 import { portManagerContract } from './contract.ts';
 
 const newManager = (...ranges: string[]) =>
-  new StaticPortManager(ranges.map(parseAddressRange), new MemoryAddressBook());
+  new StaticPortManager(ranges.map(parseAddressRange), new MemoryAddressRecords());
 const signal = new AbortController().signal;
 const nothing: ReadonlySet<string> = new Set();
 
 describe('the static port manager', () => {
   const ranges = ['192.0.2.1-192.0.2.9', '2001:db8::/120'].map(parseAddressRange);
-  const book = new MemoryAddressBook();
+  const records = new MemoryAddressRecords();
   portManagerContract({
-    newManager: () => Promise.resolve(new StaticPortManager(ranges, book)),
+    newManager: () => Promise.resolve(new StaticPortManager(ranges, records)),
     requestable: () => Promise.resolve(parseAddress('192.0.2.7')),
   });
 
@@ -37,14 +37,14 @@ describe('the static port manager', () => {
   });
 
   test('an address that left the list can still be deleted', async () => {
-    const book = new MemoryAddressBook();
+    const records = new MemoryAddressRecords();
     const address = parseAddress('192.0.2.1');
-    await book.enter([address]);
-    const manager = new StaticPortManager([parseAddressRange('192.0.2.2')], book);
+    await records.enter([address]);
+    const manager = new StaticPortManager([parseAddressRange('192.0.2.2')], records);
     const [port] = await manager.list(nothing, nothing, signal);
     expect(port?.address).toBe(address);
     expect(await manager.list(new Set([address]), nothing, signal)).toEqual([]);
     if (port !== undefined) await manager.delete(port);
-    expect(await book.read()).toEqual(new Set());
+    expect(await records.read()).toEqual(new Set());
   });
 });

@@ -69,7 +69,7 @@ describe.skipIf(!isRunnable)('hostile requests', () => {
   async function expectUntouched(generation = 1_000): Promise<void> {
     expect(await topology.describe('g1')).toBe(before);
     const files = [
-      ...['keepalived.conf', 'claimed.json'].map((file) => topology.runtimeFile('g1', file)),
+      ...['keepalived.conf', 'announced.json'].map((file) => topology.runtimeFile('g1', file)),
       topology.stateFile('g1', 'accepted'),
     ];
     for (const file of files) expect(await fs.readFile(file, 'utf8')).not.toContain(mark);
@@ -77,7 +77,7 @@ describe.skipIf(!isRunnable)('hostile requests', () => {
   }
 
   test('of /v1 change nothing unless they are valid', async () => {
-    const claim = fc.record({
+    const configs = fc.record({
       ingress: fc.array(
         fc.record({
           address: hostile,
@@ -98,7 +98,7 @@ describe.skipIf(!isRunnable)('hostile requests', () => {
       'policy-assignments': fc.oneof(hostile, fc.array(fc.record({ address: hostile }))),
     });
     await fc.assert(
-      fc.asyncProperty(claim, async (config) => {
+      fc.asyncProperty(configs, async (config) => {
         const token = await new SignJWT({ 'load-balancer-config': config })
           .setProtectedHeader({ alg: 'HS256' })
           .setExpirationTime('15s')

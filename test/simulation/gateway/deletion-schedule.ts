@@ -1,7 +1,7 @@
 import type { MemoryAgent } from '../../../packages/causeway/src/gateway/controller/fleet/testing/memory-agent.ts';
 import type { Loss } from '../kubernetes-transport.ts';
 import { GatewayWorld } from './gateway-world.ts';
-import { announcedWithoutPort, doublyClaimed } from './invariants.ts';
+import { announcedWithoutPort, ownedTwice } from './invariants.ts';
 import { Pair, type Later } from './pair.ts';
 
 /** Duration of the faults, and the time to recover afterwards: as in chaos. */
@@ -16,7 +16,7 @@ const patienceMs = 180_000;
 export async function runDeletionSchedule(seed: number): Promise<void> {
   const world = await GatewayWorld.create(seed, { hasteMs: 300, driftEveryMs: 10_000 });
   const { clock, random } = world.simulation;
-  const always = () => [...doublyClaimed(world), ...announcedWithoutPort(world)];
+  const always = () => [...ownedTwice(world), ...announcedWithoutPort(world)];
   const later = (ms: number, act: () => void) => clock.timer(random() * ms, act);
   const pair = new Pair(world);
   for (const [name, port] of [

@@ -1,5 +1,5 @@
 import { GatewayWorld } from './gateway-world.ts';
-import { announcedWithoutPort, doublyClaimed } from './invariants.ts';
+import { announcedWithoutPort, ownedTwice } from './invariants.ts';
 
 /**
  * Two Services that may conflict are created and one is deleted, while the controller is killed at a call
@@ -9,7 +9,7 @@ export async function runGatewaySchedule(seed: number): Promise<void> {
   const world = await GatewayWorld.create(seed, { hasteMs: 300, driftEveryMs: 5_000, workers: 4 });
   const { random } = world.simulation;
   const pick = (count: number) => Math.floor(random() * count);
-  const always = () => [...doublyClaimed(world), ...announcedWithoutPort(world)];
+  const always = () => [...ownedTwice(world), ...announcedWithoutPort(world)];
   const dying = world.startController();
   dying.killAt(1 + pick(60), random() < 0.5 ? 'before' : 'after');
   for (const name of ['a', 'b']) {

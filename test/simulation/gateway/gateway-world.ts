@@ -16,14 +16,14 @@ import {
   legacyManagedAnnotation,
   legacyPortAnnotation,
 } from '../../../packages/causeway/src/gateway/controller/ports/annotations.ts';
-import { ConfigMapAddressBook } from '../../../packages/causeway/src/gateway/controller/ports/address-records.ts';
+import { ConfigMapAddressRecords } from '../../../packages/causeway/src/gateway/controller/ports/address-records.ts';
 import { leaseGuardedAgent } from '../../../packages/causeway/src/gateway/controller/fleet/lease-guarded-agent.ts';
 import { GatewayConfigMap } from '../../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import { OpenStackAddressPairWriter } from '../../../packages/causeway/src/gateway/controller/fencing/openstack-address-pair-writer.ts';
 import { makeGatewayProvider } from '../../../packages/causeway/src/gateway/controller/make-gateway-provider.ts';
 import { MemoryAgent } from '../../../packages/causeway/src/gateway/controller/fleet/testing/memory-agent.ts';
 import { OpenStackPortManager } from '../../../packages/causeway/src/gateway/controller/ports/openstack-port-manager.ts';
-import { configMapPortBook } from '../../../packages/causeway/src/gateway/controller/ports/port-records.ts';
+import { configMapPortRecords } from '../../../packages/causeway/src/gateway/controller/ports/port-records.ts';
 import type { PortManager } from '../../../packages/causeway/src/gateway/controller/ports/port-manager.ts';
 import { StaticPortManager } from '../../../packages/causeway/src/gateway/controller/ports/static-port-manager.ts';
 import type { Annotations } from '../../../packages/causeway/src/services/provider.ts';
@@ -304,13 +304,13 @@ export class GatewayWorld extends SimulatedWorld {
 
   #portManager(neutron: Neutron, client: KubeClient, clock: Clock): PortManager {
     if (this.isStatic) {
-      const book = new ConfigMapAddressBook({ client, clock, namespace: 'kube-system' });
-      return new StaticPortManager(staticRanges, book);
+      const records = new ConfigMapAddressRecords({ client, clock, namespace: 'kube-system' });
+      return new StaticPortManager(staticRanges, records);
     }
     return new OpenStackPortManager({
       neutron,
       cluster: { id: clusterId, uid: clusterUid },
-      book: configMapPortBook({ client, clock, namespace: 'kube-system' }),
+      records: configMapPortRecords({ client, clock, namespace: 'kube-system' }),
       subnets: this.#subnets,
       floating: { networkId: this.#floatingNetwork },
       keepWayBack: this.#options.keepWayBack ?? false,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { services } from '../../../packages/kubernetes/src/objects/resources.ts';
 import { GatewayWorld } from './gateway-world.ts';
-import { announcedWithoutPort, doublyClaimed, portsOf } from './invariants.ts';
+import { announcedWithoutPort, ownedTwice, portsOf } from './invariants.ts';
 
 /** Two addresses for the first namespace, where Services conflict on port 80, one for each of the others. */
 const desiredServices = [
@@ -33,7 +33,7 @@ async function createAll(world: GatewayWorld): Promise<void> {
 }
 
 const always = (world: GatewayWorld) => () => [
-  ...doublyClaimed(world),
+  ...ownedTwice(world),
   ...announcedWithoutPort(world),
 ];
 

@@ -3,7 +3,7 @@ import {
   readPortIds,
 } from '../../../packages/causeway/src/gateway/controller/ports/annotations.ts';
 import { addressAnnotation } from '../../../packages/causeway/src/services/annotations.ts';
-import { addressBookName } from '../../../packages/causeway/src/gateway/controller/ports/address-records.ts';
+import { addressRecordsName } from '../../../packages/causeway/src/gateway/controller/ports/address-records.ts';
 import type { ConfigMap, Service } from '../../../packages/kubernetes/src/objects/core-objects.ts';
 import { tryParseAddress, type Address } from '../../../packages/base/src/address/address.ts';
 import {
@@ -23,7 +23,7 @@ export const clusterUid = '0fa4a0a2-7b0e-4f5c-9e1a-3a4b5c6d7e8f';
  * `10.10.0.7:80/TCP`: what no two Services may have. Each has what its annotations say, regardless of its
  * spec.
  */
-function claimsOf(service: Service, ports: ReadonlyMap<string, string>): string[] {
+function ownedBy(service: Service, ports: ReadonlyMap<string, string>): string[] {
   if (readRecord(service).kind !== 'record') return [];
   const held = readPlace(frontendFromService(service)).held ?? [];
   return [...readPortIds(frontendFromService(service)).values()].flatMap((id) =>
@@ -31,17 +31,17 @@ function claimsOf(service: Service, ports: ReadonlyMap<string, string>): string[
   );
 }
 
-/** Every address, protocol and port that more than one Service claims; false claims are excluded. */
-export function doublyClaimed(world: GatewayWorld, liars: ReadonlySet<string> = new Set()) {
+/** Every address, protocol and port that more than one Service owns; false records are excluded. */
+export function ownedTwice(world: GatewayWorld, liars: ReadonlySet<string> = new Set()) {
   const ports = portsOf(world);
   const owners = new Map<string, string>();
   const problems: string[] = [];
   for (const service of world.services()) {
     if (liars.has(keyOf(service))) continue;
-    for (const claim of claimsOf(service, ports)) {
-      const other = owners.get(claim);
-      if (other !== undefined) problems.push(`${claim} is ${other}'s and ${keyOf(service)}'s`);
-      owners.set(claim, keyOf(service));
+    for (const frontend of ownedBy(service, ports)) {
+      const other = owners.get(frontend);
+      if (other !== undefined) problems.push(`${frontend} is ${other}'s and ${keyOf(service)}'s`);
+      owners.set(frontend, keyOf(service));
     }
   }
   return problems;
@@ -59,8 +59,8 @@ export function portsOf(world: GatewayWorld): Map<string, string> {
 /** The recorded reservations: an address of a list is its own port. */
 function givenOut(world: GatewayWorld): Map<string, string> {
   const { store } = world.kubernetes.cluster;
-  const book: ConfigMap | undefined = store.get('configmaps', 'kube-system', addressBookName);
-  const { version: _, ...entries } = book?.data ?? {};
+  const records: ConfigMap | undefined = store.get('configmaps', 'kube-system', addressRecordsName);
+  const { version: _, ...entries } = records?.data ?? {};
   return new Map(
     Object.keys(entries).map((key) => {
       const address = key.replaceAll('_', ':');
@@ -105,7 +105,7 @@ function closeForwarders(world: GatewayWorld): string[] {
 /** Differences from the desired state; empty if there are none. */
 export function unsettled(world: GatewayWorld): string[] {
   return [
-    ...doublyClaimed(world),
+    ...ownedTwice(world),
     ...announcedWithoutPort(world),
     ...world.services().flatMap((service) => unsettledService(world, service)),
     ...leftovers(world),

@@ -14,7 +14,7 @@ import { recordAnnotation } from '../../../packages/causeway/src/services/record
 import type { Annotations } from '../../../packages/causeway/src/services/provider.ts';
 import type { SimulatedProcess } from '../../../packages/base/src/simulation/simulation.ts';
 import { GatewayWorld } from './gateway-world.ts';
-import { announcedWithoutPort, doublyClaimed, portsOf } from './invariants.ts';
+import { announcedWithoutPort, ownedTwice, portsOf } from './invariants.ts';
 import { life, type Act, type DesiredService } from './random-life.ts';
 import { frontendFromService } from '../../../packages/causeway/src/services/frontend-from-service.ts';
 
@@ -26,7 +26,7 @@ class Life {
   #controller: SimulatedProcess;
   #addresses = new Map<string, string>();
   readonly #excused = new Set<string>();
-  /** Services that claim another's address, until the controller has corrected that. */
+  /** Services that request another's address, until the controller has corrected that. */
   readonly #seizing = new Set<string>();
   /** Fixed addresses with a port that was deleted from outside. */
   readonly #lost = new Set<string>();
@@ -144,7 +144,7 @@ class Life {
     const announced = announcedWithoutPort(this.world).filter(
       (problem) => ![...this.#lost].some((address) => problem.includes(` ${address},`)),
     );
-    return [...doublyClaimed(this.world, this.#seizing), ...announced];
+    return [...ownedTwice(this.world, this.#seizing), ...announced];
   }
 
   /** A user copies the annotations of another Service, or the whole Service. */

@@ -1,18 +1,18 @@
 import { interruptionMatrix, type Line } from './matrix.ts';
 import { scenarios, type ScenarioName } from './static-scenarios.ts';
 
-const book = /configmaps kube-system(\/causeway-gateway-addresses)?$/;
+const records = /configmaps kube-system(\/causeway-gateway-addresses)?$/;
 const all = /./;
 
 /** The same operations with addresses of a list, which are recorded in a ConfigMap. */
 const lines: readonly Line<ScenarioName>[] = [
   {
     says: 'an address is recorded: the record is deleted, or the Service gets it',
-    calls: { 'a Service is mapped to a new port': book },
+    calls: { 'a Service is mapped to a new port': records },
   },
   {
     says: 'the record of an address is deleted: the next controller deletes it',
-    calls: { 'a Service is deleted, and its port with it': book },
+    calls: { 'a Service is deleted, and its port with it': records },
   },
   {
     says: 'a gateway that an operator confirms as off: the address stays in quarantine, then its record is deleted',

@@ -33,23 +33,23 @@ export function assignNamespaces(
   { backend, template, residents }: NamespaceOptions,
 ): Map<string, string> {
   const assigned = new Map<string, string>();
-  const claims = new Map<string, NamedProject[]>();
+  const wantedBy = new Map<string, NamedProject[]>();
   for (const project of projects) {
     const wanted = render(template, backend, project);
     const isFree =
       isPlainLabel(wanted) && !systemNamespace.test(wanted) && !distinguishedName.test(wanted);
     if (!isFree) assigned.set(project.id, distinguished(wanted, project));
-    else if (claims.get(wanted)?.push(project) === undefined) claims.set(wanted, [project]);
+    else if (wantedBy.get(wanted)?.push(project) === undefined) wantedBy.set(wanted, [project]);
   }
   const listed = new Set(projects.map(({ id }) => labelKey(id)));
-  for (const [namespace, claimants] of claims) {
+  for (const [namespace, candidates] of wantedBy) {
     const holders = residents.get(namespace) ?? noProjects;
-    const owner = ownerOf(namespace, claimants, residents);
-    // A project that is not listed may return soon. A listed project that claims another namespace is moving
+    const owner = ownerOf(namespace, candidates, residents);
+    // A project that is not listed may return soon. A listed project that wants another namespace is moving
     // out.
     const isKeptForAnother = [...holders].some((holder) => !listed.has(holder));
     const isHolder = owner !== undefined && holders.has(labelKey(owner.id));
-    for (const project of claimants) {
+    for (const project of candidates) {
       const gets = project === owner && (isHolder || !isKeptForAnother);
       assigned.set(project.id, gets ? namespace : distinguished(namespace, project));
     }
@@ -62,12 +62,12 @@ const noProjects: ReadonlySet<string> = new Set();
 /** The project that gets the plain name among the candidates: not a project with objects elsewhere. */
 function ownerOf(
   namespace: string,
-  claimants: readonly NamedProject[],
+  candidates: readonly NamedProject[],
   residents: ReadonlyMap<string, ReadonlySet<string>>,
 ): NamedProject | undefined {
   const isAt = (place: string, { id }: NamedProject) =>
     residents.get(place)?.has(labelKey(id)) === true;
-  const byId = [...claimants].sort((left, right) => compare(left.id, right.id));
+  const byId = [...candidates].sort((left, right) => compare(left.id, right.id));
   const elsewhere = (project: NamedProject) => isAt(distinguished(namespace, project), project);
   const here = byId.filter((project) => isAt(namespace, project));
   return (

@@ -189,8 +189,8 @@ export class Allocator {
     signal: AbortSignal,
   ): Promise<'applied' | 'refused' | 'unknown'> {
     const transaction = this.#transactionOf(change, grant, mark);
-    const claimed = change.writes.map(({ key }) => key).filter((key) => !this.#busy.has(key));
-    for (const key of claimed) this.#busy.add(key);
+    const added = change.writes.map(({ key }) => key).filter((key) => !this.#busy.has(key));
+    for (const key of added) this.#busy.add(key);
     try {
       const { applied, revision } = await this.ledger.commit(transaction, signal);
       await this.follower.reached(revision, signal);
@@ -203,7 +203,7 @@ export class Allocator {
       this.#counters.ambiguous.add({});
       return 'unknown';
     } finally {
-      for (const key of claimed) this.#busy.delete(key);
+      for (const key of added) this.#busy.delete(key);
       this.#settled.resolve(undefined);
       this.#settled = Promise.withResolvers();
     }

@@ -113,7 +113,7 @@ function restored(key: string, value: unknown, mode: RestoreMode, now: number): 
   const { kind } = partsOfKey(key);
   if (kind === 'site') {
     const { suspended, ...site } = siteRecordSchema.parse(value);
-    // A site that was recovering before the move has not yet received all claims.
+    // A site that was recovering before the move does not have all confirmations yet.
     const since = mode === 'restore' ? now : recoveringSince(suspended);
     return since === undefined ? site : { ...site, suspended: { as: 'recovering', since } };
   }

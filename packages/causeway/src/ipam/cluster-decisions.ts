@@ -39,7 +39,7 @@ export interface CreateClusterRequest extends OnCluster {
         readonly addresses: readonly Address[];
         readonly pool?: string | undefined;
         /** The addresses are in use already. */
-        readonly claim?: boolean | undefined;
+        readonly inUse?: boolean | undefined;
       }
     | undefined;
   /** The hash of the credential in the answer. */
@@ -122,14 +122,14 @@ function reserveControlPlane(
   moment: Parameters<typeof reserveFor>[3],
 ): Decision<ReserveAnswer | undefined> {
   if (request.controlPlane === undefined) return { kind: 'answer', answer: undefined };
-  const { families, addresses, pool, claim } = request.controlPlane;
+  const { families, addresses, pool, inUse } = request.controlPlane;
   const demand = {
     uid: controlPlaneUid,
     purpose: 'control-plane' as const,
     families: [...families],
     addresses: [...addresses],
     pool,
-    claim,
+    inUse,
   };
   const { site: siteName, cluster: name, reason } = request;
   return reserveFor({ site: siteName, cluster: name, demand, reason }, site, cluster, moment);

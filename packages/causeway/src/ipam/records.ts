@@ -184,8 +184,8 @@ export const demandSchema = z.looseObject({
   families: z.array(familySchema).min(1).max(2),
   /** Requested addresses, at most one for each family. */
   addresses: z.array(storedAddressSchema).max(2).default([]),
-  /** The owner uses the named addresses already: while a site recovers, only such a claim is accepted. */
-  claim: z.boolean().optional(),
+  /** The owner uses the named addresses already: while a site recovers, only such a request is accepted. */
+  inUse: z.boolean().optional(),
   pool: poolNameSchema.optional(),
   poolLabels: z.record(z.string(), z.string()).optional(),
   sharingKey: sharingKeySchema.optional(),

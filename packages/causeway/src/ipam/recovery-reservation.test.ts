@@ -20,25 +20,25 @@ const recoveringAllocator = () => {
   testAllocator.run(suspendSite({ site: 's', as: 'recovering' }));
   return testAllocator;
 };
-const claim = (
+const confirm = (
   testAllocator: TestAllocator,
   cluster: string,
   uid: string,
   address: string,
   more = {},
-) => testAllocator.reserve(cluster, { uid, addresses: [address], claim: true, ...more });
+) => testAllocator.reserve(cluster, { uid, addresses: [address], inUse: true, ...more });
 const ownersOf = (testAllocator: TestAllocator, address: string) => {
   const record = testAllocator.view.site('s')?.addresses.get(parseAddress(address))?.record;
   return record?.state === 'held' ? record.owners.map(({ uid }) => uid) : record?.state;
 };
 
 describe('while a site recovers', () => {
-  test('accepts a claim of an address that is in use', () => {
+  test('accepts an address that is in use', () => {
     const testAllocator = recoveringAllocator();
-    expect(claim(testAllocator, 'b', 'x', two)).toMatchObject({
+    expect(confirm(testAllocator, 'b', 'x', two)).toMatchObject({
       reservation: { addresses: [{ address: two, pool: 'p' }] },
     });
-    expect(claim(testAllocator, 'a', '1', one)).toMatchObject({
+    expect(confirm(testAllocator, 'a', '1', one)).toMatchObject({
       reservation: { addresses: [{ address: one }] },
     });
     testAllocator.run(suspendSite({ site: 's', as: undefined }));
@@ -55,7 +55,7 @@ describe('while a site recovers', () => {
     expect(() => testAllocator.take('a', '1')).toThrow(refusal('recovering'));
   });
 
-  test('refuses to join or take over an address without a claim', () => {
+  test('refuses to join or take over an address that the request does not name as in use', () => {
     const testAllocator = new TestAllocator()
       .withSite([pool], { quarantineMs: 100, keepMs: 100 })
       .withCluster('a');
@@ -69,18 +69,18 @@ describe('while a site recovers', () => {
     expect(() => testAllocator.take('a', 'again', again)).toThrow(refusal('recovering'));
   });
 
-  test('leaves an address with the cluster that holds it, and accepts a later claim after its release', () => {
+  test('leaves an address with the cluster that holds it, and accepts the other cluster after its release', () => {
     const testAllocator = recoveringAllocator();
-    expect(() => claim(testAllocator, 'b', 'x', one)).toThrow(refusal('recovering'));
+    expect(() => confirm(testAllocator, 'b', 'x', one)).toThrow(refusal('recovering'));
     testAllocator.free('a', '1');
-    claim(testAllocator, 'b', 'x', one);
+    confirm(testAllocator, 'b', 'x', one);
     expect(ownersOf(testAllocator, one)).toEqual(['x']);
   });
 
-  test('moves an owner to the address that it claims; the old one goes into quarantine', () => {
+  test('moves an owner to the address that it uses; the old one goes into quarantine', () => {
     const testAllocator = recoveringAllocator();
     const fence = testAllocator.view.site('s')?.addresses.get(parseAddress(one))?.record;
-    claim(testAllocator, 'a', '1', two);
+    confirm(testAllocator, 'a', '1', two);
     expect(ownersOf(testAllocator, two)).toEqual(['1']);
     expect(ownersOf(testAllocator, one)).toBe('resting');
     expect(fence).toMatchObject({ owners: [{ fence: testAllocator.fenceOf('a', '1', two) }] });
@@ -88,36 +88,36 @@ describe('while a site recovers', () => {
 
   test('gives the address to a recreated owner of the same cluster', () => {
     const testAllocator = recoveringAllocator();
-    claim(testAllocator, 'a', 'anew', one);
+    confirm(testAllocator, 'a', 'anew', one);
     expect(ownersOf(testAllocator, one)).toEqual(['anew']);
   });
 
-  test('accepts claims of sharing owners one after another', () => {
+  test('accepts sharing owners one after another', () => {
     const testAllocator = recoveringAllocator();
     const shared = (port: string) => ({ sharingKey: 'k', ports: [port] });
-    claim(testAllocator, 'a', 'x', two, shared('TCP/80'));
-    claim(testAllocator, 'a', 'y', two, shared('TCP/443'));
+    confirm(testAllocator, 'a', 'x', two, shared('TCP/80'));
+    confirm(testAllocator, 'a', 'y', two, shared('TCP/443'));
     expect(ownersOf(testAllocator, two)).toEqual(['x', 'y']);
-    claim(testAllocator, 'a', 'z', two, shared('TCP/80'));
+    confirm(testAllocator, 'a', 'z', two, shared('TCP/80'));
     expect(ownersOf(testAllocator, two)).toEqual(['y', 'z']);
   });
 
-  test('accepts a claim despite a drain or a quota, but not outside of all pools', () => {
+  test('accepts an address in use despite a drain or a quota, but not outside of all pools', () => {
     const testAllocator = recoveringAllocator();
     testAllocator.run(drainPool({ site: 's', pool: 'p', drained: true }));
-    claim(testAllocator, 'a', '2', two);
-    claim(testAllocator, 'a', '3', three);
-    expect(() => claim(testAllocator, 'a', '4', '198.51.100.1')).toThrow(
+    confirm(testAllocator, 'a', '2', two);
+    confirm(testAllocator, 'a', '3', three);
+    expect(() => confirm(testAllocator, 'a', '4', '198.51.100.1')).toThrow(
       refusal('address-outside'),
     );
   });
 
-  test('assigns no address of a family that is not claimed', () => {
+  test('assigns no address of a family that the request does not name', () => {
     const testAllocator = recoveringAllocator();
     testAllocator.run(suspendSite({ site: 's', as: undefined }));
     testAllocator.withSite([{ name: 'six', addresses: ['2001:db8::5'] }]);
     testAllocator.run(suspendSite({ site: 's', as: 'recovering' }));
-    const answer = claim(testAllocator, 'a', '1', one, { families: [4, 6] });
+    const answer = confirm(testAllocator, 'a', '1', one, { families: [4, 6] });
     expect(answer).toMatchObject({ reservation: { addresses: [{ address: one }] } });
   });
 

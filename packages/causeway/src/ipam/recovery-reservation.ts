@@ -16,19 +16,19 @@ import type { Kept } from './site-view.ts';
 
 /**
  * A reservation while the site recovers from a restored backup. The ledger doesn't know what happened after
- * the backup, so it assigns no address. A cluster states the addresses that its owners use (a claim), and the
- * claim is accepted unless another cluster holds one of them. For its own owners, the cluster is right and
+ * the backup, so it assigns no address. A cluster confirms the addresses that its owners use. The
+ * ledger accepts them unless another cluster holds one of them. For its own owners, the cluster is right and
  * the ledger is not.
  */
-export function claimFor(
+export function recoverReservation(
   request: ReserveRequest,
   site: KnownSite,
   cluster: Kept<ClusterRecord>,
   moment: Moment,
 ): Decision<ReserveAnswer> {
   const { demand } = request;
-  if (demand.claim !== true || demand.addresses.length === 0) {
-    throw recovering(site, 'Until then an owner gets only an address that it uses and claims.');
+  if (demand.inUse !== true || demand.addresses.length === 0) {
+    throw recovering(site, 'Until then an owner gets only an address that it uses.');
   }
   const owned = site.view.ownedBy(cluster.record.epoch, demand.uid).map(({ record }) => record);
   const missing = demand.addresses.filter((name) => owned.every(({ address }) => address !== name));
@@ -39,7 +39,7 @@ export function claimFor(
   const after = nextSequence(cluster);
   const fence = fenceOf(demand, owned) ?? after.sequence;
   const owner = ownerOf(demand, fence, moment.now);
-  const held = missing.map((address) => claimed(address, owner, site, after, demand));
+  const held = missing.map((address) => confirmed(address, owner, site, after, demand));
   // The owner uses other addresses of these families now: the current owner of the old ones is unknown.
   const taken = new Set(missing.map(familyOf));
   const left = owned.filter(({ address }) => taken.has(familyOf(address)));
@@ -54,7 +54,7 @@ export function claimFor(
     reads: [site.key, ...writes.map(({ key }) => key)],
     writes,
     audit: {
-      action: 'claim',
+      action: 'confirm',
       site: request.site,
       cluster: request.cluster,
       addresses: held.map(({ address }) => address),
@@ -70,7 +70,7 @@ function fenceOf({ uid }: Demand, owned: readonly HeldAddress[]): number | undef
 }
 
 /** Whether the pool is drained and for which purpose doesn't matter: the address is in use. */
-function claimed(
+function confirmed(
   address: Address,
   owner: Owner,
   site: KnownSite,
@@ -122,6 +122,6 @@ function given(
 function recovering({ record }: KnownSite, what: string): Refusal {
   const message = `site ${record.name} is recovering from a backup. ${what}`;
   return new Refusal('unavailable', 'recovering', message, {
-    hint: 'An operator ends the recovery with "causeway ipam sites resume", after all clusters have claimed the addresses that they use.',
+    hint: 'An operator ends the recovery with "causeway ipam sites resume", after all clusters have confirmed the addresses that they use.',
   });
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { familyOf, type Family } from '@causeway/base/address/address';
-import { claimFor } from './recovery-reservation.ts';
+import { recoverReservation } from './recovery-reservation.ts';
 import {
   deciding,
   findCluster,
@@ -46,7 +46,8 @@ export function reserveFor(
   moment: Moment,
 ): Decision<ReserveAnswer> {
   refuseIfMoved(site);
-  if (site.record.suspended?.as === 'recovering') return claimFor(request, site, cluster, moment);
+  if (site.record.suspended?.as === 'recovering')
+    return recoverReservation(request, site, cluster, moment);
   const { demand } = request;
   const owned = site.view.ownedBy(cluster.record.epoch, demand.uid).map(({ record }) => record);
   refuseOtherAddress(demand, owned);

@@ -83,10 +83,10 @@ export class TestAllocator {
     return answer.reservation.addresses.map(({ address }) => address).join(' ');
   }
 
-  /** `claimed` is the claimed address, at a recovering site. */
-  fenceOf(cluster: string, uid: string, claimed?: string): number {
-    const claim = claimed === undefined ? {} : { addresses: [claimed], claim: true };
-    const answer = this.reserve(cluster, { uid, ...claim });
+  /** `used` is the address that the owner uses, at a recovering site. */
+  fenceOf(cluster: string, uid: string, used?: string): number {
+    const more = used === undefined ? {} : { addresses: [used], inUse: true };
+    const answer = this.reserve(cluster, { uid, ...more });
     return answer.state === 'held' ? answer.reservation.fence : -1;
   }
 

@@ -137,9 +137,9 @@ function findingReports({ recorder }: Surroundings): FindingReports {
 }
 
 function describeLost(lost: readonly LostTarget[]): string {
-  const each = lost.map(({ target, holder }) => {
+  const each = lost.map(({ target, owner }) => {
     const { address, protocol, port } = target.virtual;
-    return `${address} (${protocol}/${port}) belongs to ${holder}`;
+    return `${address} (${protocol}/${port}) belongs to ${owner}`;
   });
   return `${each.join('; ')}. An address, protocol and port belongs to one Service: the older one. Addresses that the cluster assigned take precedence over load balancer addresses and external ones.`;
 }

@@ -1,5 +1,5 @@
 import type { ServiceKey, VirtualService } from '@causeway/nftables/compile/virtual-service';
-import type { AddressClaims, ClaimedChange } from './owned-addresses.ts';
+import type { OwnedAddresses, OwnershipChange } from './owned-addresses.ts';
 import type { ServedService } from './served-service.ts';
 
 /** The content of one transaction. The store may change while it is being written. */
@@ -13,7 +13,7 @@ export class Commit {
     this.#services.set(service.service, service);
   }
 
-  addChange(change: ClaimedChange): void {
+  addChange(change: OwnershipChange): void {
     for (const [key, virtual] of change.set) {
       this.#set.set(key, virtual);
       this.#remove.delete(key);
@@ -42,10 +42,10 @@ export class Commit {
     return { set: [...this.#set.values()], remove: [...this.#remove] };
   }
 
-  served(claims: AddressClaims): ServedService[] {
+  served(owned: OwnedAddresses): ServedService[] {
     return [...this.#services.values()].map((part) => ({
       ...part,
-      targets: claims.held(part.service),
+      targets: owned.owned(part.service),
     }));
   }
 }

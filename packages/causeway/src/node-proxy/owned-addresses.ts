@@ -18,7 +18,7 @@ export interface Target {
   readonly virtual: VirtualService;
 }
 
-export interface Claimant {
+export interface AddressRequest {
   /** `namespace/name`. */
   readonly service: string;
   /** Creation time of the Service; the older Service keeps a target that both request. */
@@ -26,18 +26,18 @@ export interface Claimant {
   readonly targets: readonly Target[];
 }
 
-/** A target that another Service holds. */
+/** A target that another Service owns. */
 export interface LostTarget {
   readonly target: Target;
-  readonly holder: string;
+  readonly owner: string;
 }
 
-export interface ClaimedChange {
+export interface OwnershipChange {
   readonly set: ReadonlyMap<ServiceKey, VirtualService>;
   readonly remove: readonly ServiceKey[];
 }
 
-interface Claim {
+interface Candidate {
   readonly service: string;
   readonly created: string;
   readonly target: Target;
@@ -54,26 +54,26 @@ const ranks: Readonly<Record<AddressOrigin, number>> = {
  * Assigns each address, protocol and port to one Service. Two Services can request the same one (external
  * addresses are free text). Exactly one Service gets it, the same one on every node.
  */
-export class AddressClaims {
-  readonly #byKey = new Map<ServiceKey, Claim[]>();
-  readonly #byService = new Map<string, readonly Claim[]>();
+export class OwnedAddresses {
+  readonly #byKey = new Map<ServiceKey, Candidate[]>();
+  readonly #byService = new Map<string, readonly Candidate[]>();
 
   /** Replaces the targets that a Service requests; no targets when it is deleted. */
-  replace({ service, created, targets }: Claimant): ClaimedChange {
+  replace({ service, created, targets }: AddressRequest): OwnershipChange {
     const touched = new Set<ServiceKey>();
     for (const { target } of this.#byService.get(service) ?? []) {
       const key = serviceKey(target.virtual);
       touched.add(key);
       this.#withdraw(key, service);
     }
-    const claims = targets.map((target): Claim => ({ service, created, target }));
-    for (const claim of claims) {
-      const key = serviceKey(claim.target.virtual);
+    const candidates = targets.map((target): Candidate => ({ service, created, target }));
+    for (const candidate of candidates) {
+      const key = serviceKey(candidate.target.virtual);
       touched.add(key);
-      this.#enter(key, claim);
+      this.#enter(key, candidate);
     }
-    if (claims.length === 0) this.#byService.delete(service);
-    else this.#byService.set(service, claims);
+    if (candidates.length === 0) this.#byService.delete(service);
+    else this.#byService.set(service, candidates);
     return this.#outcome(touched);
   }
 
@@ -86,26 +86,28 @@ export class AddressClaims {
     return this.#byService.keys();
   }
 
-  /** All targets, each for the Service that holds it. */
+  /** All targets, each for the Service that owns it. */
   *all(): Iterable<VirtualService> {
     for (const [winner] of this.#byKey.values()) {
       if (winner !== undefined) yield winner.target.virtual;
     }
   }
 
-  /** Targets that the Service requested and holds. */
-  held(service: string): Target[] {
-    const claims = this.#byService.get(service) ?? [];
-    return claims.filter((claim) => this.#holder(claim) === claim).map(({ target }) => target);
+  /** Targets that the Service requested and owns. */
+  owned(service: string): Target[] {
+    const candidates = this.#byService.get(service) ?? [];
+    return candidates
+      .filter((candidate) => this.#owner(candidate) === candidate)
+      .map(({ target }) => target);
   }
 
-  /** Targets that the Service requested and another Service holds. */
+  /** Targets that the Service requested and another Service owns. */
   lost(service: string): LostTarget[] {
     const lost: LostTarget[] = [];
-    for (const claim of this.#byService.get(service) ?? []) {
-      const holder = this.#holder(claim);
-      if (holder !== undefined && holder !== claim && holder.service !== service) {
-        lost.push({ target: claim.target, holder: holder.service });
+    for (const candidate of this.#byService.get(service) ?? []) {
+      const owner = this.#owner(candidate);
+      if (owner !== undefined && owner !== candidate && owner.service !== service) {
+        lost.push({ target: candidate.target, owner: owner.service });
       }
     }
     return lost;
@@ -115,34 +117,34 @@ export class AddressClaims {
   rivals(service: string): Set<string> {
     const rivals = new Set<string>();
     for (const { target } of this.#byService.get(service) ?? []) {
-      for (const claim of this.#byKey.get(serviceKey(target.virtual)) ?? []) {
-        if (claim.service !== service) rivals.add(claim.service);
+      for (const candidate of this.#byKey.get(serviceKey(target.virtual)) ?? []) {
+        if (candidate.service !== service) rivals.add(candidate.service);
       }
     }
     return rivals;
   }
 
-  #holder({ target }: Claim): Claim | undefined {
+  #owner({ target }: Candidate): Candidate | undefined {
     return this.#byKey.get(serviceKey(target.virtual))?.[0];
   }
 
-  #enter(key: ServiceKey, claim: Claim): void {
-    const claims = this.#byKey.get(key);
-    if (claims === undefined) {
-      this.#byKey.set(key, [claim]);
+  #enter(key: ServiceKey, candidate: Candidate): void {
+    const candidates = this.#byKey.get(key);
+    if (candidates === undefined) {
+      this.#byKey.set(key, [candidate]);
       return;
     }
-    claims.push(claim);
-    claims.sort(precedence);
+    candidates.push(candidate);
+    candidates.sort(precedence);
   }
 
   #withdraw(key: ServiceKey, service: string): void {
-    const rest = this.#byKey.get(key)?.filter((claim) => claim.service !== service) ?? [];
+    const rest = this.#byKey.get(key)?.filter((candidate) => candidate.service !== service) ?? [];
     if (rest.length === 0) this.#byKey.delete(key);
     else this.#byKey.set(key, rest);
   }
 
-  #outcome(touched: Iterable<ServiceKey>): ClaimedChange {
+  #outcome(touched: Iterable<ServiceKey>): OwnershipChange {
     const set = new Map<ServiceKey, VirtualService>();
     const remove: ServiceKey[] = [];
     for (const key of touched) {
@@ -155,10 +157,10 @@ export class AddressClaims {
 }
 
 /**
- * Orders by origin, then age, then name. The result does not depend on the order in which a node received the
+ * Orders candidates by origin, then age, then name. The result does not depend on the order in which a node received the
  * Services.
  */
-function precedence(left: Claim, right: Claim): number {
+function precedence(left: Candidate, right: Candidate): number {
   return (
     ranks[left.target.origin] - ranks[right.target.origin] ||
     compareText(left.created, right.created) ||

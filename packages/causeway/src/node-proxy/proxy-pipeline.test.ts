@@ -63,7 +63,7 @@ function start(
       reportLost(
         [
           metadata?.name,
-          ...lost.map(({ target, holder }) => `${target.virtual.address} ${holder}`),
+          ...lost.map(({ target, owner }) => `${target.virtual.address} ${owner}`),
         ].join(' '),
       ),
   });

@@ -7,7 +7,7 @@ import { BoundedFrequencyRunner } from '@causeway/base/work/bounded-frequency-ru
 import { LayoutWriter, type CommittedLayout } from '@causeway/nftables/compile/layout-writer';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import type { Driver } from '@causeway/nftables/drivers/driver';
-import { AddressClaims, type ClaimedChange } from './owned-addresses.ts';
+import { OwnedAddresses, type OwnershipChange } from './owned-addresses.ts';
 import { Commit } from './commit.ts';
 import { startReplay, type IdleState, type IdlingDecision } from './holder/decide-idling.ts';
 import type { IdlingStage } from './holder/idling-stage.ts';
@@ -60,7 +60,7 @@ export class ProxyPipeline implements CommitSource {
   readonly #findings: ServiceFindings;
   readonly #stale: StaleConnections;
   readonly #metrics;
-  #claims = new AddressClaims();
+  #owned = new OwnedAddresses();
   readonly #idle = new Map<string, IdleState>();
   /** The Services that are decided again at a time. */
   readonly #rechecks = new Map<string, Timer>();
@@ -174,9 +174,9 @@ export class ProxyPipeline implements CommitSource {
   ): Promise<void> {
     const { store } = this.#options;
     for (const key of commit.touched()) {
-      this.#findings.noteLost(key, store.services.get(key), this.#claims.lost(key));
+      this.#findings.noteLost(key, store.services.get(key), this.#owned.lost(key));
     }
-    const served = commit.served(this.#claims);
+    const served = commit.served(this.#owned);
     this.#startReplays(served);
     // The holder must know at once. Otherwise it replays packets that the kernel logs to it again, in a loop.
     const held = served.filter(isHeld);
@@ -196,13 +196,13 @@ export class ProxyPipeline implements CommitSource {
     signal: AbortSignal,
   ): Promise<CommittedLayout> {
     const { store } = this.#options;
-    const before = this.#claims;
-    this.#claims = new AddressClaims();
-    // A Service that was deleted in a failed transaction has no claims any more, but listeners were not
+    const before = this.#owned;
+    this.#owned = new OwnedAddresses();
+    // A Service that was deleted in a failed transaction requests no addresses any more, but listeners were not
     // notified yet.
     const deleted = new Set(before.services()).union(changed);
     for (const key of new Set(store.services.keys()).union(deleted)) await this.#place(key, commit);
-    const services = [...this.#claims.all()];
+    const services = [...this.#owned.all()];
     return this.#writer.replaceAll({ services, virtualNetworks: store.serviceNetworks }, signal);
   }
 
@@ -222,7 +222,7 @@ export class ProxyPipeline implements CommitSource {
   }
 
   /** Takes one Service through all stages. */
-  async #place(key: string, commit: Commit): Promise<ClaimedChange> {
+  async #place(key: string, commit: Commit): Promise<OwnershipChange> {
     const { store } = this.#options;
     const plan = this.#plan(key);
     const diversion = await this.#diversionOf(plan);
@@ -230,10 +230,10 @@ export class ProxyPipeline implements CommitSource {
     this.#findings.notePlan(key, plan, translation);
     const { healthCheck, targets } = translation;
     const created = plan.service?.metadata?.creationTimestamp ?? '';
-    const rivals = this.#claims.rivals(key);
-    const change = this.#claims.replace({ service: key, created, targets });
+    const rivals = this.#owned.rivals(key);
+    const change = this.#owned.replace({ service: key, created, targets });
     commit.add({ service: key, diversion, healthCheck });
-    commit.addRivals(rivals.union(this.#claims.rivals(key)));
+    commit.addRivals(rivals.union(this.#owned.rivals(key)));
     return change;
   }
 

@@ -50,15 +50,13 @@ export class ServiceFindings {
 
   /** Call this after a transaction, with the targets that another Service holds. */
   noteLost(key: string, service: Service | undefined, lost: readonly LostTarget[]): void {
-    const found = lost
-      .map(({ target, holder }) => `${serviceKey(target.virtual)} ${holder}`)
-      .join();
+    const found = lost.map(({ target, owner }) => `${serviceKey(target.virtual)} ${owner}`).join();
     if (found === (this.#lost.get(key) ?? '')) return;
     if (found === '') this.#lost.delete(key);
     else this.#lost.set(key, found);
-    for (const { target, holder } of lost) {
+    for (const { target, owner } of lost) {
       const { address, port } = target.virtual;
-      this.#log.warn({ service: key, address, port, holder }, 'another Service has the address');
+      this.#log.warn({ service: key, address, port, owner }, 'another Service has the address');
       this.#metrics.lost.add({});
     }
     if (service !== undefined && lost.length > 0) this.#reports.reportLost?.(service, lost);

@@ -55,7 +55,7 @@ const repair = async () => {
   return repairs.map(({ finding, outcome }) => `${finding.kind}: ${outcome}`);
 };
 
-test('writes the fence of a renewed claim to the Service', async () => {
+test('writes the fence of a renewed reservation to the Service', async () => {
   await createHolder();
   expect(await repair()).toEqual(['not-in-ledger: held again']);
   expect(await noted()).toMatchObject({ fence: 42, addresses: [{ address }], announcer: 'plain' });

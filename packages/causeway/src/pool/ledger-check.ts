@@ -66,7 +66,7 @@ export class LedgerCheck {
   }
 
   /**
-   * Frees leaked reservations and claims lost ones. Refuses to free more than half of the cluster's
+   * Frees leaked reservations and reserves lost ones again. Refuses to free more than half of the cluster's
    * reservations without `all`: the kubeconfig may belong to another cluster than the credential.
    */
   async repair(
@@ -101,7 +101,7 @@ export class LedgerCheck {
           await this.#ledger.delete(finding.uid, finding.fence ?? 0, false, signal);
           return 'freed; the address is in quarantine before it is assigned again';
         case 'not-in-ledger':
-          return await this.#claim(finding, signal);
+          return await this.#reserveAgain(finding, signal);
         case 'departing':
         case 'leaked-but-shown':
         case 'other-address':
@@ -116,7 +116,7 @@ export class LedgerCheck {
   }
 
   /** Writes the current fence to the Service, because the release uses it. */
-  async #claim(finding: Finding, signal: AbortSignal): Promise<string> {
+  async #reserveAgain(finding: Finding, signal: AbortSignal): Promise<string> {
     const [namespace = '', name = ''] = finding.service.split('/');
     for (let attempt = 1; ; attempt += 1) {
       const service = await this.#client.find(services, { namespace, name }, { signal });

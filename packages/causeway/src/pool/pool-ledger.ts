@@ -11,7 +11,7 @@ export interface Demand {
   /** The requested addresses: those that the Service has, or those that its user requests. */
   readonly addresses: readonly Address[];
   /** The addresses are announced for the Service now. A restored ledger must accept that. */
-  readonly claim: boolean;
+  readonly inUse: boolean;
   readonly pool?: string | undefined;
   /** The labels that the pool must have. */
   readonly poolLabels?: Readonly<Record<string, string>> | undefined;

@@ -129,8 +129,8 @@ test('writes the next address for kube-vip before any other change, and nothing 
   const before = service;
   const asked: unknown[] = [];
   const next: { grant?: object } = {};
-  ledger.ensure = (_uid, { addresses, claim }) => {
-    asked.push([...addresses, claim]);
+  ledger.ensure = (_uid, { addresses, inUse }) => {
+    asked.push([...addresses, inUse]);
     if (addresses.length === 0) return Promise.resolve(next.grant);
     return Promise.reject(new Refusal('conflict', 'address-in-use', 'no'));
   };

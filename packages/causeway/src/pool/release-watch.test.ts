@@ -35,7 +35,7 @@ beforeEach(() => {
   const ledger = {
     delete: (...args: unknown[]) => {
       if (args[0] === 'refused') throw new Refusal('gone', 'moved', 'moved');
-      if (args[1] === staleFence) throw new Refusal('conflict', 'stale-fence', 'claimed anew');
+      if (args[1] === staleFence) throw new Refusal('conflict', 'stale-fence', 'reserved anew');
       freed.push(args.slice(0, 3));
       return Promise.resolve();
     },
@@ -110,7 +110,7 @@ test("frees with the stored fence, or with the ledger's, after the ledger was un
   expect(freed).toEqual([['u', 9, true]]);
 });
 
-test("frees with the ledger's fence after a renewed claim", async () => {
+test("frees with the ledger's fence after a renewed reservation", async () => {
   await depart({ fence: staleFence });
   expect(await catchUp()).toBe(0);
   expect(freed).toEqual([['u', 9, false]]);

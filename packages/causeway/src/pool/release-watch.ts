@@ -216,8 +216,8 @@ export async function freeForGood(
     await freeReleased(ledger, departure, signal);
   } catch (error) {
     if (!(error instanceof Refusal) || error.reason !== 'stale-fence') throw error;
-    // The Service claimed again without a record of it. A UID is never used twice, so the reservation still
-    // belongs to the Service.
+    // The Service reserved the address again without a record of it. A UID is
+    // never used twice, so the reservation still belongs to the Service.
     const fence = await fenceInLedger(ledger, departure.uid, signal);
     if (fence === undefined || fence === departure.fence) throw error;
     await freeReleased(ledger, { ...departure, fence }, signal);

@@ -93,13 +93,13 @@ export class Reservations {
   }
 
   /**
-   * Requesting the granted addresses by name is the same demand. A recovering ledger grants only claimed
+   * Requesting the granted addresses by name is the same demand. A recovering ledger grants only used
    * addresses.
    */
   #note(uid: string, demand: Demand, grant: Grant): void {
     const addresses = inFamilies(grant.addresses, demand.families).map(({ address }) => address);
     if (addresses.length < demand.families.length) return;
-    const again = JSON.stringify({ ...demand, addresses, claim: true });
+    const again = JSON.stringify({ ...demand, addresses, inUse: true });
     this.#granted.set(uid, { demand: again, grant });
   }
 }

@@ -23,7 +23,7 @@ test('requests addresses by UID, with families and ports', () => {
     name: 'web',
     families: [6, 4],
     addresses: [],
-    claim: false,
+    inUse: false,
     ports: ['TCP/443', 'UDP/53'],
   });
 });
@@ -56,15 +56,15 @@ test("requests its own addresses by name, regardless of the user's request; but 
     announcer: 'metallb',
   };
   const asks = service({ 'causeway.dev/address': '192.0.2.7' });
-  expect(demand(asks, held)).toMatchObject({ addresses: ['192.0.2.9'], claim: true });
+  expect(demand(asks, held)).toMatchObject({ addresses: ['192.0.2.9'], inUse: true });
   expect(demand(asks, { ...held, addresses: [] })).toMatchObject({
     addresses: ['192.0.2.7'],
-    claim: false,
+    inUse: false,
   });
-  // Addresses that are no longer announced are requested, but not claimed.
+  // Addresses that are no longer announced are requested, but not in use.
   expect(demand(asks, { ...held, stoppedAt: 5 })).toMatchObject({
     addresses: ['192.0.2.9'],
-    claim: false,
+    inUse: false,
   });
 });
 

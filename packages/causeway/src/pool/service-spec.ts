@@ -24,9 +24,9 @@ export type PoolServiceSpecReading =
   | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string };
 
 /**
- * Reads the request of a Service. The addresses that it has are always requested by name, so that they are
- * claimed again after the ledger lost them. Otherwise the user's request counts, by Causeway's annotation or
- * by the announcer's own.
+ * Reads the request of a Service. The addresses that it has are always requested by name, so that the
+ * ledger reserves them again after it lost them. Otherwise the user's request counts, by Causeway's annotation
+ * or by the announcer's own.
  */
 export function readPoolServiceSpec(
   service: Service,
@@ -61,7 +61,7 @@ export function readPoolServiceSpec(
     families,
     addresses: had.length === 0 ? asked : had,
     // An address that is no longer announced may have another owner now.
-    claim: had.length > 0 && holding?.stoppedAt === undefined,
+    inUse: had.length > 0 && holding?.stoppedAt === undefined,
     ports: ports.map(({ protocol, port }) => `${protocol}/${port}`).sort(),
     ...(sharingKey === undefined || sharingKey === '' ? {} : { sharingKey }),
     ...(pool === undefined || pool === '' ? {} : { pool }),

@@ -69,15 +69,15 @@ function relevant(served: ServedResource, config: KubeObject, request: ApplyRequ
 function ownersOf(served: ServedResource, live: KubeObject): readonly ManagedFieldsEntry[] {
   const { managedFields } = live.metadata;
   if (managedFields !== undefined && managedFields.length > 0) return managedFields;
-  const claimed: JsonObject = { ...live };
-  for (const field of ['apiVersion', 'kind', 'metadata', 'status']) delete claimed[field];
+  const owned: JsonObject = { ...live };
+  for (const field of ['apiVersion', 'kind', 'metadata', 'status']) delete owned[field];
   return [
     {
       manager: 'before-first-apply',
       operation: 'Update',
       apiVersion: live.apiVersion,
       fieldsType: 'FieldsV1',
-      fieldsV1: toFieldsV1(fieldsOf(served.schema, claimed)),
+      fieldsV1: toFieldsV1(fieldsOf(served.schema, owned)),
     },
   ];
 }

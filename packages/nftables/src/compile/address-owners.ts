@@ -15,52 +15,52 @@ const sharedSets = new Set([
   ...families.flatMap((f) => [setNames.addresses(f), setNames.hairpin(f)]),
   listeners,
 ]);
-/** Maps in which a key with two claimed values has no element, because the correct value is unknown. */
+/** Maps in which a key with two different values has no element, because the correct value is unknown. */
 const unambiguousMaps = new Set(
   families.flatMap((f) => [setNames.reverse(f), setNames.reverseNodePorts(f)]),
 );
 
-interface Claim<T> {
+interface Counted<T> {
   count: number;
   readonly item: T;
 }
-type ClaimTable<T> = Map<string, Claim<T>>;
+type CountTable<T> = Map<string, Counted<T>>;
 
 /**
  * Owners of the parts that several fragments share. Parts of a single fragment are not kept here: they follow
  * from the fragment's source.
  */
 export class AddressOwners {
-  readonly chains: ClaimTable<Chain> = new Map();
-  readonly sets: ClaimTable<SetDefinition> = new Map();
-  readonly filledSets: ClaimTable<FilledSet> = new Map();
+  readonly chains: CountTable<Chain> = new Map();
+  readonly sets: CountTable<SetDefinition> = new Map();
+  readonly filledSets: CountTable<FilledSet> = new Map();
   /** By set and element. */
-  readonly shared = new Map<string, ClaimTable<Element>>();
+  readonly shared = new Map<string, CountTable<Element>>();
   /** By map and key. */
   readonly contested = new Map<string, Map<string, Contest>>();
 
-  /** Keys of the map that are claimed for more than one value. */
+  /** Keys of the map that have more than one value. */
   *ambiguous(map: string): Iterable<readonly Element[]> {
     for (const contest of this.contested.get(map)?.values() ?? []) {
       if (!(contest instanceof Map) || contest.size < 2) continue;
-      yield [...contest.values()].map((claim) => claim.item);
+      yield [...contest.values()].map(({ item }) => item);
     }
   }
 }
 
 /**
- * Owners by value. A key that is claimed once holds only its element, because there are tens of thousands of
+ * Owners by value. A key with one value holds only its element, because there are tens of thousands of
  * those.
  */
-type Contest = ClaimTable<Element> | Element;
+type Contest = CountTable<Element> | Element;
 
-function unpack(contest: Contest | undefined): ClaimTable<Element> {
+function unpack(contest: Contest | undefined): CountTable<Element> {
   if (contest === undefined) return new Map();
   if (contest instanceof Map) return contest;
   return new Map([[valueId(contest.value), { count: 1, item: contest }]]);
 }
 
-function compact(table: ClaimTable<Element>): Contest {
+function compact(table: CountTable<Element>): Contest {
   const [first] = table.values();
   return first?.count === 1 && table.size === 1 ? first.item : table;
 }
@@ -78,7 +78,7 @@ interface ElementChange {
 
 /** The difference between the old and the new fragments. Nothing changes until it is applied. */
 export class AddressOwnerChange {
-  readonly #claims: AddressOwners;
+  readonly #owners: AddressOwners;
   readonly #chains: Deltas<Chain> = new Map();
   readonly #sets: Deltas<SetDefinition> = new Map();
   readonly #filledSets: Deltas<FilledSet> = new Map();
@@ -87,8 +87,8 @@ export class AddressOwnerChange {
   readonly #shared = new Map<string, Deltas<Element>>();
   readonly #contested = new Map<string, Map<string, Deltas<Element>>>();
 
-  constructor(claims: AddressOwners) {
-    this.#claims = claims;
+  constructor(owners: AddressOwners) {
+    this.#owners = owners;
   }
 
   /** Replaces the old contribution of a source by its new one. */
@@ -178,12 +178,12 @@ export class AddressOwnerChange {
     const after: Operation[] = [];
     const removedSets = new Set<string>();
     for (const [name, { change, item }] of this.#sets) {
-      const held = this.#claims.sets.get(name)?.count ?? 0;
+      const held = this.#owners.sets.get(name)?.count ?? 0;
       if (held === 0 && change > 0) before.push({ op: 'add-set', definition: item });
       if (held > 0 && held + change === 0) removedSets.add(name);
     }
     for (const [set, { change, item }] of this.#filledSets) {
-      const held = this.#claims.filledSets.get(set)?.count ?? 0;
+      const held = this.#owners.filledSets.get(set)?.count ?? 0;
       if (held === 0 && change > 0) {
         before.push({ op: 'add-set', definition: item.definition });
         if (item.elements.length === 0) continue;
@@ -192,7 +192,7 @@ export class AddressOwnerChange {
       if (held > 0 && held + change === 0) removedSets.add(set);
     }
     for (const [chain, { change, item }] of this.#chains) {
-      const held = this.#claims.chains.get(chain);
+      const held = this.#owners.chains.get(chain);
       if (held === undefined) {
         if (change <= 0) continue;
         before.push(
@@ -213,19 +213,19 @@ export class AddressOwnerChange {
   }
 
   apply(): void {
-    applyDeltas(this.#claims.chains, this.#chains);
-    applyDeltas(this.#claims.sets, this.#sets);
-    applyDeltas(this.#claims.filledSets, this.#filledSets);
+    applyDeltas(this.#owners.chains, this.#chains);
+    applyDeltas(this.#owners.sets, this.#sets);
+    applyDeltas(this.#owners.filledSets, this.#filledSets);
     for (const [set, deltas] of this.#shared) {
-      applyDeltas(entry(this.#claims.shared, set), deltas);
+      applyDeltas(entry(this.#owners.shared, set), deltas);
     }
     for (const [map, keys] of this.#contested) {
-      const table = entry(this.#claims.contested, map);
+      const table = entry(this.#owners.contested, map);
       for (const [key, deltas] of keys) {
-        const claims = unpack(table.get(key));
-        applyDeltas(claims, deltas);
-        if (claims.size === 0) table.delete(key);
-        else table.set(key, compact(claims));
+        const counts = unpack(table.get(key));
+        applyDeltas(counts, deltas);
+        if (counts.size === 0) table.delete(key);
+        else table.set(key, compact(counts));
       }
     }
   }
@@ -234,7 +234,7 @@ export class AddressOwnerChange {
     const removals: Operation[] = [];
     const additions: Operation[] = [];
     for (const [name, { removed, added }] of this.#elementChanges()) {
-      const set = this.#sets.get(name)?.item ?? this.#claims.sets.get(name)?.item;
+      const set = this.#sets.get(name)?.item ?? this.#owners.sets.get(name)?.item;
       if (set === undefined) throw new RangeError(`nothing defines the set ${name}`);
       // The elements of a removed set are deleted with it.
       if (removed.length > 0 && !removedSets.has(name)) {
@@ -254,7 +254,7 @@ export class AddressOwnerChange {
   #sharedChange(set: string, deltas: Deltas<Element>): ElementChange {
     const result: ElementChange = { removed: [], added: [] };
     for (const [id, { change, item }] of deltas) {
-      const held = this.#claims.shared.get(set)?.get(id)?.count ?? 0;
+      const held = this.#owners.shared.get(set)?.get(id)?.count ?? 0;
       if (held === 0 && change > 0) result.added.push(item);
       if (held > 0 && held + change === 0) result.removed.push(item);
     }
@@ -264,11 +264,11 @@ export class AddressOwnerChange {
   #contestedChange(map: string, keys: Map<string, Deltas<Element>>): ElementChange {
     const result: ElementChange = { removed: [], added: [] };
     for (const [key, deltas] of keys) {
-      const held = unpack(this.#claims.contested.get(map)?.get(key));
-      const next: ClaimTable<Element> = new Map(held);
+      const held = unpack(this.#owners.contested.get(map)?.get(key));
+      const next: CountTable<Element> = new Map(held);
       applyDeltas(next, deltas);
-      const removed = onlyClaim(held);
-      const added = onlyClaim(next);
+      const removed = onlyItem(held);
+      const added = onlyItem(next);
       if (removed !== undefined && added !== undefined) {
         if (equalValues(removed.value, added.value)) continue;
       }
@@ -307,7 +307,7 @@ function equalFields(left: Element['keyEnd'], right: Element['keyEnd']): boolean
   return left.length === right.length && left.every((field, index) => field === right[index]);
 }
 
-function onlyClaim(table: ClaimTable<Element>): Element | undefined {
+function onlyItem(table: CountTable<Element>): Element | undefined {
   const [first, ...others] = table.values();
   return others.length === 0 ? first?.item : undefined;
 }
@@ -326,7 +326,7 @@ function bump<T>(deltas: Deltas<T>, name: string, item: T, change: 1 | -1): void
   }
 }
 
-function applyDeltas<T>(table: ClaimTable<T>, deltas: Deltas<T>): void {
+function applyDeltas<T>(table: CountTable<T>, deltas: Deltas<T>): void {
   for (const [name, { change, item }] of deltas) {
     const count = (table.get(name)?.count ?? 0) + change;
     if (count <= 0) table.delete(name);

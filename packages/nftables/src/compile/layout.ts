@@ -46,7 +46,7 @@ export function buildRuleset(input: LayoutInput): Ruleset {
  */
 export class Layout {
   readonly settings: LayoutSettings;
-  readonly #claims = new AddressOwners();
+  readonly #owners = new AddressOwners();
   #services = new Map<ServiceKey, VirtualService>();
   #nodes: readonly Address[] = [];
   #drainingNodes: readonly Address[] = [];
@@ -99,7 +99,7 @@ export class Layout {
   ambiguousBackends(): AmbiguousBackend[] {
     const found: AmbiguousBackend[] = [];
     for (const family of families) {
-      for (const elements of this.#claims.ambiguous(setNames.reverse(family))) {
+      for (const elements of this.#owners.ambiguous(setNames.reverse(family))) {
         const [address, number, port] = elements[0]?.key ?? [];
         const protocol = protocolNamed(number);
         if (protocol === undefined) continue;
@@ -128,16 +128,16 @@ export class Layout {
     const policies =
       change.policies === undefined ? this.#policies : keyed(change.policies, policyKey);
     const pods = change.pods === undefined ? this.#pods : keyed(change.pods, (pod) => pod.address);
-    const claimChange = new AddressOwnerChange(this.#claims);
+    const ownerChange = new AddressOwnerChange(this.#owners);
     const fragments = [
       ...extra,
       ...this.#nodeChanges(change, extra.length > 0),
       ...this.#policyChanges(policies, pods),
       ...this.#networkChanges(change.virtualNetworks),
     ];
-    for (const { before, after } of fragments) claimChange.exchange(before, after);
+    for (const { before, after } of fragments) ownerChange.exchange(before, after);
     for (const { before, after } of services.values()) {
-      claimChange.exchange(
+      ownerChange.exchange(
         before === undefined ? undefined : serviceFragment(before, this.settings),
         after === undefined ? undefined : serviceFragment(after, this.settings),
       );
@@ -147,7 +147,7 @@ export class Layout {
         throw new CausewayError('internal', 'a plan was accepted after the layout had changed');
       }
       this.#version += 1;
-      claimChange.apply();
+      ownerChange.apply();
       for (const [key, { after }] of services) {
         if (after === undefined) this.#services.delete(key);
         else this.#services.set(key, after);
@@ -159,7 +159,7 @@ export class Layout {
       this.#pods = pods;
     };
     return {
-      transaction: { table: this.settings.table, operations: claimChange.operations() },
+      transaction: { table: this.settings.table, operations: ownerChange.operations() },
       removedBackends: [
         ...removedFromServices(services.values(), this.#nodes),
         ...removedNodes(this.#nodes, change.nodes),

@@ -42,7 +42,7 @@ export interface Port extends Common {
   readonly revision?: number | undefined;
   readonly networkId: string;
   readonly adminStateUp: boolean;
-  /** Stays DOWN if no agent or server claims the Neutron port; that is no failure. */
+  /** Stays DOWN if no agent or server uses the Neutron port; that is no failure. */
   readonly status: string;
   readonly macAddress: string;
   readonly deviceOwner: string;

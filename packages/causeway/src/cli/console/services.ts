@@ -14,7 +14,7 @@ const states: readonly ServiceState[] = [
   'failed',
   'idle',
   'internal',
-  'unclaimed',
+  'unmatched',
   'deleting',
 ];
 

@@ -148,7 +148,7 @@ function servicePart(rows: readonly ServiceRow[]): Part {
   const ours = rows.filter(({ state }) => state !== 'internal');
   const counts = new Map<ServiceState, number>();
   for (const { state } of ours) counts.set(state, (counts.get(state) ?? 0) + 1);
-  const troubles = ours.filter(({ state }) => state === 'failed' || state === 'unclaimed');
+  const troubles = ours.filter(({ state }) => state === 'failed' || state === 'unmatched');
   const summary =
     [...counts].map(([state, count]) => `${count} ${state}`).join(', ') || 'none from outside';
   const lines = [`${mark(troubles.length === 0)} Services     ${summary}`];

@@ -3,7 +3,7 @@ import { parseSecrets } from '../../gateway/protocol/secrets.ts';
 import type { Family } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { ClusterIdentity } from '../../services/cluster-identity.ts';
-import { ConfigMapAddressBook } from '../../gateway/controller/ports/address-records.ts';
+import { ConfigMapAddressRecords } from '../../gateway/controller/ports/address-records.ts';
 import type { AgentClient } from '../../gateway/controller/fleet/agent-client-contract.ts';
 import type { AddressPairWriter } from '../../gateway/controller/fencing/address-pair-writer.ts';
 import { leaseGuardedAgent } from '../../gateway/controller/fleet/lease-guarded-agent.ts';
@@ -11,7 +11,10 @@ import { GatewayConfigMap } from '../../gateway/controller/gateway-config-map.ts
 import { makeGatewayProvider } from '../../gateway/controller/make-gateway-provider.ts';
 import { OpenStackAddressPairWriter } from '../../gateway/controller/fencing/openstack-address-pair-writer.ts';
 import { OpenStackPortManager } from '../../gateway/controller/ports/openstack-port-manager.ts';
-import { configMapPortBook, type PortBook } from '../../gateway/controller/ports/port-records.ts';
+import {
+  configMapPortRecords,
+  type PortRecords,
+} from '../../gateway/controller/ports/port-records.ts';
 import type { PortManager } from '../../gateway/controller/ports/port-manager.ts';
 import { StaticPortManager } from '../../gateway/controller/ports/static-port-manager.ts';
 import { V1Agent } from '../../gateway/controller/fleet/v1-agent.ts';
@@ -52,8 +55,8 @@ export async function gatewayProvider(
     restMs: gateway.restSeconds * 1000,
     manager:
       openStack !== undefined && owned !== undefined
-        ? openStack.managerFor(owned.cluster, configMapPortBook(place))
-        : new StaticPortManager(gateway.addresses, new ConfigMapAddressBook(place)),
+        ? openStack.managerFor(owned.cluster, configMapPortRecords(place))
+        : new StaticPortManager(gateway.addresses, new ConfigMapAddressRecords(place)),
     ...(owned === undefined ? {} : { orphans: owned.orphans }),
     ...(openStack === undefined ? {} : { pairWriter: openStack.pairWriter }),
     configMap: new GatewayConfigMap(place),
@@ -63,7 +66,7 @@ export async function gatewayProvider(
   });
 }
 
-type ManagerFor = (cluster: ClusterIdentity, book: PortBook) => PortManager;
+type ManagerFor = (cluster: ClusterIdentity, records: PortRecords) => PortManager;
 
 /** The parts that use Neutron, from the controller's settings. */
 export async function openStackOf(
@@ -101,11 +104,11 @@ export async function openStackOf(
         };
   const { networks } = addressPairs;
   return {
-    managerFor: (cluster, book) =>
+    managerFor: (cluster, records) =>
       new OpenStackPortManager({
         neutron,
         cluster,
-        book,
+        records,
         subnets,
         floating,
         keepWayBack: gateway.keepWayBack,

@@ -22,11 +22,11 @@ export function clustersCommand(): Command {
   return clusters;
 }
 
-const claimOption = [
-  '--claim',
+const inUseOption = [
+  '--in-use',
   'the named addresses are in use already; accepted while a site recovers',
 ] as const;
-const claims = (command: Command) => command.opts<{ claim?: boolean }>().claim;
+const isInUse = (command: Command) => command.opts<{ inUse?: boolean }>().inUse;
 
 function createCommand(): Command {
   const command = onCluster('create')
@@ -34,7 +34,7 @@ function createCommand(): Command {
     .option('--quota <number>', 'maximum number of its addresses')
     .option('--families <list>', 'of the control plane: 4, 6 or 4,6', '4')
     .option('--address <list>', 'requested control plane address')
-    .option(...claimOption)
+    .option(...inUseOption)
     .option('--pool <name>', 'the control plane’s pool')
     .option('--no-control-plane', 'the control plane’s address is not from a pool')
     .option(
@@ -53,7 +53,7 @@ function createCommand(): Command {
       quota: numberOf(options['quota'], '--quota'),
       selfWithdrawal: withdrawalOf(options),
       controlPlane: wantsAddress
-        ? { families, addresses: named.addresses, claim: claims(command), pool: options['pool'] }
+        ? { families, addresses: named.addresses, inUse: isInUse(command), pool: options['pool'] }
         : undefined,
       reason: options['reason'],
     };
@@ -165,7 +165,7 @@ export function reserveCommand(): Command {
     .option('--service <namespace/name>', 'the owner’s name, to get its earlier address again')
     .option('--families <list>', '4, 6 or 4,6', '4')
     .option('--address <list>', 'requested addresses')
-    .option(...claimOption)
+    .option(...inUseOption)
     .option('--pool <name>', 'from this pool only')
     .option('--pool-labels <list>', 'from pools with these labels only: name=value')
     .option('--sharing-key <key>', 'share with owners of the same cluster and key')
@@ -180,7 +180,7 @@ export function reserveCommand(): Command {
       ...serviceOf(options['service']),
       families,
       addresses: named.addresses,
-      claim: claims(command),
+      inUse: isInUse(command),
       pool: options['pool'],
       poolLabels: parsePoolLabels(options['poolLabels'] ?? ''),
       sharingKey: options['sharingKey'],

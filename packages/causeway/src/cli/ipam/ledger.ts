@@ -65,7 +65,7 @@ function restoreCommand(): Command {
 
 function recoverCommand(): Command {
   const command = new Command('recover').description(
-    'after etcd itself was restored: no new addresses until the clusters have claimed theirs',
+    'after etcd itself was restored: no new addresses until the clusters have confirmed theirs',
   );
   return onLedger(command, async (ledger, signal) => {
     const sites = await suspendAll(ledger, 'recovering', systemClock.wallTime(), signal);

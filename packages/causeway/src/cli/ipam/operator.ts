@@ -61,7 +61,7 @@ export function sitesCommand(): Command {
     printSites(show, (await withServer(show, (call) => call('listSites', { params: {} }))).items);
   });
   const resume = new Command('resume')
-    .description('end a recovery, after every cluster has claimed its addresses')
+    .description('end a recovery, after every cluster has confirmed its addresses')
     .argument('<site>')
     .option(...reasonOption);
   speaksWithServer(resume).action(async (site: string, { reason }: { reason?: string }) => {

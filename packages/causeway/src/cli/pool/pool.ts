@@ -44,7 +44,10 @@ const ledgerFlags = [
 function checkCommand(): Command {
   const command = new Command('check')
     .description('list differences between the cluster and the ledger; fails if there are any')
-    .option('--repair', 'release leaked reservations, and claim addresses that the ledger has lost')
+    .option(
+      '--repair',
+      'release leaked reservations, and reserve again addresses that the ledger has lost',
+    )
     .option('--all', "also if that releases more than half of the cluster's addresses");
   addOutputOption(addQueryOptions(command, controllerCommandSettings, ledgerFlags));
   return command.action(async (options: CheckOptions) => {

@@ -58,7 +58,7 @@ function summaryOf({ key, state, addresses, message, idledAt }: ServiceRow): str
       return `${key} has been idle since ${idledAt}; the first connection to ${where} wakes it.`;
     case 'internal':
       return `${key} is not of type LoadBalancer; inside the cluster it is reached on ${where}.`;
-    case 'unclaimed':
+    case 'unmatched':
       return `No provider serves ${key}: ${message}`;
     case 'deleting':
       return `${key} is being deleted: ${message}`;
@@ -98,7 +98,7 @@ function stepsOf(service: Service, row: ServiceRow): Step[] {
 }
 
 function stateOfRow({ state }: ServiceRow): Step['state'] {
-  return state === 'failed' || state === 'unclaimed' ? 'failed' : 'waiting';
+  return state === 'failed' || state === 'unmatched' ? 'failed' : 'waiting';
 }
 
 function endpointStep({ endpoints, state }: ServiceRow): Step {
@@ -111,7 +111,7 @@ function endpointStep({ endpoints, state }: ServiceRow): Step {
 function adviceFor(service: Service, row: ServiceRow, steps: readonly Step[]): string[] {
   const advice: string[] = [];
   const [namespace = '', name = ''] = row.key.split('/');
-  if (row.state === 'unclaimed') {
+  if (row.state === 'unmatched') {
     advice.push(
       service.spec?.loadBalancerClass === undefined
         ? 'Set spec.loadBalancerClass (causeway.dev/gateway, causeway.dev/octavia or causeway.dev/pool), or defaultProvider in the controller’s settings.'

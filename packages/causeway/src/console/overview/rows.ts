@@ -11,7 +11,7 @@ import type { Role } from '../../gateway/protocol/role.ts';
  * - `failed`: it can't be served as it is, `message` has the reason
  * - `idle`: wakes on the first connection
  * - `internal`: not reachable from outside
- * - `unclaimed`: of type LoadBalancer, without a provider
+ * - `unmatched`: of type LoadBalancer, without a provider
  * - `deleting`: waits for the release of its objects outside of the cluster
  */
 export type ServiceState =
@@ -20,7 +20,7 @@ export type ServiceState =
   | 'failed'
   | 'idle'
   | 'internal'
-  | 'unclaimed'
+  | 'unmatched'
   | 'deleting';
 
 export interface ServiceRow {

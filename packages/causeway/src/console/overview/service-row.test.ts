@@ -20,8 +20,8 @@ const conditioned = (status: 'True' | 'False', reason: string, message: string) 
 describe('the state of a Service', () => {
   test.each([
     ['of another type', service({ type: 'ClusterIP' }), 'internal', ''],
-    ['without a provider', service({}), 'unclaimed', 'It has no loadBalancerClass'],
-    ['of an unknown class', service({ loadBalancerClass: 'x/y' }), 'unclaimed', 'the class x/y'],
+    ['without a provider', service({}), 'unmatched', 'It has no loadBalancerClass'],
+    ['of an unknown class', service({ loadBalancerClass: 'x/y' }), 'unmatched', 'the class x/y'],
     [
       'just taken over',
       service({}, { metadata: { annotations: { [recordAnnotation]: record } } }),

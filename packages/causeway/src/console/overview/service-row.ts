@@ -80,8 +80,8 @@ function stateOf(service: Service): Standing {
   }
   const named = spec.loadBalancerClass;
   return {
-    state: 'unclaimed',
-    reason: 'Unclaimed',
+    state: 'unmatched',
+    reason: 'Unmatched',
     message:
       named === undefined
         ? 'It has no loadBalancerClass, and no default provider took it.'

@@ -22,9 +22,11 @@ export async function openState(
   log: Log,
 ): Promise<AgentState> {
   const { stateDirectory, runtimeDirectory } = settings;
-  await renameLegacyFiles(stateDirectory).catch((error: unknown) => {
-    log.warn({ error: CausewayError.from(error) }, "the files of 0.1.0 can't be renamed");
-  });
+  for (const directory of [stateDirectory, runtimeDirectory]) {
+    await renameLegacyFiles(directory).catch((error: unknown) => {
+      log.warn({ error: CausewayError.from(error) }, "the files of 0.1.0 can't be renamed");
+    });
+  }
   const overrides = await Overrides.load(path.join(stateDirectory, 'overrides.json'));
   const opened = await StateStore.open(stateDirectory);
   const mark = new AppliedMark(path.join(runtimeDirectory, 'applied-generation'));

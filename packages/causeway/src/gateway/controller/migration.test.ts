@@ -29,7 +29,7 @@ import { handBack } from '../../services/hand-back.ts';
 import { handBackToLbaas } from './hand-back.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './fleet/testing/memory-agent.ts';
-import { configMapPortBook } from './ports/port-records.ts';
+import { configMapPortRecords } from './ports/port-records.ts';
 import { OpenStackPortManager } from './ports/openstack-port-manager.ts';
 import { V1Agent } from './fleet/v1-agent.ts';
 import { providerForServices } from '../../services/service-provider.ts';
@@ -153,7 +153,7 @@ function startController(keepWayBack: boolean, agent: AgentClient): void {
       neutron,
       keepWayBack,
       cluster: { id: 'moved', uid: 'c-1' },
-      book: configMapPortBook({ client, clock: systemClock, namespace: 'kube-system' }),
+      records: configMapPortRecords({ client, clock: systemClock, namespace: 'kube-system' }),
       subnets: new Map([[4, subnet]]),
       floating: { networkId: floatingNetwork },
     }),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { configMaps, services } from '@causeway/kubernetes/objects/resources';
 import { recordAnnotation } from '../../services/record.ts';
-import { addressBookName } from './ports/address-records.ts';
+import { addressRecordsName } from './ports/address-records.ts';
 import { portsAnnotation } from './ports/annotations.ts';
 import { named, newService, ProviderLab, until } from './simulated-provider.testing.ts';
 
@@ -15,8 +15,8 @@ beforeEach(async () => {
 
 afterEach(() => lab.close());
 
-const book = { namespace: 'kube-system', name: addressBookName };
-const entries = async () => (await lab.client.find(configMaps, book))?.data;
+const records = { namespace: 'kube-system', name: addressRecordsName };
+const entries = async () => (await lab.client.find(configMaps, records))?.data;
 
 test('does not reuse an address after a restart while a partitioned gateway may announce it', async () => {
   lab.startController();
@@ -65,12 +65,12 @@ test('records assigned addresses, and removes them when they are free', async ()
   await until(async () => expect(await entries()).toEqual({ version: '1' }));
 });
 
-test('records addresses at the start that were assigned before the book existed', async () => {
+test('records addresses at the start that were assigned before records existed', async () => {
   lab.startController();
   await lab.create(newService('web'), '192.0.2.1');
   await lab.untilServed('web');
   await lab.stopController();
-  await lab.client.delete(configMaps, book);
+  await lab.client.delete(configMaps, records);
   lab.startController();
   await until(async () => expect(await entries()).toEqual({ version: '1', '192.0.2.1': 'given' }));
   await lab.create(newService('next'), '192.0.2.2');
@@ -99,7 +99,7 @@ test('takes no address from a Service by an annotation that was written by hand'
   expect(lab.served(0)).toContain('192.0.2.2:80/TCP default/victim');
 });
 
-test('keeps the address in the status for an unreadable record, and claims nothing else', async () => {
+test('keeps the address in the status for an unreadable record, and requests nothing else', async () => {
   lab.startController();
   await lab.create(newService('older'), '192.0.2.1');
   await lab.create(newService('victim'), '192.0.2.2');

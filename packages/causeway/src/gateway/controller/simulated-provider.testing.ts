@@ -19,7 +19,7 @@ import {
   type RegisteredReport,
 } from '../../services/orphan-register.ts';
 import { ServiceController } from '../../services/service-controller.ts';
-import { ConfigMapAddressBook } from './ports/address-records.ts';
+import { ConfigMapAddressRecords } from './ports/address-records.ts';
 import { GatewayConfigMap } from './gateway-config-map.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './fleet/testing/memory-agent.ts';
@@ -94,11 +94,11 @@ export class ProviderLab {
     this.#stop = new AbortController();
     const { client } = this;
     const common = { client, clock: systemClock, log: discardLog, metrics: noMetrics };
-    const book = new ConfigMapAddressBook({ ...common, namespace: 'kube-system' });
+    const records = new ConfigMapAddressRecords({ ...common, namespace: 'kube-system' });
     const provider = makeGatewayProvider({
       ...common,
       manager:
-        this.manager?.() ?? new StaticPortManager(this.addresses.map(parseAddressRange), book),
+        this.manager?.() ?? new StaticPortManager(this.addresses.map(parseAddressRange), records),
       orphans: this.#register(),
       agents: new Map(this.agents.map((agent, index) => [`g${index + 1}`, agent])),
       layer: 'Pod',

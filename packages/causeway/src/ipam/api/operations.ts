@@ -42,7 +42,7 @@ export const operations = {
   resumeSite: operation({
     method: 'POST',
     path: '/v1/sites/{site}/resume',
-    summary: 'Ends a recovery, after every cluster has claimed the addresses that it uses.',
+    summary: 'Ends a recovery, after every cluster has confirmed the addresses that it uses.',
     access: 'operator',
     params: onSite,
     query: none,

@@ -89,17 +89,17 @@ export const poolAnswerSchema = poolSpecSchema.extend({
   }),
 });
 
-const claim = z
+const inUse = z
   .boolean()
   .optional()
   .describe(
-    'The owner uses these addresses already. While a site recovers from a backup, only such claims are accepted.',
+    'The owner uses these addresses already. While a site recovers from a backup, only such requests are accepted.',
   );
 const families = z.array(familySchema).min(1).max(2);
 export const controlPlaneSchema = z.object({
   families: families.default([4]),
   addresses: z.array(addressSchema).max(2).default([]),
-  claim,
+  inUse,
   pool: poolNameSchema.optional(),
 });
 export const createClusterBodySchema = z.object({
@@ -144,7 +144,7 @@ export const reserveBodySchema = z.object({
   name: kubernetesNameSchema.optional(),
   families: families.default([4]),
   addresses: z.array(addressSchema).max(2).default([]),
-  claim,
+  inUse,
   pool: poolNameSchema.optional(),
   poolLabels: z.record(z.string(), z.string()).optional(),
   sharingKey: sharingKeySchema.optional(),

@@ -13,7 +13,7 @@ import {
 } from '@causeway/nftables/trace/packet-tracer';
 import type { Ruleset } from '@causeway/nftables/model/ruleset';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
-import { AddressClaims } from '../owned-addresses.ts';
+import { OwnedAddresses } from '../owned-addresses.ts';
 import type { Diversion } from '../served-service.ts';
 import { translateService, type NodeContext } from '../translate-service.ts';
 
@@ -51,7 +51,7 @@ export interface TracedOptions {
 
 /** The rules of a node for some Services. */
 export function rulesOf(options: TracedOptions): Ruleset {
-  const claims = new AddressClaims();
+  const owned = new OwnedAddresses();
   for (const service of options.services) {
     const name = service.metadata?.name;
     const { targets } = translateService({
@@ -63,11 +63,11 @@ export function rulesOf(options: TracedOptions): Ruleset {
       node: { ...tracedNode, ...options.node },
     });
     const created = service.metadata?.creationTimestamp ?? '';
-    claims.replace({ service: keyOf(service), created, targets });
+    owned.replace({ service: keyOf(service), created, targets });
   }
   return buildRuleset({
     settings: { ...tracedLayout, ...options.layout },
-    services: [...claims.all()],
+    services: [...owned.all()],
     ...(options.virtualNetworks === undefined
       ? {}
       : { virtualNetworks: options.virtualNetworks.map(parsePrefix) }),

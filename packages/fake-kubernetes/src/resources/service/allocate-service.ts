@@ -1,7 +1,7 @@
 import { CausewayError, isErrorCode } from '@causeway/base/error/causeway-error';
 import { internalError, invalid as invalidObject } from '../../status.ts';
 import { invalid, type FieldError } from '../../schema/field-error.ts';
-import type { ServiceAllocations, ServiceClaim } from './service-allocations.ts';
+import type { ServiceAllocations, PendingAllocations } from './service-allocations.ts';
 import { decideFamilies } from './service-families.ts';
 import {
   allocatesNodePorts,
@@ -21,10 +21,10 @@ export function allocate(
   old: Service | undefined,
 ): void {
   refuse(service, decideFamilies(service.spec, old?.spec, allocations.families));
-  const claim = allocations.claim();
-  allocateAddresses(claim, service, old?.spec);
-  if (opensNodePorts(service.spec)) allocatePorts(claim, service, old?.spec);
-  allocateHealthCheckPort(claim, service.spec, old?.spec);
+  const pending = allocations.begin();
+  allocateAddresses(pending, service, old?.spec);
+  if (opensNodePorts(service.spec)) allocatePorts(pending, service, old?.spec);
+  allocateHealthCheckPort(pending, service.spec, old?.spec);
 }
 
 function refuse({ metadata }: Service, errors: readonly FieldError[]): void {
@@ -34,7 +34,7 @@ function refuse({ metadata }: Service, errors: readonly FieldError[]): void {
 }
 
 function allocateAddresses(
-  claim: ServiceClaim,
+  pending: PendingAllocations,
   service: Service,
   old: ServiceSpec | undefined,
 ): void {
@@ -48,9 +48,9 @@ function allocateAddresses(
     // Existing values stay. Validation decides whether they can change.
     if (index < had.length) continue;
     const wanted = addresses[index] ?? '';
-    if (wanted === '') addresses[index] = chooseAddress(claim, service, family);
+    if (wanted === '') addresses[index] = chooseAddress(pending, service, family);
     else {
-      const { refusal } = claim.takeAddress(wanted);
+      const { refusal } = pending.takeAddress(wanted);
       if (refusal === undefined) continue;
       const detail = `failed to allocate IP ${wanted}: ${refusal}`;
       refuse(service, [invalid('spec.clusterIPs', addresses, detail)]);
@@ -62,12 +62,12 @@ function allocateAddresses(
 }
 
 function chooseAddress(
-  claim: ServiceClaim,
+  pending: PendingAllocations,
   { metadata }: Service,
   family: 'IPv4' | 'IPv6',
 ): string {
   try {
-    return claim.chooseAddress(family);
+    return pending.chooseAddress(family);
   } catch (error) {
     if (!isErrorCode(error, 'exhausted')) throw error;
     const what = `failed to allocate a serviceIP for Service ${JSON.stringify(metadata.name)}`;
@@ -76,7 +76,11 @@ function chooseAddress(
   }
 }
 
-function allocatePorts(claim: ServiceClaim, service: Service, old: ServiceSpec | undefined): void {
+function allocatePorts(
+  pending: PendingAllocations,
+  service: Service,
+  old: ServiceSpec | undefined,
+): void {
   const { spec } = service;
   const { ports = [] } = spec;
   const had = new Set(old === undefined ? [] : heldNodePorts({ ports: old.ports ?? [] }));
@@ -87,10 +91,10 @@ function allocatePorts(claim: ServiceClaim, service: Service, old: ServiceSpec |
     if (wanted === 0 && !allocatesNodePorts(spec)) continue;
     const shared = old === undefined ? byPort.get(port.port) : undefined;
     const asked = wanted === 0 ? (shared ?? requestedForSamePort(ports, port, old)) : wanted;
-    if (asked === 0) port.nodePort = choosePort(claim);
+    if (asked === 0) port.nodePort = choosePort(pending);
     else {
       const isHeld = had.has(asked) || [...byPort.values()].includes(asked);
-      const { refusal } = isHeld ? {} : claim.takePort(asked);
+      const { refusal } = isHeld ? {} : pending.takePort(asked);
       if (refusal !== undefined) {
         refuse(service, [invalid(`spec.ports[${index}].nodePort`, asked, refusal)]);
       }
@@ -112,14 +116,14 @@ function requestedForSamePort(
   return ports.find((one) => one.port === port && (one.nodePort ?? 0) !== 0)?.nodePort ?? 0;
 }
 
-function choosePort(claim: ServiceClaim): number {
-  const port = claim.choosePort();
+function choosePort(pending: PendingAllocations): number {
+  const port = pending.choosePort();
   if (port !== undefined) return port;
   throw internalError('failed to allocate a nodePort: range is full');
 }
 
 function allocateHealthCheckPort(
-  claim: ServiceClaim,
+  pending: PendingAllocations,
   spec: ServiceSpec,
   old: ServiceSpec | undefined,
 ): void {
@@ -127,10 +131,10 @@ function allocateHealthCheckPort(
   if (!isNew) return;
   const wanted = spec.healthCheckNodePort ?? 0;
   if (wanted === 0) {
-    spec.healthCheckNodePort = choosePort(claim);
+    spec.healthCheckNodePort = choosePort(pending);
     return;
   }
-  const { refusal } = claim.takePort(wanted);
+  const { refusal } = pending.takePort(wanted);
   if (refusal === undefined) return;
   throw internalError(`failed to allocate requested HealthCheck NodePort ${wanted}: ${refusal}`);
 }

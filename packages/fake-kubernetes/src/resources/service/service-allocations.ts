@@ -28,7 +28,7 @@ const mostAddresses = 2 ** 20;
 
 /**
  * Cluster addresses and node ports that Services have allocated. It follows the store, so a write that is
- * dropped after validation leaves no allocation. Within one write, `claim` also tracks the write's own
+ * dropped after validation leaves no allocation. Within one write, `PendingAllocations` also tracks the write's own
  * allocations.
  */
 export class ServiceAllocations {
@@ -50,8 +50,8 @@ export class ServiceAllocations {
     });
   }
 
-  claim(): ServiceClaim {
-    return new ServiceClaim(this.#network, this.#random, this.#holders);
+  begin(): PendingAllocations {
+    return new PendingAllocations(this.#network, this.#random, this.#holders);
   }
 
   #count({ spec }: Service, difference: number): void {
@@ -64,11 +64,11 @@ export class ServiceAllocations {
 }
 
 /** Allocations of one write, in addition to existing ones. Refusals are messages without a subject. */
-export class ServiceClaim {
+export class PendingAllocations {
   readonly #network: ServiceNetwork;
   readonly #random: Random;
   readonly #held: ReadonlyMap<string, number>;
-  readonly #claimed = new Set<string>();
+  readonly #taken = new Set<string>();
 
   constructor(network: ServiceNetwork, random: Random, held: ReadonlyMap<string, number>) {
     this.#network = network;
@@ -86,7 +86,7 @@ export class ServiceClaim {
       return { refusal: 'the provided network does not match the current range' };
     }
     if (this.#isTaken(text)) return { refusal: 'provided IP is already allocated' };
-    this.#claimed.add(text);
+    this.#taken.add(text);
     return {};
   }
 
@@ -105,7 +105,7 @@ export class ServiceClaim {
       throw new CausewayError('exhausted', `range ${formatPrefix(range)} is full`);
     }
     const address = at(offset);
-    this.#claimed.add(address);
+    this.#taken.add(address);
     return address;
   }
 
@@ -118,7 +118,7 @@ export class ServiceClaim {
       };
     }
     if (this.#isTaken(String(port))) return { refusal: 'provided port is already allocated' };
-    this.#claimed.add(String(port));
+    this.#taken.add(String(port));
     return {};
   }
 
@@ -128,12 +128,12 @@ export class ServiceClaim {
     const isTaken = (offset: number) => this.#isTaken(String(first + offset));
     const offset = chooseFree({ size, isTaken }, reservedPorts(size), this.#random);
     if (offset === undefined) return undefined;
-    this.#claimed.add(String(first + offset));
+    this.#taken.add(String(first + offset));
     return first + offset;
   }
 
   #isTaken(key: string): boolean {
-    return this.#held.has(key) || this.#claimed.has(key);
+    return this.#held.has(key) || this.#taken.has(key);
   }
 }
 

@@ -4,8 +4,8 @@ import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Alarms } from '../alarms.ts';
 import type { RoleStatus } from './role-status.ts';
-import { hardwareOf, listenToClaims } from './neighbours/neighbour-listener.ts';
-import { DuplicateClaims } from './neighbours/address-conflicts.ts';
+import { hardwareOf, listenToNeighbours } from './neighbours/neighbour-listener.ts';
+import { AddressConflicts } from './neighbours/address-conflicts.ts';
 
 export interface DuplicateAddressOptions {
   readonly clock: Clock;
@@ -21,18 +21,18 @@ export interface DuplicateAddressOptions {
 const everyMs = 500;
 const tryAgainMs = 60_000;
 
-/** Raises an alarm while another machine claims an address of this gateway in ARP or neighbor discovery. */
+/** Raises an alarm while another machine announces an address of this gateway in ARP or neighbor discovery. */
 export async function watchForStrangers(
   options: DuplicateAddressOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, status, alarms, links } = options;
-  const ledger = new DuplicateClaims();
-  const listening = links.map((link) => listen(options, link, ledger, signal));
+  const conflicts = new AddressConflicts();
+  const listening = links.map((link) => listen(options, link, conflicts, signal));
   while (!signal.aborted) {
     await sleep(clock, everyMs, signal).catch(() => undefined);
-    ledger.setActive(status.isActive, clock.monotonic());
-    alarms.set('duplicate-address', ledger.complaint(clock.monotonic()));
+    conflicts.setActive(status.isActive, clock.monotonic());
+    alarms.set('duplicate-address', conflicts.complaint(clock.monotonic()));
   }
   await Promise.all(listening);
 }
@@ -41,21 +41,21 @@ export async function watchForStrangers(
 async function listen(
   options: DuplicateAddressOptions,
   link: string,
-  ledger: DuplicateClaims,
+  conflicts: AddressConflicts,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log } = options;
   while (!signal.aborted) {
     try {
       // A peer may be on another link of this gateway. Packets from this gateway's own links are not foreign
-      // claims.
+      // bindings.
       const own = new Set(await Promise.all(options.links.map(hardwareOf)));
-      await listenToClaims(
+      await listenToNeighbours(
         link,
         clock,
-        (claim) => {
-          if (!options.isOurs(claim.address) || own.has(claim.hardware)) return;
-          ledger.hear(claim, clock.monotonic());
+        (binding) => {
+          if (!options.isOurs(binding.address) || own.has(binding.hardware)) return;
+          conflicts.hear(binding, clock.monotonic());
         },
         signal,
       );

@@ -169,7 +169,7 @@ describe('admitting an update', () => {
     expect(complaints).toHaveLength(1);
   });
 
-  test('drops a kept frontend that a valid record claims, and reports it', () => {
+  test('drops a kept frontend that a valid record has, and reports it', () => {
     const { state, complaints } = after(
       pushOf(1, [frontend(1)]),
       push({ generation: 2 }, record(1, 'bad'), record(1, '10.0.0.8')),

@@ -162,15 +162,14 @@ function keptEdits(
   return kept;
 }
 
-/** Reports a bad record if a valid record claims the same frontend. The valid record wins. */
+/** Reports a bad record if a valid record has the same frontend. The valid record wins. */
 function* collisions(state: GatewayState, push: Update): Generator<Rejection> {
   for (const key of push.badFrontends.keys()) {
     if (push.frontends.has(key) && state.frontends.has(key)) {
       yield {
         frontend: parseFrontendKey(key),
         record: 0,
-        message:
-          'the previously served frontend is dropped: another record of the request claims it',
+        message: 'the previously served frontend is dropped: another record of the request has it',
       };
     }
   }

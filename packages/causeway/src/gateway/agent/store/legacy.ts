@@ -2,15 +2,21 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 
-const renamedFiles = [['levers.json', 'overrides.json']] as const;
+const renamedFiles = [
+  ['levers.json', 'overrides.json'],
+  ['claimed.json', 'announced.json'],
+] as const;
 const legacyProbeResults = z.looseObject({ silent: z.array(z.string()) });
 
-/** Renames the files of 0.1.0 in the state directory. Files that already have the new name are kept. */
-export async function renameLegacyFiles(stateDirectory: string): Promise<void> {
+/**
+ * Renames the files of 0.1.0 in the state directory or the runtime directory. Files that already have the new
+ * name are kept.
+ */
+export async function renameLegacyFiles(directory: string): Promise<void> {
   for (const [before, after] of renamedFiles) {
-    const target = path.join(stateDirectory, after);
+    const target = path.join(directory, after);
     if (await exists(target)) continue;
-    const source = path.join(stateDirectory, before);
+    const source = path.join(directory, before);
     if (await exists(source)) await fs.rename(source, target);
   }
 }

@@ -14,7 +14,7 @@ import { accounts } from '@causeway/fake-openstack/seed';
 import { readClusterIdentity, type ClusterIdentity } from '../../../services/cluster-identity.ts';
 import { confirmation, orphanRegisterName } from '../../../services/orphan-register.ts';
 import { OpenStackPortManager } from '../ports/openstack-port-manager.ts';
-import { configMapPortBook, portBookName } from '../ports/port-records.ts';
+import { configMapPortRecords, portRecordsName } from '../ports/port-records.ts';
 import { named, newService, ProviderLab, until } from '../simulated-provider.testing.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -66,7 +66,7 @@ async function openCluster(): Promise<ProviderLab> {
     new OpenStackPortManager({
       cluster,
       neutron: new Neutron(cloud.session()),
-      book: configMapPortBook(place),
+      records: configMapPortRecords(place),
       subnets: new Map([[4, subnet]]),
       floating: { networkId: floatingNetwork },
     });
@@ -108,7 +108,7 @@ async function restoreWithout(...names: readonly string[]): Promise<void> {
     await lab.patch(name, { metadata: { finalizers: null } });
     await lab.client.delete(services, named(name));
   }
-  await lab.client.delete(configMaps, { namespace: 'kube-system', name: portBookName });
+  await lab.client.delete(configMaps, { namespace: 'kube-system', name: portRecordsName });
 }
 
 /** Changes the marks to the format of 0.1.0: with the clusterId, without the UID of the cluster. */
@@ -149,7 +149,7 @@ test("with marks of 0.1.0, adopts the owner's ports in place, and keeps them in 
   const [before, address] = [inCloud(), await lab.addressOf('web')];
   await lab.stopController();
   markAsBefore();
-  await lab.client.delete(configMaps, { namespace: 'kube-system', name: portBookName });
+  await lab.client.delete(configMaps, { namespace: 'kube-system', name: portRecordsName });
   second = await openCluster();
   second.startController();
   await second.untilEvent('OrphansHeld');

@@ -19,7 +19,7 @@ import { followReasons } from '../fleet/follow-reasons.testing.ts';
 import { ReasonQueue } from '../reasons/reason-queue.ts';
 import { doubtsAll } from '../fleet/removal-verifiers.testing.ts';
 import { PortKeeper } from '../ports/port-keeper.ts';
-import { MemoryAddressBook } from '../ports/memory-address-records.testing.ts';
+import { MemoryAddressRecords } from '../ports/memory-address-records.testing.ts';
 import { StaticPortManager } from '../ports/static-port-manager.ts';
 
 const address = parseAddress('192.0.2.1');
@@ -71,7 +71,7 @@ async function start(grain: 'address' | 'gateway', metrics: Metrics = noMetrics)
   const asked = new Set<string>();
   const reasons = new ReasonQueue();
   const keeper = new PortKeeper(
-    new StaticPortManager([parseAddressRange('192.0.2.1-192.0.2.9')], new MemoryAddressBook()),
+    new StaticPortManager([parseAddressRange('192.0.2.1-192.0.2.9')], new MemoryAddressRecords()),
     () => 'marker',
     reasons,
   );

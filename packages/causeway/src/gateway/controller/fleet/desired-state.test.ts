@@ -107,7 +107,7 @@ test('brings every gateway to the full state by deltas, for any sequence of chan
   );
 });
 
-test('gives a frontend with two claimants to the remaining one', () => {
+test('gives a frontend with two owners to the remaining one', () => {
   const state = new DesiredState(0);
   state.setService('new', [frontend('new', 80)]);
   // This Service's address is outdated: the cloud has assigned it to the other Service.

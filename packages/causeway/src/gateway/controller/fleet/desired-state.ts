@@ -39,7 +39,7 @@ export class DesiredState {
   /**
    * The Services that want a frontend. Two can for a moment, if a cloud assigns a lost port's address again.
    */
-  readonly #claimants = new SmallSets<FrontendKey, string>();
+  readonly #owners = new SmallSets<FrontendKey, string>();
   /** The records of each namespace, to find removed ones. */
   readonly #byNamespace = new Map<string, NamespacePolicies>();
   #generation: number;
@@ -77,7 +77,7 @@ export class DesiredState {
     }
     const held: Frontend[] = [];
     for (const [key, frontend] of after) {
-      this.#claimants.add(key, service);
+      this.#owners.add(key, service);
       changed = this.#frontends.set(key, frontend, next) || changed;
       // An unchanged frontend keeps its object, so the new one can be freed.
       held.push(this.#frontends.get(key) ?? frontend);
@@ -190,10 +190,10 @@ export class DesiredState {
     return this.#frontends.get(key)?.service === service;
   }
 
-  /** Removes the Service's claim on the frontend. Returns the frontend of another claimant, if any. */
+  /** Removes the Service as an owner of the frontend. Returns the frontend of another owner, if any. */
   #leave(key: FrontendKey, service: string): Frontend | undefined {
-    this.#claimants.delete(key, service);
-    const [heir] = this.#claimants.of(key);
+    this.#owners.delete(key, service);
+    const [heir] = this.#owners.of(key);
     if (heir === undefined) return undefined;
     return this.#byService.get(heir)?.find((frontend) => frontendKey(frontend) === key);
   }

@@ -1,11 +1,11 @@
 import { tryParseAddress, type Address } from '@causeway/base/address/address';
-import { ConfigMapBook, type BookFormat, type BookPlace } from './config-map-records.ts';
+import { ConfigMapRecords, type RecordFormat, type RecordPlace } from './config-map-records.ts';
 
 /**
  * The record of the assigned addresses of a static list. After a restart, only this record names an address
  * that no Service uses any more, but that a gateway may still announce.
  */
-export interface AddressBook {
+export interface AddressRecords {
   read(signal: AbortSignal): Promise<ReadonlySet<Address>>;
   /** Resolves when the addresses are written. They must not be used before. */
   enter(addresses: readonly Address[]): Promise<void>;
@@ -14,31 +14,31 @@ export interface AddressBook {
 }
 
 /** The ConfigMap beside the controller's lease. */
-export const addressBookName = 'causeway-gateway-addresses';
+export const addressRecordsName = 'causeway-gateway-addresses';
 
-const addressFormat: BookFormat<Address> = {
-  name: addressBookName,
+const addressFormat: RecordFormat<Address> = {
+  name: addressRecordsName,
   value: 'given',
   parse: (key) => tryParseAddress(key.replaceAll('_', ':')),
   format: (address) => address.replaceAll(':', '_'),
 };
 
-export class ConfigMapAddressBook implements AddressBook {
-  readonly #book: ConfigMapBook<Address>;
+export class ConfigMapAddressRecords implements AddressRecords {
+  readonly #records: ConfigMapRecords<Address>;
 
-  constructor(place: BookPlace) {
-    this.#book = new ConfigMapBook(place, addressFormat);
+  constructor(place: RecordPlace) {
+    this.#records = new ConfigMapRecords(place, addressFormat);
   }
 
   read(signal: AbortSignal): Promise<ReadonlySet<Address>> {
-    return this.#book.read(signal);
+    return this.#records.read(signal);
   }
 
   enter(addresses: readonly Address[]): Promise<void> {
-    return this.#book.enter(addresses);
+    return this.#records.enter(addresses);
   }
 
   strike(address: Address): Promise<void> {
-    return this.#book.strike([address]);
+    return this.#records.strike([address]);
   }
 }

@@ -31,19 +31,19 @@ export interface PriorAllocation {
 }
 
 /**
- * How the Service's status supports a claim. Unlike an annotation, users can't write the status:
+ * How the Service's status supports an allocation. Unlike an annotation, users can't write the status:
  *
  * - `shown`: the status has the address of the port in the annotation;
  * - `open`: no port has the address in the status. The port or its floating IP was lost, so the status proves
  *   nothing;
  * - `unfounded`: the status is empty, or has another port's address.
  */
-type ClaimStanding = 'shown' | 'open' | 'unfounded';
+type AllocationStanding = 'shown' | 'open' | 'unfounded';
 
 export function standingOf(
   { portId, advertised }: PriorAllocation,
   portAt: (address: Address) => L2Port | undefined,
-): ClaimStanding {
+): AllocationStanding {
   const shownPorts = advertised.flatMap((address) => portAt(address) ?? []);
   if (shownPorts.some(({ id }) => id === portId)) return 'shown';
   return advertised.length > 0 && shownPorts.length === 0 ? 'open' : 'unfounded';
@@ -65,30 +65,32 @@ export function isElsewhere(
 export function mayJoin(
   { users }: PortSlot,
   { ownSharingGroup }: PriorAllocation,
-  standing: ClaimStanding,
+  standing: AllocationStanding,
   hasShown: boolean,
 ): boolean {
   if (standing === 'shown' || (standing === 'open' && !hasShown)) return true;
   return [...users.values()].every(({ sharingGroup }) => sharingGroup === ownSharingGroup);
 }
 
-/** The claims of each port. */
-export function groupByPort(claims: readonly PriorAllocation[]): Map<string, PriorAllocation[]> {
+/** The allocations of each port. */
+export function groupByPort(
+  allocations: readonly PriorAllocation[],
+): Map<string, PriorAllocation[]> {
   const groups = new Map<string, PriorAllocation[]>();
-  for (const claim of claims) {
-    const group = groups.get(claim.portId);
-    if (group === undefined) groups.set(claim.portId, [claim]);
-    else group.push(claim);
+  for (const allocation of allocations) {
+    const group = groups.get(allocation.portId);
+    if (group === undefined) groups.set(allocation.portId, [allocation]);
+    else group.push(allocation);
   }
   return groups;
 }
 
-const ranks: Record<ClaimStanding, number> = { shown: 0, open: 1, unfounded: 2 };
+const ranks: Record<AllocationStanding, number> = { shown: 0, open: 1, unfounded: 2 };
 
 /** One total order: confirmed by the status, then written in the annotation, then the older, then by UID. */
 export function compareAllocations(
-  [left, leftStanding]: readonly [PriorAllocation, ClaimStanding],
-  [right, rightStanding]: readonly [PriorAllocation, ClaimStanding],
+  [left, leftStanding]: readonly [PriorAllocation, AllocationStanding],
+  [right, rightStanding]: readonly [PriorAllocation, AllocationStanding],
 ): number {
   if (leftStanding !== rightStanding) return ranks[leftStanding] - ranks[rightStanding];
   if (left.isWritten !== right.isWritten) return left.isWritten ? -1 : 1;

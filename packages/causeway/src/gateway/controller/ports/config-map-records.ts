@@ -6,14 +6,14 @@ import type { Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
 import { SerialQueue } from '@causeway/base/work/serial-queue';
 
-export interface BookPlace {
+export interface RecordPlace {
   readonly client: KubeClient;
   readonly namespace: string;
   readonly clock: Clock;
 }
 
 /** How the entries of a record become keys of a ConfigMap, which can't contain colons. */
-export interface BookFormat<Entry extends string> {
+export interface RecordFormat<Entry extends string> {
   readonly name: string;
   readonly value: string;
   /** Undefined if the key is not an entry of this record. */
@@ -34,13 +34,13 @@ interface Batch<Entry> {
  * A set in a ConfigMap, one key for each entry. Writes run one after the other and are batched: entries that
  * arrive during a write go into the next, so a thousand Services at once need few writes.
  */
-export class ConfigMapBook<Entry extends string> {
-  readonly #place: BookPlace;
-  readonly #format: BookFormat<Entry>;
+export class ConfigMapRecords<Entry extends string> {
+  readonly #place: RecordPlace;
+  readonly #format: RecordFormat<Entry>;
   readonly #writes = new SerialQueue();
   #next: Batch<Entry> | undefined;
 
-  constructor(place: BookPlace, format: BookFormat<Entry>) {
+  constructor(place: RecordPlace, format: RecordFormat<Entry>) {
     this.#place = place;
     this.#format = format;
   }

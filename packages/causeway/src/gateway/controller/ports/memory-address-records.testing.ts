@@ -1,8 +1,8 @@
 import type { Address } from '@causeway/base/address/address';
-import type { AddressBook } from './address-records.ts';
+import type { AddressRecords } from './address-records.ts';
 
-/** An address book in memory, for tests. */
-export class MemoryAddressBook implements AddressBook {
+/** Address records in memory, for tests. */
+export class MemoryAddressRecords implements AddressRecords {
   readonly #addresses = new Set<Address>();
 
   read(): Promise<ReadonlySet<Address>> {

@@ -1,7 +1,7 @@
-import type { PortBook } from './port-records.ts';
+import type { PortRecords } from './port-records.ts';
 
-/** A port book in memory, for tests. */
-export class MemoryPortBook implements PortBook {
+/** Port records in memory, for tests. */
+export class MemoryPortRecords implements PortRecords {
   readonly entries = new Set<string>();
 
   read(): Promise<ReadonlySet<string>> {

@@ -8,8 +8,8 @@ import type { Orphan, OrphanReport } from '../../../services/orphan.ts';
 import { describePort } from './describe-port.ts';
 import { isInherited } from './legacy-marks.ts';
 import { OwnershipMarks } from './ownership-marks.ts';
-import type { PortBook } from './port-records.ts';
-import { PortRecord } from './port-record-cache.ts';
+import type { PortRecords } from './port-records.ts';
+import { PortRecordCache } from './port-record-cache.ts';
 import type { LostPort, PortManager, PortRequest } from './port-manager.ts';
 import type { L2Port } from './port-slot.ts';
 
@@ -17,7 +17,7 @@ export interface OpenStackPortManagerOptions {
   readonly neutron: Neutron;
   readonly cluster: ClusterIdentity;
   /** The cluster's own record of its ports. */
-  readonly book: PortBook;
+  readonly records: PortRecords;
   /** One subnet for each family, all of one network. */
   readonly subnets: ReadonlyMap<Family, Subnet>;
   /** Adds the marks of ch-k8s-lbaas, so that it also recognizes the objects as its own. */
@@ -36,7 +36,7 @@ export class OpenStackPortManager implements PortManager {
   readonly families: readonly Family[];
   readonly #options: OpenStackPortManagerOptions;
   readonly #marks: OwnershipMarks;
-  readonly #record: PortRecord;
+  readonly #record: PortRecordCache;
   /** Ports of Services with missing or wrong marks. */
   readonly #mismarked = new Set<string>();
   /** Objects of the last list that are not certain to belong to this cluster. */
@@ -48,11 +48,11 @@ export class OpenStackPortManager implements PortManager {
     this.#options = options;
     this.families = [...options.subnets.keys()];
     this.#marks = new OwnershipMarks(options.cluster, options.keepWayBack ?? false);
-    this.#record = new PortRecord(options.book);
+    this.#record = new PortRecordCache(options.records);
   }
 
   async list(
-    claimed: ReadonlySet<string>,
+    named: ReadonlySet<string>,
     making: ReadonlySet<string>,
     signal: AbortSignal,
   ): Promise<readonly L2Port[]> {
@@ -72,7 +72,7 @@ export class OpenStackPortManager implements PortManager {
         others.add(this.#marks.otherClusterOf(port));
         const standing = this.#marks.standing(port);
         const entry = this.#marks.entryOf(port);
-        const isProven = claimed.has(port.id) || this.#record.hasEntry(entry);
+        const isProven = named.has(port.id) || this.#record.hasEntry(entry);
         const known = this.#describePort(port, floating.get(port.id));
         if (known === undefined || making.has(entry)) continue;
         if (standing === 'own' || (isProven && (standing === 'old' || isInherited(port)))) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseAddressRange } from '@causeway/base/address/address-range';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
-import { MemoryAddressBook } from './memory-address-records.testing.ts';
+import { MemoryAddressRecords } from './memory-address-records.testing.ts';
 import { PortKeeper } from './port-keeper.ts';
 import { ReasonQueue } from '../reasons/reason-queue.ts';
 import type { PortRequest } from './port-manager.ts';
@@ -79,13 +79,13 @@ class FragileManager extends StaticPortManager {
 }
 
 const fragile = () =>
-  new FragileManager([parseAddressRange('192.0.2.1-192.0.2.9')], new MemoryAddressBook());
+  new FragileManager([parseAddressRange('192.0.2.1-192.0.2.9')], new MemoryAddressRecords());
 const keeperOf = (manager: FragileManager, reasons = new ReasonQueue()) =>
   new PortKeeper(manager, () => 'marker', reasons);
 const place = { family: 4 as const, namespace: 'default', sharingGroup: 'namespace:default' };
 const tcp = (port: number) => [{ protocol: 'TCP' as const, port: parsePort(port) }];
 const request = (owner: string, port = 80) => ({ owner, ...place, needs: tcp(port) });
-const claim = (owner: string, portId: string, port = 80) => ({
+const allocation = (owner: string, portId: string, port = 80) => ({
   owner,
   portId,
   ...place,
@@ -125,7 +125,7 @@ test('finds a port that a list misses by its ID, and does not recreate it', asyn
   expect(await keeper.findDrift(none, signal)).toEqual([]);
   expect(manager.changes).toBe(1);
   const next = keeperOf(manager);
-  expect(await next.restore([claim('a', 'port-1')], signal)).toEqual([]);
+  expect(await next.restore([allocation('a', 'port-1')], signal)).toEqual([]);
   expect(next.portsOf('a').get(4)?.id).toBe('port-1');
   expect(manager.changes).toBe(1);
 });
@@ -225,8 +225,8 @@ test('changes nothing for a Service before it is taken over', async () => {
   await keeper.reserve(request('a'), signal);
   manager.damaged.add('port-1');
   const next = keeperOf(manager);
-  const inherited = { ...claim('a', 'port-1'), isTakenOver: false, publicAddress: undefined };
-  const gone = { ...claim('b', 'port-9'), isTakenOver: false };
+  const inherited = { ...allocation('a', 'port-1'), isTakenOver: false, publicAddress: undefined };
+  const gone = { ...allocation('b', 'port-9'), isTakenOver: false };
   const losers = await next.restore([inherited, gone], signal);
   expect(losers.map(({ owner }) => owner)).toEqual(['b']);
   expect(await next.findDrift(none, signal)).toEqual([]);
@@ -240,9 +240,9 @@ test('restores losses from before the takeover or during a hold when the Service
   const manager = fragile();
   await keeperOf(manager).reserve(request('a'), signal);
   const keeper = keeperOf(manager);
-  const held = { ...claim('a', 'port-1'), isTakenOver: false, publicAddress: undefined };
+  const held = { ...allocation('a', 'port-1'), isTakenOver: false, publicAddress: undefined };
   const advertised = [parseAddress('192.0.2.7')];
-  const lost = { ...claim('b', 'gone', 81), isTakenOver: false, publicAddress: undefined };
+  const lost = { ...allocation('b', 'gone', 81), isTakenOver: false, publicAddress: undefined };
   await keeper.restore([held, { ...lost, advertised }], signal);
   await manager.lose('port-1');
   expect(await keeper.findDrift(none, signal)).toEqual(['a']);
@@ -256,7 +256,10 @@ test('restores losses from before the takeover or during a hold when the Service
 test('recreates at the start a port that was lost while no controller ran', async () => {
   const manager = fragile();
   const keeper = keeperOf(manager);
-  const losers = await keeper.restore([claim('a', 'gone'), claim('b', 'gone', 81)], signal);
+  const losers = await keeper.restore(
+    [allocation('a', 'gone'), allocation('b', 'gone', 81)],
+    signal,
+  );
   expect(losers).toEqual([]);
   expect(manager.requests).toHaveLength(1);
   expect(keeper.portsOf('a').get(4)).toMatchObject({ id: 'port-1', address: '192.0.2.4' });
@@ -289,8 +292,8 @@ test('keeps a floating IP while one of its users wants it', async () => {
   const again = keeperOf(manager);
   await again.restore(
     [
-      { ...claim('a', 'port-1'), keepsPublic: true },
-      { ...claim('b', 'port-1', 81), keepsPublic: false },
+      { ...allocation('a', 'port-1'), keepsPublic: true },
+      { ...allocation('b', 'port-1', 81), keepsPublic: false },
     ],
     signal,
   );

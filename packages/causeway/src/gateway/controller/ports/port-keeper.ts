@@ -50,11 +50,11 @@ export class PortKeeper {
    * must be placed again.
    */
   async restore(
-    claims: readonly PriorAllocation[],
+    prior: readonly PriorAllocation[],
     signal: AbortSignal,
   ): Promise<readonly PriorAllocation[]> {
-    const claimed = new Set(claims.map(({ portId }) => portId));
-    const listed = await this.#manager.list(claimed, this.#markers, signal);
+    const named = new Set(prior.map(({ portId }) => portId));
+    const listed = await this.#manager.list(named, this.#markers, signal);
     const ports = new Map(listed.map((port) => [port.id, port]));
     // A Service with another port's address in its status does not count for this port, and needs no
     // recreation.
@@ -62,15 +62,15 @@ export class PortKeeper {
       listed.flatMap((port) => [port.address, port.publicAddress].map((each) => [each, port])),
     );
     const portAt = (address: Address) => byAddress.get(address);
-    const byPort = groupByPort(claims.filter((claim) => !isElsewhere(claim, portAt)));
+    const byPort = groupByPort(prior.filter((each) => !isElsewhere(each, portAt)));
     for (const [id, sharers] of byPort) {
       const port = await this.#bringBack(ports.get(id), sharers, signal);
       if (port !== undefined) ports.set(id, port);
     }
-    for (const { owner, keepsPublic } of claims) if (keepsPublic === true) this.#keepers.add(owner);
-    const moved = claims.map((claim) => ({
-      ...claim,
-      portId: ports.get(claim.portId)?.id ?? claim.portId,
+    for (const { owner, keepsPublic } of prior) if (keepsPublic === true) this.#keepers.add(owner);
+    const moved = prior.map((allocation) => ({
+      ...allocation,
+      portId: ports.get(allocation.portId)?.id ?? allocation.portId,
     }));
     const losers = this.#mapper.restore([...ports.values()], moved);
     await this.#manager.record(this.#mapper.usedPorts());
@@ -84,12 +84,12 @@ export class PortKeeper {
     signal: AbortSignal,
   ): Promise<L2Port | undefined> {
     const [first] = sharers;
-    const claim = sharers.find(({ isTakenOver }) => isTakenOver) ?? first;
-    if (claim === undefined) return present;
-    const { portId: id, family, publicAddress, advertised } = claim;
+    const allocation = sharers.find(({ isTakenOver }) => isTakenOver) ?? first;
+    if (allocation === undefined) return present;
+    const { portId: id, family, publicAddress, advertised } = allocation;
     const owners = sharers.map(({ owner }) => owner);
     const found = present ?? (await this.#manager.find(id, signal));
-    if (!claim.isTakenOver) {
+    if (!allocation.isTakenOver) {
       if (found === undefined)
         this.#missed.add(owners, family, { id, publicAddress: advertised[0] });
       else this.#notTakenOver.add(id);
@@ -261,8 +261,8 @@ export class PortKeeper {
   ): Promise<readonly string[]> {
     for (const [id, state] of this.#retired) if (state === 'gone') this.#retired.delete(id);
     const before = this.#mapper.knownPorts();
-    const claimed = new Set(before.map(({ id }) => id));
-    const listed = await this.#manager.list(claimed, this.#markers, signal);
+    const named = new Set(before.map(({ id }) => id));
+    const listed = await this.#manager.list(named, this.#markers, signal);
     const present = new Map(listed.map((port) => [port.id, port]));
     const orphans = listed.filter(
       ({ id }) => this.#mapper.slotOfPort(id) === undefined && !this.#retired.has(id),

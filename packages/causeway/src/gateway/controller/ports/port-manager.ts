@@ -28,12 +28,12 @@ export interface PortManager {
   /** The families with addresses. */
   readonly families: readonly Family[];
   /**
-   * The ports of this cluster, used or not, and the existing ports of `claimed`. Ports that are being created
+   * The ports of this cluster, used or not, and the existing ports of `named`. Ports that are being created
    * are left out: their markers are in `making` during this time. Needs a constant number of requests for any
    * number of ports.
    */
   list(
-    claimed: ReadonlySet<string>,
+    named: ReadonlySet<string>,
     making: ReadonlySet<string>,
     signal: AbortSignal,
   ): Promise<readonly L2Port[]>;

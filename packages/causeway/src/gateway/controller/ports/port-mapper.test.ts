@@ -191,7 +191,7 @@ describe('PortMapper', () => {
 });
 
 describe('after a restart', () => {
-  const claim = (owner: string, portId: string, createdAt: string, held = [tcp(80)]) => ({
+  const allocation = (owner: string, portId: string, createdAt: string, held = [tcp(80)]) => ({
     owner,
     portId,
     createdAt,
@@ -204,7 +204,7 @@ describe('after a restart', () => {
     ownSharingGroup: 'ns:default',
     advertised: [] as Address[],
   });
-  /** The status of a claim with the address of this port. */
+  /** The status of a allocation with the address of this port. */
   const advertising = (host: number) => ({ advertised: [l2Port(host).publicAddress] });
 
   test('prefers the Service with the address in its status over an older annotation', () => {
@@ -212,9 +212,9 @@ describe('after a restart', () => {
     const losers = mapper.restore(
       [l2Port(1), l2Port(2)],
       [
-        claim('unheard', 'port-1', '2026-01-01'),
-        { ...claim('elsewhere', 'port-1', '2026-01-02'), ...advertising(2) },
-        { ...claim('holder', 'port-1', '2026-02-01'), ...advertising(1) },
+        allocation('unheard', 'port-1', '2026-01-01'),
+        { ...allocation('elsewhere', 'port-1', '2026-01-02'), ...advertising(2) },
+        { ...allocation('holder', 'port-1', '2026-02-01'), ...advertising(1) },
       ],
     );
     expect(losers.map(({ owner }) => owner)).toEqual(['unheard']);
@@ -225,13 +225,13 @@ describe('after a restart', () => {
 
   test('does not join another sharing group by an annotation alone', () => {
     const mapper = new PortMapper();
-    const holder = { ...claim('holder', 'port-1', '2026-02-01'), ...advertising(1) };
+    const holder = { ...allocation('holder', 'port-1', '2026-02-01'), ...advertising(1) };
     const stranger = {
-      ...claim('stranger', 'port-1', '1', [tcp(81)]),
+      ...allocation('stranger', 'port-1', '1', [tcp(81)]),
       ownSharingGroup: 'ns:other',
     };
     const gone = { ...stranger, owner: 'gone', advertised: [parseAddress('203.0.113.9')] };
-    const neighbour = claim('neighbour', 'port-1', '3', [tcp(82)]);
+    const neighbour = allocation('neighbour', 'port-1', '3', [tcp(82)]);
     const losers = mapper.restore([l2Port(1)], [stranger, gone, neighbour, holder]);
     expect(losers.map(({ owner }) => owner)).toEqual(['gone', 'stranger']);
     expect(mapper.slotOf('neighbour', 4)?.port?.id).toBe('port-1');
@@ -241,12 +241,12 @@ describe('after a restart', () => {
     const mapper = new PortMapper();
     const lost = { advertised: [parseAddress('203.0.113.9')] };
     const a = {
-      ...claim('a', 'port-1', '1'),
+      ...allocation('a', 'port-1', '1'),
       ...lost,
       sharingGroup: 'ns:one',
       ownSharingGroup: 'ns:one',
     };
-    const b = { ...claim('b', 'port-1', '2', [tcp(81)]), ...lost };
+    const b = { ...allocation('b', 'port-1', '2', [tcp(81)]), ...lost };
     expect(mapper.restore([l2Port(1)], [a, b])).toEqual([]);
   });
 
@@ -255,9 +255,9 @@ describe('after a restart', () => {
     const losers = mapper.restore(
       [l2Port(1), l2Port(2)],
       [
-        claim('young', 'port-1', '2026-02-01'),
-        claim('old', 'port-1', '2026-01-01'),
-        claim('b', 'port-2', '2026-03-01'),
+        allocation('young', 'port-1', '2026-02-01'),
+        allocation('old', 'port-1', '2026-01-01'),
+        allocation('b', 'port-2', '2026-03-01'),
       ],
     );
     expect(losers.map(({ owner }) => owner)).toEqual(['young']);
@@ -270,8 +270,8 @@ describe('after a restart', () => {
     const losers = mapper.restore(
       [l2Port(1)],
       [
-        { ...claim('old', 'port-1', '2026-01-01'), isWritten: false },
-        claim('young', 'port-1', '2026-02-01'),
+        { ...allocation('old', 'port-1', '2026-01-01'), isWritten: false },
+        allocation('young', 'port-1', '2026-02-01'),
       ],
     );
     expect(losers.map(({ owner }) => owner)).toEqual(['old']);
@@ -288,16 +288,19 @@ describe('after a restart', () => {
   });
 
   test('prefers the lower UID at equal age, in any order', () => {
-    const claims = [claim('b', 'port-1', '2026-01-01'), claim('a', 'port-1', '2026-01-01')];
-    for (const order of [claims, [...claims].reverse()]) {
+    const allocations = [
+      allocation('b', 'port-1', '2026-01-01'),
+      allocation('a', 'port-1', '2026-01-01'),
+    ];
+    for (const order of [allocations, [...allocations].reverse()]) {
       const mapper = new PortMapper();
       expect(mapper.restore([l2Port(1)], order).map(({ owner }) => owner)).toEqual(['b']);
     }
   });
 
-  test('reports a claim on a missing port, and treats an unclaimed port as unused', () => {
+  test('reports a allocation on a missing port, and treats an unused port as unused', () => {
     const mapper = new PortMapper();
-    const losers = mapper.restore([l2Port(1)], [claim('a', 'port-9', '2026-01-01')]);
+    const losers = mapper.restore([l2Port(1)], [allocation('a', 'port-9', '2026-01-01')]);
     expect(losers).toHaveLength(1);
     expect(mapper.unused().map(({ port }) => port?.id)).toEqual(['port-1']);
   });
@@ -327,8 +330,8 @@ describe('after a restart', () => {
     mapper.restore(
       [l2Port(1)],
       [
-        { ...claim('a', 'port-1', '1'), ...advertising(1), sharingGroup: 'ns:one' },
-        { ...claim('b', 'port-1', '2', [tcp(81)]), ...advertising(1), sharingGroup: 'ns:two' },
+        { ...allocation('a', 'port-1', '1'), ...advertising(1), sharingGroup: 'ns:one' },
+        { ...allocation('b', 'port-1', '2', [tcp(81)]), ...advertising(1), sharingGroup: 'ns:two' },
       ],
     );
     expect(place(mapper, request('a', [tcp(80)], { sharingGroup: 'ns:one' }))).toBe('port-1');

@@ -61,26 +61,31 @@ export class PortMapper {
    */
   restore(
     ports: readonly L2Port[],
-    claims: readonly PriorAllocation[],
+    allocations: readonly PriorAllocation[],
   ): readonly PriorAllocation[] {
     for (const port of ports) this.#addKnownPort(port);
     const losers: PriorAllocation[] = [];
     const shown = new Set<PortSlot>();
     const portAt = (address: Address) => this.#byAddress.get(address)?.port;
-    const judged = claims.map((claim) => [claim, standingOf(claim, portAt)] as const);
-    for (const [claim, standing] of judged.sort(compareAllocations)) {
-      const { owner, namespace, held, family } = claim;
-      const named = this.#byPort.get(claim.portId);
-      const shownSlots = claim.advertised.flatMap((address) => this.#byAddress.get(address) ?? []);
+    const judged = allocations.map(
+      (allocation) => [allocation, standingOf(allocation, portAt)] as const,
+    );
+    for (const [allocation, standing] of judged.sort(compareAllocations)) {
+      const { owner, namespace, held, family } = allocation;
+      const named = this.#byPort.get(allocation.portId);
+      const shownSlots = allocation.advertised.flatMap(
+        (address) => this.#byAddress.get(address) ?? [],
+      );
       const slot = [named, ...shownSlots].find(
         (each): each is PortSlot =>
           each?.family === family &&
           userOf(each, held, owner) === undefined &&
-          (shownSlots.includes(each) || mayJoin(each, claim, standing, shown.has(each))),
+          (shownSlots.includes(each) || mayJoin(each, allocation, standing, shown.has(each))),
       );
-      if (slot === undefined) losers.push(claim);
+      if (slot === undefined) losers.push(allocation);
       else {
-        const sharingGroup = standing === 'unfounded' ? claim.ownSharingGroup : claim.sharingGroup;
+        const sharingGroup =
+          standing === 'unfounded' ? allocation.ownSharingGroup : allocation.sharingGroup;
         this.#use(slot, owner, { namespace, sharingGroup, held, asked: held });
         if (standing === 'shown') shown.add(slot);
       }

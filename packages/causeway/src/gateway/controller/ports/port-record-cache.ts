@@ -1,40 +1,40 @@
-import type { PortBook } from './port-records.ts';
+import type { PortRecords } from './port-records.ts';
 
-/** The port book for the port manager: read once, and indexed by the IDs of Neutron. */
-export class PortRecord {
-  readonly #book: PortBook;
-  /** The entries of the book. */
+/** The port records for the port manager: read once and indexed by the IDs of Neutron. */
+export class PortRecordCache {
+  readonly #records: PortRecords;
+  /** The recorded entries. */
   readonly #entries = new Set<string>();
   /** The entry of each known port: its marker, or its ID. */
   readonly #entryOf = new Map<string, string>();
-  /** The IDs of ports that were in the book at any time since the start. */
+  /** The IDs of ports that were recorded at any time since the start. */
   readonly #past = new Set<string>();
   /** Entries that no port had at the last list. */
   #stale: ReadonlySet<string> = new Set();
   #isRead = false;
 
-  constructor(book: PortBook) {
-    this.#book = book;
+  constructor(records: PortRecords) {
+    this.#records = records;
   }
 
   async read(signal: AbortSignal): Promise<void> {
     if (this.#isRead) return;
-    await this.#readBook(signal);
+    await this.#readRecords(signal);
     this.#isRead = true;
   }
 
   /**
-   * Reads the book again if one of these ports is missing: an earlier leader may have added it after this
-   * controller read the book.
+   * Reads the records again if one of these ports is missing: an earlier leader may have added it after this
+   * controller read the records.
    */
   async refresh(ports: readonly { readonly id: string }[], signal: AbortSignal): Promise<void> {
     if (ports.every(({ id }) => this.has(id))) return;
-    await this.#readBook(signal);
+    await this.#readRecords(signal);
     for (const { id } of ports) if (this.has(id)) this.#past.add(id);
   }
 
-  async #readBook(signal: AbortSignal): Promise<void> {
-    for (const entry of await this.#book.read(signal)) this.#entries.add(entry);
+  async #readRecords(signal: AbortSignal): Promise<void> {
+    for (const entry of await this.#records.read(signal)) this.#entries.add(entry);
   }
 
   /** Stores the entry of a port. Returns the entry. */
@@ -52,7 +52,7 @@ export class PortRecord {
     return this.#entries.has(entry);
   }
 
-  /** Whether a port was in the book, also if it is gone now. */
+  /** Whether a port was recorded, also if it is gone now. */
   wasOurs(id: string): boolean {
     return this.#past.has(id);
   }
@@ -61,7 +61,7 @@ export class PortRecord {
   async enterMarker(marker: string): Promise<void> {
     this.#entries.add(marker);
     try {
-      await this.#book.enter([marker]);
+      await this.#records.enter([marker]);
     } catch (error) {
       this.#entries.delete(marker);
       throw error;
@@ -70,7 +70,7 @@ export class PortRecord {
 
   async enter(ids: readonly string[]): Promise<void> {
     const missing = ids.filter((id) => !this.has(id));
-    await this.#book.enter(missing.map((id) => this.#entryOf.get(id) ?? id));
+    await this.#records.enter(missing.map((id) => this.#entryOf.get(id) ?? id));
     for (const id of missing) {
       const entry = this.#entryOf.get(id) ?? id;
       this.#entries.add(entry);
@@ -83,7 +83,7 @@ export class PortRecord {
     const entry = this.#entryOf.get(id) ?? id;
     this.#entryOf.delete(id);
     if (!this.#entries.delete(entry)) return;
-    await this.#book.strike([entry]);
+    await this.#records.strike([entry]);
   }
 
   /** Removes entries that no port had in two lists: the port was never created, or is gone. */
@@ -93,6 +93,6 @@ export class PortRecord {
     this.#stale = stale;
     if (gone.length === 0) return;
     for (const entry of gone) this.#entries.delete(entry);
-    await this.#book.strike(gone);
+    await this.#records.strike(gone);
   }
 }

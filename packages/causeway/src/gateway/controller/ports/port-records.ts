@@ -1,4 +1,4 @@
-import { ConfigMapBook, type BookFormat, type BookPlace } from './config-map-records.ts';
+import { ConfigMapRecords, type RecordFormat, type RecordPlace } from './config-map-records.ts';
 
 /**
  * The cluster's own record of its Neutron ports: the marker of each port, written before the port is created,
@@ -6,7 +6,7 @@ import { ConfigMapBook, type BookFormat, type BookPlace } from './config-map-rec
  * creation was interrupted: it may be deleted. A port without a record is an orphan. After a restore of etcd
  * from a backup, ports newer than the backup are not in the record.
  */
-export interface PortBook {
+export interface PortRecords {
   read(signal: AbortSignal): Promise<ReadonlySet<string>>;
   /** Resolves when the entries are written. */
   enter(entries: readonly string[]): Promise<void>;
@@ -14,15 +14,15 @@ export interface PortBook {
 }
 
 /** The ConfigMap beside the controller's lease. */
-export const portBookName = 'causeway-gateway-ports';
+export const portRecordsName = 'causeway-gateway-ports';
 
-const portFormat: BookFormat<string> = {
-  name: portBookName,
+const portFormat: RecordFormat<string> = {
+  name: portRecordsName,
   value: 'created',
   parse: (key) => key,
   format: (entry) => entry,
 };
 
-export function configMapPortBook(place: BookPlace): PortBook {
-  return new ConfigMapBook(place, portFormat);
+export function configMapPortRecords(place: RecordPlace): PortRecords {
+  return new ConfigMapRecords(place, portFormat);
 }

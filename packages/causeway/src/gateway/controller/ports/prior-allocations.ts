@@ -18,8 +18,8 @@ import { sharingGroupOf, portsAskedFor } from '../../../services/load-balancer-s
 
 /**
  * The placements of a Service by its annotations, independent of its spec: an invalid request does not cost a
- * Service its address. Services that are being deleted still have them. `isOurs` says whether the provider
- * claims the Service, which counts for Services of ch-k8s-lbaas.
+ * Service its address. Services that are being deleted still have them. `isOurs` says whether the Service
+ * matches the provider, which counts for Services of ch-k8s-lbaas.
  */
 export function priorAllocations(spec: FrontendSpec, isOurs: boolean): PriorAllocation[] {
   const reading = recordOf(spec);
@@ -45,7 +45,7 @@ export function priorAllocations(spec: FrontendSpec, isOurs: boolean): PriorAllo
 }
 
 /**
- * Whether the annotations belong to this Service. The record is bound to the UID, so a copied manifest claims
+ * Whether the annotations belong to this Service. The record is bound to the UID, so a copied manifest requests
  * nothing. Services of ch-k8s-lbaas have no record yet.
  */
 function isTrusted(spec: FrontendSpec, isOurs: boolean): boolean {

@@ -9,42 +9,42 @@ import {
 import type { AddressRange } from '@causeway/base/address/address-range';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { noOrphans, type OrphanReport } from '../../../services/orphan.ts';
-import type { AddressBook } from './address-records.ts';
+import type { AddressRecords } from './address-records.ts';
 import type { PortManager, PortRequest } from './port-manager.ts';
 import type { L2Port } from './port-slot.ts';
 
 /**
  * Addresses of a list. The address is the port's ID, as ch-k8s-lbaas writes it. Assigned addresses are
- * recorded in a book. After a restart, it also has the addresses that Services have left and gateways may
+ * recorded. After a restart, the records also have the addresses that Services have left and gateways may
  * still announce.
  */
 export class StaticPortManager implements PortManager {
   readonly families: readonly Family[];
   readonly #ranges: readonly AddressRange[];
-  readonly #book: AddressBook;
+  readonly #records: AddressRecords;
   /** The assigned addresses, with the marker of their request. */
   readonly #given = new Map<Address, string>();
   #isRead = false;
 
-  constructor(ranges: readonly AddressRange[], book: AddressBook) {
+  constructor(ranges: readonly AddressRange[], records: AddressRecords) {
     this.#ranges = ranges;
-    this.#book = book;
+    this.#records = records;
     this.families = [...new Set(ranges.map(({ family }) => family))];
   }
 
   async list(
-    claimed: ReadonlySet<string>,
+    named: ReadonlySet<string>,
     making: ReadonlySet<string>,
     signal: AbortSignal,
   ): Promise<readonly L2Port[]> {
-    await this.#readBook(signal);
-    await this.#enterClaimed(claimed);
+    await this.#readRecords(signal);
+    await this.#recordNamed(named);
     return (
       [...this.#given]
         .filter(([, marker]) => !making.has(marker))
         .map(([address]) => address)
         // An address that is no longer in the list has no owner, but is removed like all others.
-        .filter((address) => this.#holds(address) || !claimed.has(address))
+        .filter((address) => this.#holds(address) || !named.has(address))
         .map(portAt)
     );
   }
@@ -56,11 +56,11 @@ export class StaticPortManager implements PortManager {
   }
 
   async create(request: PortRequest, signal: AbortSignal): Promise<L2Port> {
-    await this.#readBook(signal);
+    await this.#readRecords(signal);
     const address = this.#choose(request);
     this.#given.set(address, request.marker);
     try {
-      await this.#book.enter([address]);
+      await this.#records.enter([address]);
     } catch (error) {
       this.#given.delete(address);
       throw error;
@@ -81,11 +81,11 @@ export class StaticPortManager implements PortManager {
   }
 
   async delete(port: L2Port): Promise<void> {
-    await this.#book.strike(port.address);
+    await this.#records.strike(port.address);
     this.#given.delete(port.address);
   }
 
-  /** All assigned addresses are in the book. */
+  /** All assigned addresses are recorded. */
   isRecorded(): boolean {
     return true;
   }
@@ -106,23 +106,23 @@ export class StaticPortManager implements PortManager {
     return Promise.resolve([]);
   }
 
-  async #readBook(signal: AbortSignal): Promise<void> {
+  async #readRecords(signal: AbortSignal): Promise<void> {
     if (this.#isRead) return;
-    for (const address of await this.#book.read(signal)) {
+    for (const address of await this.#records.read(signal)) {
       if (!this.#given.has(address)) this.#given.set(address, '');
     }
     this.#isRead = true;
   }
 
   /**
-   * Adds addresses of Services that are not in the book: from ch-k8s-lbaas, or from before the book existed.
+   * Adds addresses of Services that are not recorded: from ch-k8s-lbaas, or from before records existed.
    */
-  async #enterClaimed(claimed: ReadonlySet<string>): Promise<void> {
-    const missing = [...claimed]
+  async #recordNamed(named: ReadonlySet<string>): Promise<void> {
+    const missing = [...named]
       .flatMap((text) => tryParseAddress(text) ?? [])
       .filter((address) => this.#holds(address) && !this.#given.has(address));
     for (const address of missing) this.#given.set(address, '');
-    await this.#book.enter(missing);
+    await this.#records.enter(missing);
   }
 
   #choose({ family, requested, instead }: PortRequest): Address {

@@ -13,7 +13,7 @@ const choices: readonly (readonly [ServiceFilter['state'], string])[] = [
   ['serving', 'Serving'],
   ['pending', 'Pending'],
   ['failed', 'Failed'],
-  ['unclaimed', 'Unclaimed'],
+  ['unmatched', 'Unmatched'],
   ['idle', 'Idle'],
   ['deleting', 'Deleting'],
 ];
@@ -124,7 +124,7 @@ const moods: Readonly<Record<ServiceState, 'good' | 'waiting' | 'bad' | 'quiet'>
   failed: 'bad',
   idle: 'quiet',
   internal: 'quiet',
-  unclaimed: 'bad',
+  unmatched: 'bad',
   deleting: 'waiting',
 };
 

@@ -29,7 +29,7 @@ export class Adverts {
     return this.#sum(droppedAdverts, signal);
   }
 
-  /** The claimed sources of forged adverts in the last minute. */
+  /** The source addresses of forged adverts in the last minute. */
   async forgedSources(signal: AbortSignal): Promise<readonly Address[]> {
     const found: Address[] = [];
     for (const family of families) {

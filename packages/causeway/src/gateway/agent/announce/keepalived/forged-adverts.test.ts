@@ -58,7 +58,7 @@ describe('the alarm for forged adverts', () => {
 
 test("describes forged adverts by source and marks a peer's address", () => {
   expect(describeForgery([peer, stranger], [peer])).toBe(
-    'VRRP adverts that no peer sent were dropped; they claim to come from ' +
+    'VRRP adverts that no peer sent were dropped; their source is ' +
       "10.77.0.12 (a peer's address: the advert came through a router or on another interface), " +
       '10.77.0.100 (no peer of this gateway)',
   );

@@ -67,5 +67,5 @@ export function describeForgery(sources: readonly Address[], peers: readonly Add
   const more = sources.length - named.length;
   const rest = more > 0 ? ` and ${more} more` : '';
   const from = named.length === 0 ? 'an unknown source' : `${named.join(', ')}${rest}`;
-  return `VRRP adverts that no peer sent were dropped; they claim to come from ${from}`;
+  return `VRRP adverts that no peer sent were dropped; their source is ${from}`;
 }

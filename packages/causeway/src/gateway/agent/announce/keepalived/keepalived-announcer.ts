@@ -39,8 +39,8 @@ export interface KeepalivedAnnouncerOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly kernel: Pick<Kernel, 'counters'>;
-  /** File with the list of claimed addresses, kept until the machine reboots. */
-  readonly claimedFile: string;
+  /** File with the list of announced addresses, kept until the machine reboots. */
+  readonly announcedFile: string;
 }
 
 /** Time limit for keepalived, extended for each address: 4,000 addresses took about 2 s on a busy machine. */
@@ -54,16 +54,16 @@ const patientRounds = 25;
 export class KeepalivedAnnouncer implements Announcer {
   readonly process: KeepalivedProcess;
   readonly #options: KeepalivedAnnouncerOptions;
-  readonly #claimed: AnnouncedAddresses;
+  readonly #announced: AnnouncedAddresses;
   readonly #status: RoleStatus;
   readonly #adverts: Adverts;
   readonly #withdrawals = new Withdrawals();
   #wanted: ReadonlySet<Address> = new Set();
   #isDrained = false;
 
-  private constructor(options: KeepalivedAnnouncerOptions, claimed: AnnouncedAddresses) {
+  private constructor(options: KeepalivedAnnouncerOptions, announced: AnnouncedAddresses) {
     this.#options = options;
-    this.#claimed = claimed;
+    this.#announced = announced;
     this.#status = new RoleStatus(options.clock, options.log, options.metrics);
     this.#adverts = new Adverts(options.kernel, vrrpFilter(options.settings).links.length);
     this.process = new KeepalivedProcess(options.settings.files, options.start, options.clock);
@@ -78,7 +78,7 @@ export class KeepalivedAnnouncer implements Announcer {
     await fs.appendFile(files.fault, '');
     const announcer = new KeepalivedAnnouncer(
       options,
-      await AnnouncedAddresses.load(options.claimedFile, options.log),
+      await AnnouncedAddresses.load(options.announcedFile, options.log),
     );
     const state = await announcer.stateOnLink(signal);
     if (state !== undefined) enterState(announcer.#status, state);
@@ -113,7 +113,7 @@ export class KeepalivedAnnouncer implements Announcer {
     const isSame = (await readIfThere(config)) === text;
     // An agent that stopped between the file write and the reload left keepalived with another configuration.
     const isLoaded = isSame && (await readIfThere(loadedFile(config))) === text;
-    await this.#claimed.add(addresses.union(this.#ownAddresses()));
+    await this.#announced.add(addresses.union(this.#ownAddresses()));
     this.#wanted = addresses;
     if (!isSame) await replaceFile(config, text);
     if (!(await this.process.isRunning())) await this.start(signal);
@@ -212,7 +212,7 @@ export class KeepalivedAnnouncer implements Announcer {
     const orphans = new Map<string, Set<Address>>();
     for (const link of this.#links()) {
       const present = await readHostAddresses(link, signal);
-      const left = present.intersection(this.#claimed.all).difference(answeredFor);
+      const left = present.intersection(this.#announced.all).difference(answeredFor);
       if (left.size > 0) orphans.set(link, left);
     }
     return orphans;
@@ -266,7 +266,7 @@ export class KeepalivedAnnouncer implements Announcer {
       }
     });
     const meant = this.#wanted.union(this.#ownAddresses());
-    await this.#claimed.remove(this.#claimed.all.difference(meant));
+    await this.#announced.remove(this.#announced.all.difference(meant));
   }
 
   /**

@@ -21,7 +21,7 @@ export const keepalivedKind: AnnouncerKind = {
         ...rest,
         settings: keepalivedSettings(settings),
         start: settings.addresses.start,
-        claimedFile: path.join(settings.runtimeDirectory, 'claimed.json'),
+        announcedFile: path.join(settings.runtimeDirectory, 'announced.json'),
       },
       signal,
     ),

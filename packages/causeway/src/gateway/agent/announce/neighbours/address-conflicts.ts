@@ -1,13 +1,13 @@
 import type { Address } from '@causeway/base/address/address';
-import type { AddressClaim } from './neighbour-binding.ts';
+import type { NeighbourBinding } from './neighbour-binding.ts';
 
-/** Time that a claim is kept. A machine that uses an address repeats its claim. */
-const claimLifetimeMs = 15_000;
-/** Time after a failover in which claims of the previous active gateway may still arrive. */
+/** Time that a conflict is kept. A machine that uses an address announces it again. */
+const conflictLifetimeMs = 15_000;
+/** Time after a failover in which messages of the previous active gateway may still arrive. */
 const handoverMs = 2_000;
 
-/** Claims of other machines to this gateway's addresses while it is active. */
-export class DuplicateClaims {
+/** Other machines that use this gateway's addresses while it is active (RFC 5227: address conflict). */
+export class AddressConflicts {
   readonly #seen = new Map<Address, { hardware: string; at: number }>();
   #activeSince: number | undefined;
 
@@ -21,16 +21,16 @@ export class DuplicateClaims {
     }
   }
 
-  /** Records a claim of foreign hardware to an address of this gateway. */
-  hear({ address, hardware }: AddressClaim, now: number): void {
+  /** Records another machine's binding for an address of this gateway. */
+  hear({ address, hardware }: NeighbourBinding, now: number): void {
     if (this.#activeSince === undefined || now - this.#activeSince < handoverMs) return;
     this.#seen.set(address, { hardware, at: now });
   }
 
-  /** The alarm message; undefined without current claims. */
+  /** The alarm message; undefined without a current conflict. */
   complaint(now: number): string | undefined {
     for (const [address, { at }] of this.#seen) {
-      if (now - at >= claimLifetimeMs) this.#seen.delete(address);
+      if (now - at >= conflictLifetimeMs) this.#seen.delete(address);
     }
     const [first] = this.#seen;
     if (first === undefined) return undefined;

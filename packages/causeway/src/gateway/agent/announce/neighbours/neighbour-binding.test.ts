@@ -12,8 +12,8 @@ test.each([
   ['a request of another hardware type', request.replace('0001 0800', '0006 0800'), undefined],
   ['a truncated request', request.slice(0, 40), undefined],
 ])('ARP: %s', (_name, text, expected) => {
-  const claim = parseArp(hex(text));
-  expect(claim && `${claim.address} ${claim.hardware}`).toBe(expected);
+  const binding = parseArp(hex(text));
+  expect(binding && `${binding.address} ${binding.hardware}`).toBe(expected);
 });
 
 test.each([
@@ -27,6 +27,6 @@ test.each([
   ['an option without a size', `${advertisement} 0e00000000000000`, undefined],
   ['an echo request', `80${advertisement.slice(2)} 02 01 02aabbccddee`, undefined],
 ])('IPv6: %s', (_name, text, expected) => {
-  const claim = parseAdvertisement(hex(text));
-  expect(claim && `${claim.address} ${claim.hardware}`).toBe(expected);
+  const binding = parseAdvertisement(hex(text));
+  expect(binding && `${binding.address} ${binding.hardware}`).toBe(expected);
 });

@@ -1,16 +1,15 @@
 import { addressFromBytes, type Address } from '@causeway/base/address/address';
 
-/** A claim of a machine on the link to own an address. */
-export interface AddressClaim {
+/** The hardware address that a machine on the link announces for an IP address. */
+export interface NeighbourBinding {
   readonly address: Address;
-  /** The claimed hardware address. */
   readonly hardware: string;
 }
 
 const arp = { ethernet: 1, ipv4: 0x0800, size: 28, sender: 8, senderAddress: 14 } as const;
 
-/** The sender's claim in an ARP request or reply. Undefined if the sender has no address yet. */
-export function parseArp(bytes: Buffer): AddressClaim | undefined {
+/** The sender's binding in an ARP request or reply. Undefined if the sender has no address yet. */
+export function parseArp(bytes: Buffer): NeighbourBinding | undefined {
   if (bytes.length < arp.size) return undefined;
   if (bytes.readUInt16BE(0) !== arp.ethernet || bytes.readUInt16BE(2) !== arp.ipv4)
     return undefined;
@@ -24,8 +23,8 @@ export function parseArp(bytes: Buffer): AddressClaim | undefined {
 
 const advertisement = { type: 136, target: 8, options: 24, linkLayer: 2 } as const;
 
-/** The claim in an IPv6 neighbor advertisement. Undefined if it has no hardware address. */
-export function parseAdvertisement(bytes: Buffer): AddressClaim | undefined {
+/** The binding in an IPv6 neighbor advertisement. Undefined if it has no hardware address. */
+export function parseAdvertisement(bytes: Buffer): NeighbourBinding | undefined {
   if (bytes.length < advertisement.options || bytes[0] !== advertisement.type) return undefined;
   const address = addressFromBytes(bytes.subarray(advertisement.target, advertisement.options));
   for (let at = advertisement.options; at + 8 <= bytes.length; ) {

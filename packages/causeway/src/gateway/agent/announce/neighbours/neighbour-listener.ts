@@ -2,24 +2,24 @@ import { z } from 'zod';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import { runProgram } from '@causeway/base/process/run-program';
-import type { AddressClaim } from './neighbour-binding.ts';
-import { ClaimSockets } from './neighbour-sockets.ts';
+import type { NeighbourBinding } from './neighbour-binding.ts';
+import { NeighbourSockets } from './neighbour-sockets.ts';
 
 /** Node can't wait for such sockets, and a thread for it would take 15 MB. */
 const checkEveryMs = 250;
 
-/** Passes on address claims of other machines on the link until the signal fires. */
-export async function listenToClaims(
+/** Passes on the bindings that other machines announce on the link until the signal fires. */
+export async function listenToNeighbours(
   link: string,
   clock: Clock,
-  onClaim: (claim: AddressClaim) => void,
+  onBinding: (binding: NeighbourBinding) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { ifindex } = await findLink(link);
-  const sockets = new ClaimSockets({ name: link, index: ifindex });
+  const sockets = new NeighbourSockets({ name: link, index: ifindex });
   try {
     while (!signal.aborted) {
-      for (const claim of sockets.take()) onClaim(claim);
+      for (const binding of sockets.take()) onBinding(binding);
       await sleep(clock, checkEveryMs, signal).catch(() => undefined);
     }
   } finally {

@@ -4,7 +4,7 @@ import {
   openSocket,
   SystemCallError,
 } from '@causeway/netlink/system-calls';
-import { parseAdvertisement, parseArp, type AddressClaim } from './neighbour-binding.ts';
+import { parseAdvertisement, parseArp, type NeighbourBinding } from './neighbour-binding.ts';
 
 const packetFamily = 17;
 const datagramSocket = 2;
@@ -24,9 +24,9 @@ export interface Link {
   readonly index: number;
 }
 
-/** The sockets that receive claims of other machines. */
-export class ClaimSockets {
-  readonly #parsers = new Map<KernelSocket, (bytes: Buffer) => AddressClaim | undefined>();
+/** The sockets that receive ARP and neighbor discovery messages of other machines. */
+export class NeighbourSockets {
+  readonly #parsers = new Map<KernelSocket, (bytes: Buffer) => NeighbourBinding | undefined>();
 
   constructor(link: Link) {
     try {
@@ -38,14 +38,14 @@ export class ClaimSockets {
     }
   }
 
-  /** Claims that have arrived since the last call. */
-  *take(): Generator<AddressClaim> {
+  /** Bindings that have arrived since the last call. */
+  *take(): Generator<NeighbourBinding> {
     for (const [socket, parse] of this.#parsers) {
       for (let taken = 0; taken < packetsAtOnce; taken += 1) {
         const bytes = takeFrom(socket);
         if (bytes === undefined) break;
-        const claim = parse(bytes);
-        if (claim !== undefined) yield claim;
+        const binding = parse(bytes);
+        if (binding !== undefined) yield binding;
       }
     }
   }
@@ -82,7 +82,7 @@ export class ClaimSockets {
     family: number,
     type: number,
     protocol: number,
-    parse: (bytes: Buffer) => AddressClaim | undefined,
+    parse: (bytes: Buffer) => NeighbourBinding | undefined,
   ): KernelSocket {
     const socket = new KernelSocket(openSocket(family, type, protocol));
     this.#parsers.set(socket, parse);
@@ -94,7 +94,7 @@ function takeFrom(socket: KernelSocket): Buffer | undefined {
   try {
     return socket.receiveNow();
   } catch (error) {
-    // The buffer overflowed. Lost claims are repeated by their senders.
+    // The buffer overflowed. The senders repeat lost messages.
     if (error instanceof SystemCallError && error.errno === noBuffers) return undefined;
     throw error;
   }
