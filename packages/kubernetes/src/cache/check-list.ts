@@ -22,7 +22,7 @@ export async function checkList<T extends KubeObject>(
   for (const known of sample) {
     const { metadata } = known;
     const key = keyOf(known);
-    const found = await read(client, resource, key, signal);
+    const found = await readIfAllowed(client, resource, key, signal);
     const isSame = found?.metadata?.uid === metadata?.uid;
     const isUnchanged = found?.metadata?.resourceVersion === metadata?.resourceVersion;
     if (found === undefined || !isSame || (hasSelection && !isUnchanged)) continue;
@@ -36,7 +36,7 @@ export async function checkList<T extends KubeObject>(
 }
 
 /** Undefined also without the permission: then nothing contradicts the list. */
-async function read<T extends KubeObject>(
+export async function readIfAllowed<T extends KubeObject>(
   client: Pick<KubeClient, 'find'>,
   resource: Resource<T>,
   key: string,

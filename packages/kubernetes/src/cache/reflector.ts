@@ -5,6 +5,7 @@ import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { systemRandom, type Random } from '@causeway/base/simulation/random';
 import { checkList } from './check-list.ts';
+import { checkOwnObject } from './own-objects.ts';
 import { startWork } from './yield-to-event-loop.ts';
 import type { Selection, WatchOptions } from '../client/client-options.ts';
 import type { KubeClient } from '../client/client.ts';
@@ -282,6 +283,7 @@ export class Reflector<T extends KubeObject, P extends KubeObject, Index extends
     const { client, resource, store, selection } = this.#options;
     if (client.cluster === undefined) return;
     await client.cluster.check(client, signal);
+    await checkOwnObject(client, resource, found, selection, signal);
     const missing = store.values().filter((object) => !found.has(keyOf(object)));
     await checkList(client, resource, missing, selection !== undefined, signal);
   }

@@ -3,6 +3,7 @@ import { FakeKubeApi } from '../../../../test/doubles/fake-kube-api.ts';
 import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { SimulatedClock, settled } from '@causeway/base/time/simulated-clock';
+import type { Selection } from '../client/client-options.ts';
 import { KubeClient } from '../client/client.ts';
 import { PinnedCluster } from '../client/pinned-cluster.ts';
 import type { Transport } from '../client/transport.ts';
@@ -20,8 +21,8 @@ function server(...names: string[]): FakeKubeApi {
   return api;
 }
 
-function follow(first: FakeKubeApi) {
-  let current: Pick<Transport, 'send'> = first;
+function follow(first: Pick<Transport, 'send'>, selection?: Selection) {
+  let current = first;
   const transport: Transport = {
     send: (request, signal) => current.send(request, signal),
     close: () => Promise.resolve(),
@@ -33,6 +34,7 @@ function follow(first: FakeKubeApi) {
   const reflector = new Reflector({
     client,
     resource: services,
+    ...(selection === undefined ? {} : { selection }),
     store,
     projection: withSlimMetadata,
     clock,
@@ -98,7 +100,6 @@ test.each(['known', 'refused'] as const)(
     empty.revision = 999;
     empty.compact();
     own.compact();
-    const isOfObject = (path: string) => /\/(services|namespaces)\/[^/?]+$/.test(path);
     const mixed: Pick<Transport, 'send'> = {
       send: (request, signal) => (isOfObject(request.path) ? own : empty).send(request, signal),
     };
@@ -114,3 +115,43 @@ test.each(['known', 'refused'] as const)(
     await followed.stop();
   },
 );
+
+const isOfObject = (path: string) => /\/(services|namespaces)\/[^/?]+$/.test(path);
+
+test.each([
+  ['known', undefined],
+  ['refused', undefined],
+  ['known', { labelSelector: '!service.kubernetes.io/headless' }],
+] as const)(
+  'a process that starts does not use a list without the own Service of the API server (%s, %j)',
+  async (streamedLists, selection) => {
+    const own = server('kubernetes', 'web');
+    const empty = server();
+    for (const api of [own, empty]) api.streamedLists = streamedLists;
+    empty.revision = 999;
+    const mixed: Pick<Transport, 'send'> = {
+      send: (request, signal) => (isOfObject(request.path) ? own : empty).send(request, signal),
+    };
+    const followed = follow(mixed, selection);
+    await followed.pass(1_000);
+    expect(followed.reflector.readiness()).toMatch(/not loaded yet.*lacks default\/kubernetes/);
+    await followed.switchTo(own, empty);
+    await followed.pass(40_000);
+    expect(followed.names()).toEqual(['kubernetes', 'web']);
+    expect(followed.reflector.readiness()).toBeUndefined();
+    await followed.stop();
+  },
+);
+
+test.each([
+  ['selects other labels', { labelSelector: 'app=web' }],
+  ['has another namespace', { namespace: 'shop' }],
+])('a list that %s needs no own Service', async (_name, selection) => {
+  const own = server('kubernetes', 'web');
+  const web = { metadata: { namespace: 'shop', name: 'web', labels: { app: 'web' } } };
+  own.put('services', web);
+  const followed = follow(own, selection);
+  await followed.pass(1_000);
+  expect(followed.reflector.readiness()).toBeUndefined();
+  await followed.stop();
+});

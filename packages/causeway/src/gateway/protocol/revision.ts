@@ -8,11 +8,13 @@ export interface Revisions {
 
 /**
  * The revisions that this version of Causeway supports. Revision 2 added frontends that are routed to nodes.
- * Revision 3 added separate records for source ranges.
+ * Revision 3 added separate records for source ranges. Revision 4 added `withholdRemovals` to the header.
  */
-export const revisions: Revisions = { oldest: 1, newest: 3 };
+export const revisions: Revisions = { oldest: 1, newest: 4 };
 /** The first revision in which frontends name their source ranges by an ID. */
 export const sharesRanges = 3;
+/** The first revision in which a controller can ask the agent to withhold all removals of an update. */
+export const withholdsOnRequest = 4;
 
 /**
  * The newest revision that both sides support, for the controller to write. One side may be one version ahead

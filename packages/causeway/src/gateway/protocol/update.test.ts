@@ -41,6 +41,7 @@ describe('an update', () => {
       generation: 7,
       base: undefined,
       meansRemoval: false,
+      withholdRemovals: false,
     });
     expect([...push.frontends]).toEqual([[frontendKey(web), web]]);
     expect(push.complaints).toEqual([]);
@@ -229,7 +230,7 @@ describe('an update', () => {
     [
       'has an unsupported revision',
       ['{"causeway":"agent/v2","revision":99,"kind":"state","generation":1}'],
-      'revisions 1 to 3',
+      'revisions 1 to 4',
     ],
     [
       'is a delta without a base',

@@ -27,6 +27,8 @@ export interface UpdateHeader {
   readonly base: number | undefined;
   /** The sender confirms that a large removal is intended. */
   readonly meansRemoval: boolean;
+  /** The sender has not verified the removals, so the agent withholds all of them. */
+  readonly withholdRemovals: boolean;
   /** The UID of the sender's cluster. */
   readonly cluster: string | undefined;
 }
@@ -72,6 +74,7 @@ const headerRecord = z.strictObject({
   generation: generationNumber,
   base: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
   meansRemoval: z.boolean().optional(),
+  withholdRemovals: z.boolean().optional(),
   cluster: clusterText.optional(),
 });
 
@@ -318,12 +321,13 @@ function parseHeader(value: object, known: Revisions): { header: UpdateHeader; r
   }
   const header = headerRecord.safeParse(value);
   if (!header.success) throw refused(`the header is invalid: ${describeProblem(header.error)}`);
-  const { kind, generation, base, meansRemoval, cluster } = header.data;
+  const { kind, generation, base, cluster } = header.data;
+  const { meansRemoval = false, withholdRemovals = false } = header.data;
   if ((kind === 'delta') !== (base !== undefined)) {
     throw refused('a base is required for a delta, and not allowed otherwise');
   }
   return {
-    header: { kind, generation, base, meansRemoval: meansRemoval ?? false, cluster },
+    header: { kind, generation, base, meansRemoval, withholdRemovals, cluster },
     revision: header.data.revision,
   };
 }

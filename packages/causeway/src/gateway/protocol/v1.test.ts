@@ -40,6 +40,7 @@ describe('a /v1 configuration', () => {
       generation: 4,
       base: undefined,
       meansRemoval: true,
+      withholdRemovals: false,
     });
     const [frontend] = push.frontends.values();
     expect(frontend).toMatchObject({ address: '198.51.100.10', port: 80, masquerade: 'always' });

@@ -74,7 +74,14 @@ export function readV1Config(claim: unknown, generation: number, masquerade: Mas
   const config = configClaim.parse(claim);
   const policies = readPolicies(config['network-policies']);
   return {
-    header: { kind: 'state', generation, base: undefined, meansRemoval: true, cluster: undefined },
+    header: {
+      kind: 'state',
+      generation,
+      base: undefined,
+      meansRemoval: true,
+      withholdRemovals: false,
+      cluster: undefined,
+    },
     frontends: readFrontends(config.ingress, masquerade),
     policies,
     assignments: readAssignments(config['policy-assignments'], policies),

@@ -27,6 +27,8 @@ export interface UpdateOptions {
   readonly generation: number;
   /** Confirms that a large removal is intended: each Service was seen deleted or released. */
   readonly meansRemoval?: boolean;
+  /** Asks the agent to withhold all removals of the update. Only agents of revision 4 support it. */
+  readonly withholdRemovals?: boolean;
   /** The UID of the sender's cluster. Only agents that withhold removals support it. */
   readonly cluster?: string | undefined;
   /** The revision to write, from `commonRevision`; the newest if it is left out. */

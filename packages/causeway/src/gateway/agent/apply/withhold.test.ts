@@ -67,6 +67,16 @@ const withheld = (state: GatewayState) =>
   (acknowledge(state, [], true).withheld ?? []).map(({ address }) => `${address}:80/TCP`).sort();
 
 describe('the guard', () => {
+  test('withholds each removal of an update that asks for it, and applies the rest', () => {
+    const update = writeState(
+      { frontends: [frontend(1), frontend(9)], ...nothingElse },
+      { generation: 2, withholdRemovals: true },
+    );
+    const state = after([full(1, range(1, 3)), read(update)]);
+    expect(withheld(state)).toEqual(keys(range(2, 3)));
+    expect(served(state)).toEqual(keys([...range(1, 3), frontend(9)]));
+  });
+
   test.each([
     ['more than half and more than 20', 45, 22, 23],
     ['more than half but only 20', 30, 10, 0],

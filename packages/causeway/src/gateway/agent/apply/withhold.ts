@@ -23,9 +23,10 @@ export interface RemovalDecision {
 }
 
 /**
- * Decides which removals of an update are withheld: too many at once, and all of another cluster. A removal of an earlier update stays withheld until it is
- * confirmed, even if the next update has few removals. `wanted` returns whether the update has a record for
- * the frontend, valid or not: such a frontend is not removed.
+ * Decides which removals of an update are withheld: too many at once, and all of another cluster or of a
+ * controller that has not verified them. A removal of an earlier update stays withheld until it is confirmed,
+ * even if the next update has few removals. `wanted` returns whether the update has a record for the frontend,
+ * valid or not: such a frontend is not removed.
  */
 export function decideRemovals(
   state: GatewayState,
@@ -40,7 +41,8 @@ export function decideRemovals(
   const served = state.frontends.size - before.size;
   const isForeign = isOfOtherCluster(state, push);
   const isLarge = fresh.size > limits.count && fresh.size > limits.share * served;
-  const exceeds = isForeign ? fresh.size > 0 : isLarge;
+  const needsConfirmation = isForeign || push.header.withholdRemovals;
+  const exceeds = needsConfirmation ? fresh.size > 0 : isLarge;
   const origin = isForeign ? `, which comes from another cluster (${push.header.cluster}),` : '';
   const reason = `the update to generation ${push.header.generation}${origin} removes ${fresh.size} of ${served} frontends; the removal waits for a confirmation`;
   if (push.header.meansRemoval && !isForeign) {

@@ -17,7 +17,7 @@ import { MemoryAgent } from '../fleet/testing/memory-agent.ts';
 import type { Work } from '../reasons/decide-work.ts';
 import { followReasons } from '../fleet/follow-reasons.testing.ts';
 import { ReasonQueue } from '../reasons/reason-queue.ts';
-import { doubtsAll } from '../fleet/removal-verifiers.testing.ts';
+import { verifiesAll } from '../fleet/removal-verifiers.testing.ts';
 import { PortKeeper } from '../ports/port-keeper.ts';
 import { MemoryAddressRecords } from '../ports/memory-address-records.testing.ts';
 import { StaticPortManager } from '../ports/static-port-manager.ts';
@@ -78,7 +78,7 @@ async function start(grain: 'address' | 'gateway', metrics: Metrics = noMetrics)
   const pairWriter = new MemoryAddressPairWriter(grain);
   const common = { clock, log: discardLog, reasons };
   const fleet = new AgentFleet({
-    verifier: doubtsAll,
+    verifier: verifiesAll,
     ...common,
     metrics,
     random: seededRandom(1),

@@ -128,6 +128,7 @@ test("confirms nothing while the API server can't be read", async () => {
   run(fleet);
   await clock.advance(60_000);
   expect(agent.holds.size).toBe(3);
+  expect(fleet.standings()[0]?.complaints[0]).toMatch(/no longer wants; .*: no route$/);
   isUp = true;
   await clock.advance(15_000);
   expect(agent.holds.size).toBe(0);

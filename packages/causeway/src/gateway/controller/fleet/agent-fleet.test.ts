@@ -12,7 +12,7 @@ import { AgentFleet } from './agent-fleet.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
 import { followReasons } from './follow-reasons.testing.ts';
 import { ReasonQueue } from '../reasons/reason-queue.ts';
-import { doubtsAll } from './removal-verifiers.testing.ts';
+import { verifiesAll } from './removal-verifiers.testing.ts';
 
 const address = parseAddress('192.0.2.1');
 const frontend = (service: string, port = 80): Frontend =>
@@ -56,7 +56,7 @@ function begin(metrics: Metrics, limitMs: number, ...agents: MemoryAgent[]) {
     metrics,
     limitMs,
     checkEveryMs: 60_000,
-    verifier: doubtsAll,
+    verifier: verifiesAll,
     reasons,
   });
   following = followReasons(reasons, fleet, stop.signal, ({ rejections }) =>

@@ -211,8 +211,43 @@ test('resends its state to a gateway with a higher generation', async () => {
   link.heard({ generation: agent.generation });
   expect(link.confirmed).toBe(0);
   await clock.advance(1_000);
-  expect(agent.holds.size).toBe(0);
   expect(link.confirmed).toBe(own + 2);
+  link.judge(verdict(keys));
+  await clock.advance(1_000);
+  expect(agent.holds.size).toBe(0);
+});
+
+test('asks the agent to withhold each removal of a full state, however few they are', async () => {
+  const { agent, clock, link, state, run } = start();
+  agent.mayLose = 3;
+  const [wanted, ...others] = frontends;
+  if (wanted !== undefined) state.setService('default/s80', [wanted]);
+  run();
+  await clock.advance(1_000);
+  expect(agent.pushes.map(({ header }) => header.withholdRemovals)).toEqual([true]);
+  expect(agent.holds.size).toBe(3);
+  link.judge(verdict(others.map(frontendKey)));
+  await clock.advance(1_000);
+  expect([...agent.holds.keys()]).toEqual(keys.slice(0, 1));
+  const pushes = agent.pushes.length;
+  state.setService('default/s80', []);
+  link.nudge();
+  await clock.advance(1_000);
+  expect(agent.pushes.slice(pushes).map(({ header }) => header)).toMatchObject([
+    { kind: 'delta', withholdRemovals: false },
+  ]);
+  expect(agent.holds.size).toBe(0);
+});
+
+test('sends no such request to an agent of revision 3', async () => {
+  const { agent, clock, run } = start((each) => {
+    each.revisions = { oldest: 1, newest: 3 };
+  });
+  agent.mayLose = 3;
+  run();
+  await clock.advance(1_000);
+  expect(agent.pushes.map(({ header }) => header.withholdRemovals)).toEqual([false]);
+  expect(agent.holds.size).toBe(0);
 });
 
 test('detects in a check that a gateway has lost its confirmed state', async () => {

@@ -12,6 +12,7 @@ import type { Counter } from '@causeway/base/observability/metrics';
 import type { Random } from '@causeway/base/simulation/random';
 import { reasonOf, type AgentClient, type HeardStatus } from './agent-client-contract.ts';
 import { AgentOutage } from './agent-outage.ts';
+import { guardFields } from './guard-fields.ts';
 import { Rejections } from './rejections.ts';
 import type { DesiredState } from './desired-state.ts';
 import type { ReasonSink } from '../reasons/reason-queue.ts';
@@ -281,9 +282,8 @@ export class AgentLink {
     const revision = this.#revision ?? revisions.oldest;
     const { generation } = state;
     const meansRemoval = this.#removals.isRejectionVerified((key) => state.wants(key));
-    // An agent that withholds removals needs single confirmations, and checks the cluster.
-    const { cluster } = this.#options;
-    const options = { generation, revision, ...(this.#withholds ? { cluster } : { meansRemoval }) };
+    const facts = { ...this.#options, withholds: this.#withholds, revision, base, meansRemoval };
+    const options = { generation, revision, ...guardFields(facts) };
     const touched = base === undefined ? undefined : state.frontendsSince(base);
     const lines =
       base === undefined
@@ -339,8 +339,8 @@ export class AgentLink {
       this.#removals.reject(isWhole ? lost : []);
       this.#publish();
     } catch (error) {
-      const known = CausewayError.from(error);
-      log.warn({ agent: this.name, error: known }, 'could not list the frontends of the agent');
+      const context = { agent: this.name, error: CausewayError.from(error) };
+      log.warn(context, 'could not list the frontends of the agent');
       this.#removals.reject([]);
     }
   }

@@ -1,3 +1,4 @@
+import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { FrontendKey } from '../../protocol/frontend.ts';
 import { BoundedFrequencyRunner } from '@causeway/base/work/bounded-frequency-runner';
 import type { Clock } from '@causeway/base/time/clock';
@@ -64,7 +65,7 @@ export class RemovalLoop {
   }
 
   async #verify(signal: AbortSignal): Promise<void> {
-    const { links, verifier, desired, reasons, log } = this.#options;
+    const { links, desired, reasons, log } = this.#options;
     const withheld = new Map<FrontendKey, WithheldFrontend>();
     for (const { removals } of links) {
       for (const [key, frontend] of removals.frontends) {
@@ -72,12 +73,29 @@ export class RemovalLoop {
       }
     }
     if (withheld.size === 0) return;
-    const verdict = this.#withAllowed(await verifier.verify([...withheld.values()], signal));
+    const verdict = this.#withAllowed(await this.#ask(withheld, signal));
     const { verified, doubts } = verdict;
     const [doubt] = doubts;
     log.info({ verified: verified.size, doubted: doubts.size, doubt }, 'verified removals');
     for (const link of links) link.judge(verdict);
     reasons.add({ kind: 'removals-verified' });
+  }
+
+  /** The verdict of the verifier. If the facts can't be read, each removal is in doubt for this reason. */
+  async #ask(
+    withheld: ReadonlyMap<FrontendKey, WithheldFrontend>,
+    signal: AbortSignal,
+  ): Promise<RemovalVerdict> {
+    const { links, verifier, reasons } = this.#options;
+    try {
+      return await verifier.verify([...withheld.values()], signal);
+    } catch (error) {
+      const { message } = CausewayError.from(error);
+      const doubts = new Map([...withheld.keys()].map((key) => [key, message]));
+      for (const link of links) link.judge({ cluster: undefined, verified: new Set(), doubts });
+      reasons.add({ kind: 'removals-verified' });
+      throw error;
+    }
   }
 
   #withAllowed(verdict: RemovalVerdict): RemovalVerdict {

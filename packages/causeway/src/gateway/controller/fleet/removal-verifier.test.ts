@@ -37,4 +37,21 @@ test('verifies no removal with a list that lacks a Service which exists', async 
       ? answer(200, { metadata: { resourceVersion: '999' }, items: [kubernetes] })
       : undefined;
   await expect(verifier.verify([frontend], signal)).rejects.toThrow('lacks default/web');
+  // Each owner is read, not only the first ones.
+  const deleted = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((port) => ({
+    ...frontend,
+    port: parsePort(port),
+    service: `default/deleted${port}`,
+  }));
+  await expect(verifier.verify([...deleted, frontend], signal)).rejects.toThrow('default/web');
+  expect((await verifier.verify(deleted, signal)).verified.size).toBe(9);
+});
+
+test('verifies removals without the permission to read kube-system', async () => {
+  const api = new FakeKubeApi();
+  api.put('services', { metadata: { namespace: 'default', name: 'kubernetes' } });
+  api.fault = ({ path }) =>
+    path.endsWith('/kube-system') ? answer(403, { message: 'forbidden' }) : undefined;
+  const verdict = await verifierOn(api).verify([frontend], signal);
+  expect(verdict).toMatchObject({ cluster: undefined, verified: new Set(['192.0.2.1:80/TCP']) });
 });

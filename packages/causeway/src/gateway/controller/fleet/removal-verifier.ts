@@ -1,4 +1,4 @@
-import { CausewayError } from '@causeway/base/error/causeway-error';
+import { CausewayError, isErrorCode } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { nameFromKey } from '@causeway/kubernetes/objects/object';
 import { frontendFromService } from '../../../services/frontend-from-service.ts';
@@ -6,6 +6,7 @@ import { ownerKey, type FrontendSpec } from '../../../services/frontend-spec.ts'
 import { namespaces, services } from '@causeway/kubernetes/objects/resources';
 import type { Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
+import { runTogether } from '@causeway/base/work/run-together';
 import { verifyRemovals } from './verify-removals.ts';
 import type { PortKeeper } from '../ports/port-keeper.ts';
 import type { RemovalVerdict, WithheldFrontend } from './withheld-removals.ts';
@@ -64,14 +65,26 @@ async function readFacts(
   }
   await checkList(client, frontends, owners, signal);
   // Read after the list, to detect an API server that was replaced in between.
-  const system = await client.find(namespaces, { name: 'kube-system' }, { signal });
-  return { owners, cluster: system?.metadata?.uid };
+  return { owners, cluster: await readCluster(client, signal) };
 }
 
-/** Services that a list lacks and that are read one by one. */
-const largestSample = 5;
+/** Undefined without the permission. An agent that knows its cluster then accepts no confirmation. */
+async function readCluster(client: KubeClient, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    return (await client.find(namespaces, { name: 'kube-system' }, { signal }))?.metadata?.uid;
+  } catch (error) {
+    if (isErrorCode(error, 'forbidden')) return undefined;
+    throw error;
+  }
+}
 
-/** Throws if the list lacks a Service of a withheld frontend that the API server has. */
+/** Requests for single Services at the same time. */
+const readers = 8;
+
+/**
+ * Reads each Service of a withheld frontend that the list lacks. Throws if the API server has one of them: then
+ * the list is wrong, and proves nothing about the others either.
+ */
 async function checkList(
   client: KubeClient,
   frontends: readonly WithheldFrontend[],
@@ -80,12 +93,12 @@ async function checkList(
 ): Promise<void> {
   const missing = new Set(frontends.flatMap(({ service }) => service ?? []));
   for (const { owner } of listed) missing.delete(ownerKey(owner));
-  for (const key of [...missing].slice(0, largestSample)) {
+  await runTogether(missing, readers, async (key) => {
     const found = await client.find(services, nameFromKey(key), { signal });
-    if (found === undefined) continue;
+    if (found === undefined) return;
     throw new CausewayError(
       'conflict',
       `the API server's list of Services lacks ${key}, although the API server has it`,
     );
-  }
+  });
 }

@@ -179,7 +179,8 @@ export class MemoryAgent implements AgentClient {
   #withhold(push: Update): Map<FrontendKey, Frontend> {
     const { header } = push;
     const lost = [...this.holds.keys()].filter((key) => isLost(push, key));
-    if (lost.length > this.mayLose && !header.meansRemoval) {
+    const isLarge = lost.length > this.mayLose && !header.meansRemoval;
+    if (isLarge || header.withholdRemovals) {
       for (const key of lost) this.withholds.add(key);
     }
     for (const key of this.withholds) {
