@@ -25,6 +25,7 @@ test('a Service with every field becomes a frontend', () => {
       loadBalancerIP: '192.0.2.7',
       loadBalancerSourceRanges: ['10.0.0.0/8'],
       ipFamilies: ['IPv6', 'IPv4'],
+      ipFamilyPolicy: 'RequireDualStack',
       clusterIPs: ['fd00::7', '10.96.0.7'],
       externalIPs: ['198.51.100.1'],
       externalTrafficPolicy: 'Local',
@@ -45,6 +46,7 @@ test('a Service with every field becomes a frontend', () => {
     exposure: 'external',
     className: 'causeway.dev/gateway',
     families: [6, 4],
+    familyPolicy: 'require-both',
     requestedAddress: '192.0.2.7',
     ports: [{ name: 'dns', protocol: 'UDP', port: 53, target: 'dns', nodePort: 30_053 }],
     backends: {

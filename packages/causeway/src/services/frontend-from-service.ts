@@ -18,6 +18,7 @@ export function frontendFromService(service: Service): FrontendSpec {
     exposure: exposureOf(spec.type),
     className: spec.loadBalancerClass,
     families: (spec.ipFamilies ?? ['IPv4']).map((family) => (family === 'IPv6' ? 6 : 4)),
+    familyPolicy: familyPolicyOf(spec.ipFamilyPolicy),
     requestedAddress: spec.loadBalancerIP,
     ports: (spec.ports ?? []).map(portOf),
     backends: {
@@ -53,6 +54,20 @@ function exposureOf(type: NonNullable<Service['spec']>['type']): FrontendSpec['e
     case 'NodePort':
     case 'ExternalName':
       return 'none';
+  }
+}
+
+function familyPolicyOf(
+  policy: NonNullable<Service['spec']>['ipFamilyPolicy'],
+): FrontendSpec['familyPolicy'] {
+  switch (policy) {
+    case 'SingleStack':
+    case undefined:
+      return 'single';
+    case 'PreferDualStack':
+      return 'prefer-both';
+    case 'RequireDualStack':
+      return 'require-both';
   }
 }
 

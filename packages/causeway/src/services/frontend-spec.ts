@@ -57,6 +57,8 @@ export interface FrontendSpec {
   /** The load balancer class. */
   readonly className: string | undefined;
   readonly families: readonly Family[];
+  /** Whether a provider must serve all families, or serves those in which it has addresses. */
+  readonly familyPolicy: 'single' | 'prefer-both' | 'require-both';
   /** The address in the field of the owner, as text. An annotation can request addresses, too. */
   readonly requestedAddress: string | undefined;
   readonly ports: readonly FrontendPort[];

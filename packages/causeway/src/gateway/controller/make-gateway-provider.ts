@@ -5,6 +5,7 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { systemRandom, type Random } from '@causeway/base/simulation/random';
+import { OnceEvents } from '../../services/once-events.ts';
 import { OwnerIndex } from '../../services/owner-index.ts';
 import { noRegister, type OrphanRegister } from '../../services/orphan-register.ts';
 import type { LoadBalancerProvider } from '../../services/provider.ts';
@@ -88,7 +89,7 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
   const fencing = makeFencing(parts, { keeper, fleet, reasons });
   const register = parts.orphans ?? noRegister;
   const orphans = new GatewayOrphans({ keeper, manager, fencing, log, register });
-  const cleaner = new PortCleaner({ keeper, fleet, fencing, clock, log });
+  const cleaner = new PortCleaner({ keeper, fleet, fencing, reasons, clock, log });
   const comparison = new PortComparison({
     ...{ keeper, orphans, fencing, reasons, clock, log },
     driftEveryMs: parts.driftEveryMs,
@@ -110,7 +111,8 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     log,
   });
   const affinityNotes = new AffinityEvents(parts.withoutAffinity ?? []);
-  return new GatewayProvider({ ...state, settings, serving, runtime, affinityNotes });
+  const onceEvents = new OnceEvents();
+  return new GatewayProvider({ ...state, settings, serving, runtime, affinityNotes, onceEvents });
 }
 
 function makeFencing(
