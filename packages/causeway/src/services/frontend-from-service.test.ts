@@ -32,6 +32,7 @@ test('a Service with every field becomes a frontend', () => {
       healthCheckNodePort: 32_000,
       publishNotReadyAddresses: true,
       sessionAffinity: 'ClientIP',
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: 600 } },
       ports: [{ name: 'dns', protocol: 'UDP', port: 53, targetPort: 'dns', nodePort: 30_053 }],
     },
     status: { loadBalancer: { ingress: [{ ip: '192.0.2.7' }, { hostname: 'web.example' }] } },
@@ -56,7 +57,7 @@ test('a Service with every field becomes a frontend', () => {
       trafficPolicy: 'Local',
       healthCheckNodePort: 32_000,
     },
-    policy: { sourceRanges: ['10.0.0.0/8'], affinity: 'client' },
+    policy: { sourceRanges: ['10.0.0.0/8'], affinity: 'client', affinityTimeoutSeconds: 600 },
     externalIps: ['198.51.100.1'],
     published: ['192.0.2.7', 'web.example'],
   });

@@ -31,6 +31,7 @@ export function frontendFromService(service: Service): FrontendSpec {
     policy: {
       sourceRanges: spec.loadBalancerSourceRanges ?? [],
       affinity: spec.sessionAffinity === 'ClientIP' ? 'client' : 'none',
+      affinityTimeoutSeconds: spec.sessionAffinityConfig?.clientIP?.timeoutSeconds,
     },
     externalIps: spec.externalIPs ?? [],
     published: (status?.loadBalancer?.ingress ?? []).map(

@@ -36,6 +36,8 @@ export interface FrontendPolicy {
   /** Networks, as text, from which the frontend accepts connections. Empty means all. */
   readonly sourceRanges: readonly string[];
   readonly affinity: 'none' | 'client';
+  /** The idle time after which a client may get another backend. */
+  readonly affinityTimeoutSeconds: number | undefined;
 }
 
 /**

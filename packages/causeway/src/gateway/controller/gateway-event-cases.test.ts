@@ -53,6 +53,14 @@ const cases: readonly EventCase[] = [
     annotations: asking('203.0.113.1'),
   },
   {
+    reason: 'AffinityTimeoutNotUsed',
+    message: 'The gateways do not use the timeout of 600 s for session affinity.',
+    spec: {
+      sessionAffinity: 'ClientIP',
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: 600 } },
+    },
+  },
+  {
     reason: 'ForeignAddress',
     message: 'The status has 203.0.113.9, which Causeway did not write.',
     change: ({ metadata = {} }) => {

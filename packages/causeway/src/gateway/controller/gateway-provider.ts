@@ -15,7 +15,7 @@ import type {
 } from '../../services/provider.ts';
 import type { OnceEvents } from '../../services/once-events.ts';
 import type { OwnerIndex } from '../../services/owner-index.ts';
-import type { AffinityEvents } from './affinity-events.ts';
+import { affinityNotKept, affinityTimeoutNotUsed } from './affinity-events.ts';
 import {
   keepFloatingIpAnnotation,
   layerAnnotations,
@@ -59,6 +59,8 @@ export interface GatewaySettings {
   /** Also writes the annotations of ch-k8s-lbaas, so that it can take the Services back. */
   readonly keepWayBack: boolean;
   readonly families: readonly Family[];
+  /** The gateways that do not support session affinity. */
+  readonly withoutAffinity: readonly string[];
 }
 
 export interface GatewayProviderOptions {
@@ -70,7 +72,6 @@ export interface GatewayProviderOptions {
   readonly waits: ServiceWaits;
   readonly reasons: ReasonSink;
   readonly runtime: GatewayRuntime;
-  readonly affinityNotes: AffinityEvents;
   readonly onceEvents: OnceEvents;
 }
 
@@ -216,7 +217,6 @@ export class GatewayProvider implements LoadBalancerProvider {
     reasons.add({ kind: 'address-freed' });
     const outcome = serving.left(owner);
     if (outcome.kind === 'gone') {
-      this.#options.affinityNotes.forget(owner.uid);
       this.#options.onceEvents.forget(owner);
       this.#owners.remove(owner);
     }
@@ -304,12 +304,14 @@ export class GatewayProvider implements LoadBalancerProvider {
     return outcome;
   }
 
-  /** Records Events about changes of the port since the last reconcile, and about unsupported affinity. */
+  /** Records Events about changes of the port since the last reconcile, and about unsupported settings. */
   #recordNotes(spec: FrontendSpec, context: ProviderContext): void {
-    const { keeper, affinityNotes } = this.#options;
+    const { keeper, onceEvents, settings } = this.#options;
     const note = keeper.takeNote(spec.owner.uid);
     if (note !== undefined) context.recordEvent(note.reason, note.message);
-    const affinity = affinityNotes.about(spec);
-    if (affinity !== undefined) context.recordEvent('AffinityNotKept', affinity);
+    const notKept = affinityNotKept(spec, settings.withoutAffinity);
+    onceEvents.record(spec.owner, 'AffinityNotKept', notKept, context);
+    const notUsed = affinityTimeoutNotUsed(spec);
+    onceEvents.record(spec.owner, 'AffinityTimeoutNotUsed', notUsed, context);
   }
 }

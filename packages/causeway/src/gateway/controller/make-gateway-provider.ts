@@ -9,7 +9,6 @@ import { OnceEvents } from '../../services/once-events.ts';
 import { OwnerIndex } from '../../services/owner-index.ts';
 import { noRegister, type OrphanRegister } from '../../services/orphan-register.ts';
 import type { LoadBalancerProvider } from '../../services/provider.ts';
-import { AffinityEvents } from './affinity-events.ts';
 import { alwaysOpen, type AddressPairWriter } from './fencing/address-pair-writer.ts';
 import { AgentFleet } from './fleet/agent-fleet.ts';
 import type { AgentClient } from './fleet/agent-client-contract.ts';
@@ -95,8 +94,9 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     driftEveryMs: parts.driftEveryMs,
     resyncEveryMs: parts.resyncEveryMs ?? parts.driftEveryMs,
   });
-  const { layer, masquerade, keepWayBack } = parts;
-  const settings = { layer, masquerade, keepWayBack, families: manager.families };
+  const { layer, masquerade, keepWayBack, withoutAffinity = [] } = parts;
+  const { families } = manager;
+  const settings = { layer, masquerade, keepWayBack, families, withoutAffinity };
   const state = { reasons, waits, owners, keeper, fleet, fencing, policies, view };
   const serving = new GatewayServing({ ...state, settings });
   const restore = new GatewayRestore({ ...state, serving });
@@ -110,9 +110,8 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     configMap,
     log,
   });
-  const affinityNotes = new AffinityEvents(parts.withoutAffinity ?? []);
   const onceEvents = new OnceEvents();
-  return new GatewayProvider({ ...state, settings, serving, runtime, affinityNotes, onceEvents });
+  return new GatewayProvider({ ...state, settings, serving, runtime, onceEvents });
 }
 
 function makeFencing(
