@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../../packages/base/src/address/address.ts';
-import { parseAddressRange } from '../../../packages/base/src/address/address-range.ts';
 import { MemoryAddressRecords } from '../../../packages/causeway/src/gateway/controller/ports/memory-address-records.testing.ts';
+import { parseStaticAddresses } from '../../../packages/causeway/src/gateway/controller/ports/static-addresses.ts';
 import { StaticPortManager } from '../../../packages/causeway/src/gateway/controller/ports/static-port-manager.ts';
 import { portManagerContract } from './contract.ts';
 
 const newManager = (...ranges: string[]) =>
-  new StaticPortManager(ranges.map(parseAddressRange), new MemoryAddressRecords());
+  new StaticPortManager(ranges.map(parseStaticAddresses), new MemoryAddressRecords());
 const signal = new AbortController().signal;
 const nothing: ReadonlySet<string> = new Set();
 
 describe('the static port manager', () => {
-  const ranges = ['192.0.2.1-192.0.2.9', '2001:db8::/120'].map(parseAddressRange);
+  const ranges = ['192.0.2.1-192.0.2.9', '2001:db8::/120'].map(parseStaticAddresses);
   const records = new MemoryAddressRecords();
   portManagerContract({
     newManager: () => Promise.resolve(new StaticPortManager(ranges, records)),
@@ -40,7 +40,7 @@ describe('the static port manager', () => {
     const records = new MemoryAddressRecords();
     const address = parseAddress('192.0.2.1');
     await records.enter([address]);
-    const manager = new StaticPortManager([parseAddressRange('192.0.2.2')], records);
+    const manager = new StaticPortManager([parseStaticAddresses('192.0.2.2')], records);
     const [port] = await manager.list(nothing, nothing, signal);
     expect(port?.address).toBe(address);
     expect(await manager.list(new Set([address]), nothing, signal)).toEqual([]);

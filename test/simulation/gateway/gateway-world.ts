@@ -1,5 +1,4 @@
 import type { Family } from '../../../packages/base/src/address/address.ts';
-import { parseAddressRange } from '../../../packages/base/src/address/address-range.ts';
 import { parsePrefix } from '../../../packages/base/src/address/prefix.ts';
 import { isErrorCode } from '../../../packages/base/src/error/causeway-error.ts';
 import type { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
@@ -25,6 +24,7 @@ import { MemoryAgent } from '../../../packages/causeway/src/gateway/controller/f
 import { OpenStackPortManager } from '../../../packages/causeway/src/gateway/controller/ports/openstack-port-manager.ts';
 import { configMapPortRecords } from '../../../packages/causeway/src/gateway/controller/ports/port-records.ts';
 import type { PortManager } from '../../../packages/causeway/src/gateway/controller/ports/port-manager.ts';
+import { parseStaticAddresses } from '../../../packages/causeway/src/gateway/controller/ports/static-addresses.ts';
 import { StaticPortManager } from '../../../packages/causeway/src/gateway/controller/ports/static-port-manager.ts';
 import type { Annotations } from '../../../packages/causeway/src/services/provider.ts';
 import { ServiceController } from '../../../packages/causeway/src/services/service-controller.ts';
@@ -61,7 +61,9 @@ export interface GatewayWorldOptions extends WorldOptions {
 }
 
 /** They include the addresses that Services request, in both kinds of worlds. */
-const staticRanges = ['10.10.200.1-10.10.200.40', 'fd00:10::1-fd00:10::40'].map(parseAddressRange);
+const staticRanges = ['10.10.200.1-10.10.200.40', 'fd00:10::1-fd00:10::40'].map(
+  parseStaticAddresses,
+);
 
 export interface DesiredService {
   readonly namespace?: string;

@@ -18,6 +18,7 @@ export function frontendFromService(service: Service): FrontendSpec {
     exposure: exposureOf(spec.type),
     className: spec.loadBalancerClass,
     families: (spec.ipFamilies ?? ['IPv4']).map((family) => (family === 'IPv6' ? 6 : 4)),
+    familyPolicy: familyPolicyOf(spec.ipFamilyPolicy),
     requestedAddress: spec.loadBalancerIP,
     ports: (spec.ports ?? []).map(portOf),
     backends: {
@@ -30,6 +31,7 @@ export function frontendFromService(service: Service): FrontendSpec {
     policy: {
       sourceRanges: spec.loadBalancerSourceRanges ?? [],
       affinity: spec.sessionAffinity === 'ClientIP' ? 'client' : 'none',
+      affinityTimeoutSeconds: spec.sessionAffinityConfig?.clientIP?.timeoutSeconds,
     },
     externalIps: spec.externalIPs ?? [],
     published: (status?.loadBalancer?.ingress ?? []).map(
@@ -53,6 +55,20 @@ function exposureOf(type: NonNullable<Service['spec']>['type']): FrontendSpec['e
     case 'NodePort':
     case 'ExternalName':
       return 'none';
+  }
+}
+
+function familyPolicyOf(
+  policy: NonNullable<Service['spec']>['ipFamilyPolicy'],
+): FrontendSpec['familyPolicy'] {
+  switch (policy) {
+    case 'SingleStack':
+    case undefined:
+      return 'single';
+    case 'PreferDualStack':
+      return 'prefer-both';
+    case 'RequireDualStack':
+      return 'require-both';
   }
 }
 

@@ -36,6 +36,8 @@ export interface FrontendPolicy {
   /** Networks, as text, from which the frontend accepts connections. Empty means all. */
   readonly sourceRanges: readonly string[];
   readonly affinity: 'none' | 'client';
+  /** The idle time after which a client may get another backend. */
+  readonly affinityTimeoutSeconds: number | undefined;
 }
 
 /**
@@ -57,6 +59,8 @@ export interface FrontendSpec {
   /** The load balancer class. */
   readonly className: string | undefined;
   readonly families: readonly Family[];
+  /** Whether a provider must serve all families, or serves those in which it has addresses. */
+  readonly familyPolicy: 'single' | 'prefer-both' | 'require-both';
   /** The address in the field of the owner, as text. An annotation can request addresses, too. */
   readonly requestedAddress: string | undefined;
   readonly ports: readonly FrontendPort[];

@@ -31,6 +31,7 @@ describe('readLoadBalancerSpec', () => {
       kind: 'needs',
       needs: {
         families: [4],
+        isFamilyOptional: false,
         ports: [
           { protocol: 'UDP', port: 53 },
           { protocol: 'TCP', port: 80 },
@@ -45,6 +46,31 @@ describe('readLoadBalancerSpec', () => {
     const service = makeService({ ipFamilies: ['IPv6', 'IPv4'] });
     expect(readLoadBalancerSpec(service, [4, 6])).toMatchObject({ needs: { families: [6, 4] } });
     expect(readLoadBalancerSpec(service, [4])).toMatchObject({ needs: { families: [4] } });
+  });
+
+  test('a Service that prefers two families is served without the one that is exhausted', () => {
+    const ipFamilies = ['IPv4', 'IPv6'] as const;
+    const service = makeService({ ipFamilies, ipFamilyPolicy: 'PreferDualStack' });
+    expect(readLoadBalancerSpec(service, [4, 6])).toMatchObject({
+      needs: { families: [4, 6], isFamilyOptional: true },
+    });
+    expect(readLoadBalancerSpec(service, [4])).toMatchObject({
+      needs: { families: [4], isFamilyOptional: false },
+    });
+  });
+
+  test('a Service that requires two families is refused by gateways with one', () => {
+    const ipFamilies = ['IPv4', 'IPv6'] as const;
+    const service = makeService({ ipFamilies, ipFamilyPolicy: 'RequireDualStack' });
+    expect(readLoadBalancerSpec(service, [4])).toEqual({
+      kind: 'refused',
+      reason: 'NoSuchFamily',
+      message:
+        'The Service requires IPv4 and IPv6, and the gateways have addresses of IPv4 only. To use one family, set spec.ipFamilyPolicy: PreferDualStack.',
+    });
+    expect(readLoadBalancerSpec(service, [4, 6])).toMatchObject({
+      needs: { families: [4, 6], isFamilyOptional: false },
+    });
   });
 
   test('uses the sharing key as the sharing group', () => {

@@ -16,6 +16,8 @@ import type { L4Port } from './l4-port.ts';
 /** The parsed load balancer requirements of a frontend. */
 export interface LoadBalancerSpec {
   readonly families: readonly Family[];
+  /** Whether the Service is served without an address of one family, if none is left. */
+  readonly isFamilyOptional: boolean;
   readonly ports: readonly L4Port[];
   readonly sharingGroup: string;
   readonly requested: ReadonlyMap<Family, Address>;
@@ -36,11 +38,17 @@ export function readLoadBalancerSpec(
   const excess = budgetExcess(budgetedFrontend(frontend));
   if (excess !== undefined) return { kind: 'refused', ...excess };
   const families = frontend.families.filter((family) => served.includes(family));
-  if (families.length === 0) {
-    const asked = frontend.families.map((family) => `IPv${family}`);
+  const isIncomplete = families.length < frontend.families.length;
+  const isRequired = frontend.familyPolicy === 'require-both';
+  if (families.length === 0 || (isRequired && isIncomplete)) {
+    const verb = isRequired ? 'requires' : 'requests';
+    const available = `the gateways have addresses of ${familyNames(served)} only`;
+    const remedy = isRequired
+      ? ' To use one family, set spec.ipFamilyPolicy: PreferDualStack.'
+      : '';
     return refused(
       'NoSuchFamily',
-      `The Service requests ${asked.join(' and ')}, and the gateways have addresses of ${served.map((family) => `IPv${family}`).join(' and ')} only.`,
+      `The Service ${verb} ${familyNames(frontend.families)}, and ${available}.${remedy}`,
     );
   }
   const ports = portsAskedFor(frontend);
@@ -55,7 +63,11 @@ export function readLoadBalancerSpec(
     }
   }
   const sharingGroup = sharingGroupOf(frontend);
-  return { kind: 'needs', needs: { families, ports, sharingGroup, requested } };
+  const isFamilyOptional = frontend.familyPolicy === 'prefer-both' && families.length > 1;
+  return {
+    kind: 'needs',
+    needs: { families, isFamilyOptional, ports, sharingGroup, requested },
+  };
 }
 
 export function portsAskedFor(frontend: FrontendSpec): readonly L4Port[] {
@@ -107,6 +119,10 @@ function readRequested(
     }
   }
   return requested;
+}
+
+function familyNames(families: readonly Family[]): string {
+  return families.map((family) => `IPv${family}`).join(' and ');
 }
 
 function refused(reason: EventReason, message: string): LoadBalancerSpecReading {

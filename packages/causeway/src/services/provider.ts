@@ -39,7 +39,14 @@ export type Match = 'yes' | 'if-default' | 'no';
  *   says what is wrong and what to do.
  */
 export type EnsureOutcome =
-  | { readonly kind: 'ready'; readonly ingress: readonly Ingress[] }
+  | {
+      readonly kind: 'ready';
+      readonly ingress: readonly Ingress[];
+      /** What the Service requests and does not get yet, as a sentence for the condition. */
+      readonly missing?: string | undefined;
+      /** Reconcile again after this delay to get the missing part. */
+      readonly retryAfterMs?: number | undefined;
+    }
   | {
       readonly kind: 'pending';
       readonly message: string;

@@ -218,7 +218,8 @@ export class ServiceReconciler {
       const outcome = isKnown
         ? await provider.update(writer.current, context)
         : await provider.ensure(writer.current, context);
-      if (outcome.kind === 'ready') this.#ensured.set(key, desiredOf(writer.current));
+      const isComplete = outcome.kind === 'ready' && outcome.missing === undefined;
+      if (isComplete) this.#ensured.set(key, desiredOf(writer.current));
       else this.#ensured.delete(key);
       return outcome;
     } catch (error) {
@@ -272,12 +273,13 @@ async function writeOutcome(
 ): Promise<Outcome> {
   switch (outcome.kind) {
     case 'ready': {
-      const message = describe(outcome.ingress);
+      const { missing, retryAfterMs } = outcome;
+      const message = describe(outcome.ingress, missing);
       const condition: ConditionText = { status: 'True', reason: 'Served', message };
       const isNew = !saysServed(writer.current, message);
       await publish(writer, provider, record, outcome.ingress, condition);
       if (isNew) context.recordEvent('EnsuredLoadBalancer', message);
-      return done;
+      return retryAfterMs === undefined ? done : retryAfter(retryAfterMs, missing ?? message);
     }
     case 'pending': {
       const { message, retryAfterMs, ingress } = outcome;
@@ -364,7 +366,8 @@ function desiredOf(service: Service): string {
   return hash('sha256', JSON.stringify([service.spec, annotations]), 'base64');
 }
 
-function describe(ingress: readonly Ingress[]): string {
-  if (ingress.length === 0) return 'Served';
-  return `Served on ${ingress.map(ingressAddress).join(', ')}`;
+function describe(ingress: readonly Ingress[], missing: string | undefined): string {
+  const addresses = ingress.map(ingressAddress).join(', ');
+  const served = ingress.length === 0 ? 'Served' : `Served on ${addresses}`;
+  return missing === undefined ? served : `${served}. ${missing}`;
 }

@@ -96,6 +96,14 @@ export const serviceEvents = {
     meaning: 'The Service requests an IP family in which the gateways have no addresses.',
     remedy: 'Change `spec.ipFamilies`, or give the gateways addresses of the family.',
   }),
+  FamilyExhausted: defineEvent({
+    reason: 'FamilyExhausted',
+    type: 'Warning',
+    meaning:
+      'The Service prefers two address families, and no address of one family is left. The gateways serve the Service on the other family.',
+    remedy:
+      'Add addresses of the missing family, or delete Services. The controller then assigns the address automatically.',
+  }),
   AddressOfOtherFamily: defineEvent({
     reason: 'AddressOfOtherFamily',
     type: 'Warning',

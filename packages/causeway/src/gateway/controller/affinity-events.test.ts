@@ -1,24 +1,30 @@
 import { expect, test } from 'vitest';
+import type { ServiceSpec } from '@causeway/kubernetes/objects/core-objects';
 import { frontendFromService } from '../../services/frontend-from-service.ts';
-import { AffinityEvents } from './affinity-events.ts';
+import { affinityNotKept, affinityTimeoutNotUsed } from './affinity-events.ts';
 
-const service = (sessionAffinity: 'ClientIP' | 'None') =>
-  frontendFromService({
-    metadata: { uid: 'u1', name: 'web' },
-    spec: { type: 'LoadBalancer', sessionAffinity },
-  });
+const service = (spec: ServiceSpec) =>
+  frontendFromService({ metadata: { uid: 'u1', name: 'web' }, spec });
 
-test('warns once about gateways without affinity, and again after the Service requests affinity again', () => {
-  const notes = new AffinityEvents(['gw1', 'gw2']);
-  const warnings = [];
-  for (const affinity of ['None', 'ClientIP', 'ClientIP', 'None', 'ClientIP'] as const) {
-    warnings.push(notes.about(service(affinity)) !== undefined);
-  }
-  expect(warnings).toEqual([false, true, false, false, true]);
-  notes.forget('u1');
-  expect(notes.about(service('ClientIP'))).toContain('gw1, gw2');
+const timeout = (timeoutSeconds: number): ServiceSpec => ({
+  sessionAffinity: 'ClientIP',
+  sessionAffinityConfig: { clientIP: { timeoutSeconds } },
 });
 
-test("returns no warning if all gateways run Causeway's agent", () => {
-  expect(new AffinityEvents([]).about(service('ClientIP'))).toBeUndefined();
+test('gateways without session affinity are named on a Service that requests it', () => {
+  const gateways = ['gw1', 'gw2'];
+  expect(affinityNotKept(service({ sessionAffinity: 'ClientIP' }), gateways)).toContain('gw1, gw2');
+  expect(affinityNotKept(service({ sessionAffinity: 'None' }), gateways)).toBeUndefined();
+  expect(affinityNotKept(service({ sessionAffinity: 'ClientIP' }), [])).toBeUndefined();
+});
+
+test.each([
+  ['a timeout of its own', timeout(600), true],
+  ['the default timeout', timeout(10_800), false],
+  ['no timeout', { sessionAffinity: 'ClientIP' } as const, false],
+  ['no affinity', { ...timeout(600), sessionAffinity: 'None' } as const, false],
+])('a Service with %s: warned %s', (_what, spec, isWarned) => {
+  expect(affinityTimeoutNotUsed(service(spec))?.includes('timeout of 600 s') ?? false).toBe(
+    isWarned,
+  );
 });

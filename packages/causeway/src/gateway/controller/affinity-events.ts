@@ -1,26 +1,23 @@
 import type { FrontendSpec } from '../../services/frontend-spec.ts';
 
-/** Warns once for each Service with session affinity if some gateways don't support it. */
-export class AffinityEvents {
-  readonly #gateways: readonly string[];
-  readonly #warned = new Set<string>();
+/** The API server sets this timeout on each Service with session affinity that names none. */
+const defaultTimeoutSeconds = 10_800;
 
-  /** The gateways without session affinity: they run the agent of ch-k8s-lbaas. */
-  constructor(gateways: readonly string[]) {
-    this.#gateways = gateways;
-  }
+/** A warning if some gateways do not support session affinity: they run the agent of ch-k8s-lbaas. */
+export function affinityNotKept(
+  { policy }: FrontendSpec,
+  gateways: readonly string[],
+): string | undefined {
+  if (gateways.length === 0 || policy.affinity !== 'client') return undefined;
+  return `The Service has no session affinity on ${gateways.join(', ')}: the agent of ch-k8s-lbaas does not support it`;
+}
 
-  about({ owner: { uid }, policy }: FrontendSpec): string | undefined {
-    if (this.#gateways.length === 0 || policy.affinity !== 'client') {
-      this.#warned.delete(uid);
-      return undefined;
-    }
-    if (this.#warned.has(uid)) return undefined;
-    this.#warned.add(uid);
-    return `The Service has no session affinity on ${this.#gateways.join(', ')}: the agent of ch-k8s-lbaas does not support it`;
-  }
-
-  forget(uid: string): void {
-    this.#warned.delete(uid);
-  }
+/** A warning if the Service has a timeout of its own, which has no effect on gateways. */
+export function affinityTimeoutNotUsed({ policy }: FrontendSpec): string | undefined {
+  const { affinity, affinityTimeoutSeconds = defaultTimeoutSeconds } = policy;
+  if (affinity !== 'client' || affinityTimeoutSeconds === defaultTimeoutSeconds) return undefined;
+  return (
+    `The gateways do not use the timeout of ${affinityTimeoutSeconds} s for session affinity. ` +
+    "They choose the backend by a hash of the client's address, without a time limit: a client keeps its backend until the backends of the Service change."
+  );
 }

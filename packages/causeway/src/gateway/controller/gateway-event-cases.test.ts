@@ -6,6 +6,8 @@ import { named, newService, ProviderLab, until } from './simulated-provider.test
 
 interface EventCase {
   readonly reason: string;
+  /** By default the reason in lower case. */
+  readonly name?: string;
   /** A part of the message. */
   readonly message: string;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -22,6 +24,12 @@ const cases: readonly EventCase[] = [
     reason: 'NoSuchFamily',
     message: 'The Service requests IPv6, and the gateways have addresses of IPv4 only.',
     spec: { ipFamilies: ['IPv6'] },
+  },
+  {
+    reason: 'NoSuchFamily',
+    name: 'required-family',
+    message: 'The Service requires IPv4 and IPv6, and the gateways have addresses of IPv4 only.',
+    spec: { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'] },
   },
   {
     reason: 'AddressOfOtherFamily',
@@ -43,6 +51,14 @@ const cases: readonly EventCase[] = [
     reason: 'AddressRefused',
     message: '203.0.113.1 is not in the list of addresses',
     annotations: asking('203.0.113.1'),
+  },
+  {
+    reason: 'AffinityTimeoutNotUsed',
+    message: 'The gateways do not use the timeout of 600 s for session affinity.',
+    spec: {
+      sessionAffinity: 'ClientIP',
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: 600 } },
+    },
   },
   {
     reason: 'ForeignAddress',
@@ -72,8 +88,8 @@ let lab: ProviderLab;
 
 beforeAll(async () => {
   lab = await ProviderLab.start();
-  for (const { reason, annotations, spec, change } of cases) {
-    const service = newService(reason.toLowerCase(), 80, annotations);
+  for (const { reason, name = reason.toLowerCase(), annotations, spec, change } of cases) {
+    const service = newService(name, 80, annotations);
     const wanted = { ...service, spec: { ...service.spec, ...spec } };
     const created = await lab.client.create(services, wanted);
     await change?.(created);

@@ -47,6 +47,13 @@ export const gatewayEvents = {
       'A gateway runs the agent of ch-k8s-lbaas, which does not support session affinity. Connections of one client can reach different pods.',
     remedy: 'Replace the agent on that gateway, or remove `sessionAffinity` from the Service.',
   }),
+  AffinityTimeoutNotUsed: defineEvent({
+    reason: 'AffinityTimeoutNotUsed',
+    type: 'Warning',
+    meaning:
+      'The gateways do not use `sessionAffinityConfig.clientIP.timeoutSeconds` of the Service. A client keeps its backend without a time limit, until the backends change.',
+    remedy: 'Nothing needs to be done. To avoid the Event, leave out the timeout.',
+  }),
   PortNotServed: defineEvent({
     reason: 'PortNotServed',
     type: 'Warning',

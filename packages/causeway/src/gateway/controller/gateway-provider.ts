@@ -1,4 +1,5 @@
 import type { Family } from '@causeway/base/address/address';
+import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Masquerade } from '../protocol/frontend.ts';
 import { ownerKey, type FrontendSpec } from '../../services/frontend-spec.ts';
 import { recordOf } from '../../services/record.ts';
@@ -12,8 +13,9 @@ import type {
   ProviderContext,
   ProviderHost,
 } from '../../services/provider.ts';
+import type { OnceEvents } from '../../services/once-events.ts';
 import type { OwnerIndex } from '../../services/owner-index.ts';
-import type { AffinityEvents } from './affinity-events.ts';
+import { affinityNotKept, affinityTimeoutNotUsed } from './affinity-events.ts';
 import {
   keepFloatingIpAnnotation,
   layerAnnotations,
@@ -30,6 +32,7 @@ import type { GatewayRuntime } from './gateway-runtime.ts';
 import type { GatewayServing } from './gateway-serving.ts';
 import {
   lostDuringPlacement,
+  missingFamilyRetryMs,
   notMade,
   notPlaced,
   type Placed,
@@ -56,6 +59,8 @@ export interface GatewaySettings {
   /** Also writes the annotations of ch-k8s-lbaas, so that it can take the Services back. */
   readonly keepWayBack: boolean;
   readonly families: readonly Family[];
+  /** The gateways that do not support session affinity. */
+  readonly withoutAffinity: readonly string[];
 }
 
 export interface GatewayProviderOptions {
@@ -67,8 +72,17 @@ export interface GatewayProviderOptions {
   readonly waits: ServiceWaits;
   readonly reasons: ReasonSink;
   readonly runtime: GatewayRuntime;
-  readonly affinityNotes: AffinityEvents;
+  readonly onceEvents: OnceEvents;
 }
+
+interface Reserved {
+  readonly kind: 'reserved';
+  readonly families: readonly Family[];
+  readonly missing: string | undefined;
+}
+
+const exhaustedMessage = (shortage: string) =>
+  `One address family is missing: ${shortage}. The Service gets the address when one is free`;
 
 const nowhere = { held: undefined, sharingGroup: undefined };
 
@@ -134,14 +148,15 @@ export class GatewayProvider implements LoadBalancerProvider {
     }
     if (placed.kind !== 'placed') return this.#asBefore(spec, placed);
     const { uid } = this.#owners.add(spec.owner);
-    const ports = inFamilies(keeper.portsOf(uid), needs.families);
+    const families = [...placed.ids.keys()];
+    const ports = inFamilies(keeper.portsOf(uid), families);
     if (!sameIds(placed.ids, idsOf(ports))) return this.#asBefore(spec, lostDuringPlacement);
     const outcome = this.#options.serving.serve(spec, ports, context);
     // The placement is written and in the gateways' state. Only now other Services may use what the Service
     // gave up.
-    const isFreed = keeper.settle(uid, needs.families);
+    const isFreed = keeper.settle(uid, families);
     if (isFreed || hasNewSharingGroup(spec, needs)) reasons.add({ kind: 'address-freed' });
-    return outcome;
+    return this.#withMissing(spec, outcome, placed.missing, context);
   }
 
   /** Reserves the ports of the Service and writes the placement, or returns the obstacle. */
@@ -153,13 +168,12 @@ export class GatewayProvider implements LoadBalancerProvider {
     const { settings, keeper } = this.#options;
     const owner = this.#owners.add(spec.owner);
     const before = this.#idsBefore(spec);
-    for (const family of needs.families) {
-      const refusal = await this.#reserve(owner, needs, family, context);
-      if (refusal !== undefined) return refusal;
-    }
+    const reserved = await this.#reserveAll(owner, needs, context);
+    if (reserved.kind !== 'reserved') return reserved;
+    const { families, missing } = reserved;
     await keeper.takeOver(owner.uid, context.signal);
-    const ports = inFamilies(keeper.portsOf(owner.uid), needs.families);
-    if (ports.size < needs.families.length) return lostDuringPlacement;
+    const ports = inFamilies(keeper.portsOf(owner.uid), families);
+    if (ports.size < families.length) return lostDuringPlacement;
     const place = { held: needs.ports, sharingGroup: needs.sharingGroup };
     const annotations = {
       ...portAnnotations(idsOf(ports), place, settings.keepWayBack),
@@ -178,7 +192,7 @@ export class GatewayProvider implements LoadBalancerProvider {
         `The Service moved to ${publicAddresses(ports).join(', ')}, ${why}`,
       );
     }
-    return { kind: 'placed', ids: idsOf(ports) };
+    return { kind: 'placed', ids: idsOf(ports), missing };
   }
 
   update(spec: FrontendSpec, context: ProviderContext): Promise<EnsureOutcome> {
@@ -203,7 +217,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     reasons.add({ kind: 'address-freed' });
     const outcome = serving.left(owner);
     if (outcome.kind === 'gone') {
-      this.#options.affinityNotes.forget(owner.uid);
+      this.#options.onceEvents.forget(owner);
       this.#owners.remove(owner);
     }
     return outcome;
@@ -220,6 +234,47 @@ export class GatewayProvider implements LoadBalancerProvider {
     const reading = recordOf(spec);
     const wasServed = reading.kind === 'record' && reading.record.ingress.length > 0;
     return wasServed ? readPortIds(spec) : new Map();
+  }
+
+  /** Reserves a port of each family. An optional family may be exhausted, if another one is not. */
+  async #reserveAll(
+    owner: Owner,
+    needs: LoadBalancerSpec,
+    context: ProviderContext,
+  ): Promise<Reserved | EnsureOutcome> {
+    const families: Family[] = [];
+    const shortages: CausewayError[] = [];
+    for (const family of needs.families) {
+      try {
+        const refusal = await this.#reserve(owner, needs, family, context);
+        if (refusal !== undefined) return refusal;
+        families.push(family);
+      } catch (error) {
+        const shortage = CausewayError.from(error);
+        // A Service that holds a port of the family keeps the port until it gets another one.
+        const isHeld = this.#options.keeper.portsOf(owner.uid).has(family);
+        if (shortage.code !== 'exhausted' || !needs.isFamilyOptional || isHeld) throw error;
+        shortages.push(shortage);
+      }
+    }
+    const [first] = shortages;
+    if (first !== undefined && families.length === 0) throw first;
+    return { kind: 'reserved', families, missing: first?.message };
+  }
+
+  /** Adds to the outcome that one family is missing, and waits for an address of the family. */
+  #withMissing(
+    { owner }: FrontendSpec,
+    outcome: EnsureOutcome,
+    missing: string | undefined,
+    context: ProviderContext,
+  ): EnsureOutcome {
+    const { waits, onceEvents } = this.#options;
+    onceEvents.record(owner, 'FamilyExhausted', missing && exhaustedMessage(missing), context);
+    if (missing === undefined) return outcome;
+    waits.forAddress(ownerKey(owner));
+    if (outcome.kind !== 'ready') return outcome;
+    return { ...outcome, missing: exhaustedMessage(missing), retryAfterMs: missingFamilyRetryMs };
   }
 
   async #reserve(
@@ -249,12 +304,14 @@ export class GatewayProvider implements LoadBalancerProvider {
     return outcome;
   }
 
-  /** Records Events about changes of the port since the last reconcile, and about unsupported affinity. */
+  /** Records Events about changes of the port since the last reconcile, and about unsupported settings. */
   #recordNotes(spec: FrontendSpec, context: ProviderContext): void {
-    const { keeper, affinityNotes } = this.#options;
+    const { keeper, onceEvents, settings } = this.#options;
     const note = keeper.takeNote(spec.owner.uid);
     if (note !== undefined) context.recordEvent(note.reason, note.message);
-    const affinity = affinityNotes.about(spec);
-    if (affinity !== undefined) context.recordEvent('AffinityNotKept', affinity);
+    const notKept = affinityNotKept(spec, settings.withoutAffinity);
+    onceEvents.record(spec.owner, 'AffinityNotKept', notKept, context);
+    const notUsed = affinityTimeoutNotUsed(spec);
+    onceEvents.record(spec.owner, 'AffinityTimeoutNotUsed', notUsed, context);
   }
 }

@@ -5,10 +5,10 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { systemRandom, type Random } from '@causeway/base/simulation/random';
+import { OnceEvents } from '../../services/once-events.ts';
 import { OwnerIndex } from '../../services/owner-index.ts';
 import { noRegister, type OrphanRegister } from '../../services/orphan-register.ts';
 import type { LoadBalancerProvider } from '../../services/provider.ts';
-import { AffinityEvents } from './affinity-events.ts';
 import { alwaysOpen, type AddressPairWriter } from './fencing/address-pair-writer.ts';
 import { AgentFleet } from './fleet/agent-fleet.ts';
 import type { AgentClient } from './fleet/agent-client-contract.ts';
@@ -88,14 +88,15 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
   const fencing = makeFencing(parts, { keeper, fleet, reasons });
   const register = parts.orphans ?? noRegister;
   const orphans = new GatewayOrphans({ keeper, manager, fencing, log, register });
-  const cleaner = new PortCleaner({ keeper, fleet, fencing, clock, log });
+  const cleaner = new PortCleaner({ keeper, fleet, fencing, reasons, clock, log });
   const comparison = new PortComparison({
     ...{ keeper, orphans, fencing, reasons, clock, log },
     driftEveryMs: parts.driftEveryMs,
     resyncEveryMs: parts.resyncEveryMs ?? parts.driftEveryMs,
   });
-  const { layer, masquerade, keepWayBack } = parts;
-  const settings = { layer, masquerade, keepWayBack, families: manager.families };
+  const { layer, masquerade, keepWayBack, withoutAffinity = [] } = parts;
+  const { families } = manager;
+  const settings = { layer, masquerade, keepWayBack, families, withoutAffinity };
   const state = { reasons, waits, owners, keeper, fleet, fencing, policies, view };
   const serving = new GatewayServing({ ...state, settings });
   const restore = new GatewayRestore({ ...state, serving });
@@ -109,8 +110,8 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     configMap,
     log,
   });
-  const affinityNotes = new AffinityEvents(parts.withoutAffinity ?? []);
-  return new GatewayProvider({ ...state, settings, serving, runtime, affinityNotes });
+  const onceEvents = new OnceEvents();
+  return new GatewayProvider({ ...state, settings, serving, runtime, onceEvents });
 }
 
 function makeFencing(

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { networkSetting, parsed } from '@causeway/base/settings/parsed';
-import { parseAddressRange } from '@causeway/base/address/address-range';
+import { parseStaticAddresses } from './ports/static-addresses.ts';
 
-const addressRange = parsed(parseAddressRange);
+const staticAddresses = parsed(parseStaticAddresses);
 
 const gatewayAgent = z.strictObject({
   name: z.string().min(1).describe("the gateway's name, as in its own settings"),
@@ -42,9 +42,11 @@ export const gatewaySettings = z.strictObject({
     .describe('also write the annotations of ch-k8s-lbaas, so that it can take the Services back'),
   portManager: z.enum(['static', 'openstack']).default('static').describe('source of addresses'),
   addresses: z
-    .array(addressRange)
+    .array(staticAddresses)
     .default([])
-    .describe('addresses, ranges and networks of the static port manager'),
+    .describe(
+      'addresses, ranges and networks of the static port manager; Services get the first and last address of an IPv4 network, and the first of an IPv6 network, on request only',
+    ),
   subnets: z
     .array(z.string().min(1))
     .max(2)

@@ -2,7 +2,6 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
-import { parseAddressRange } from '@causeway/base/address/address-range';
 import { KubeClient } from '@causeway/kubernetes/client/client';
 import { findConnection } from '@causeway/kubernetes/client/connection';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
@@ -27,6 +26,7 @@ import type { PortManager } from './ports/port-manager.ts';
 import { StaticPortManager } from './ports/static-port-manager.ts';
 import { eventType } from '../../cli/event-definitions.ts';
 import { providerForServices } from '../../services/service-provider.ts';
+import { parseStaticAddresses } from './ports/static-addresses.ts';
 
 export const named = (name: string) => ({ namespace: 'default', name });
 
@@ -98,7 +98,7 @@ export class ProviderLab {
     const provider = makeGatewayProvider({
       ...common,
       manager:
-        this.manager?.() ?? new StaticPortManager(this.addresses.map(parseAddressRange), records),
+        this.manager?.() ?? new StaticPortManager(this.addresses.map(parseStaticAddresses), records),
       orphans: this.#register(),
       agents: new Map(this.agents.map((agent, index) => [`g${index + 1}`, agent])),
       layer: 'Pod',

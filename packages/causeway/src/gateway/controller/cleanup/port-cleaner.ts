@@ -4,11 +4,13 @@ import type { Log } from '@causeway/base/observability/log';
 import type { AgentFleet } from '../fleet/agent-fleet.ts';
 import type { Fencing } from '../fencing/fencing.ts';
 import type { PortKeeper } from '../ports/port-keeper.ts';
+import type { ReasonSink } from '../reasons/reason-queue.ts';
 
 export interface PortCleanerOptions {
   readonly keeper: PortKeeper;
   readonly fleet: Pick<AgentFleet, 'check' | 'mayAnnounce'>;
   readonly fencing: Pick<Fencing, 'mayGo' | 'letGo'>;
+  readonly reasons: ReasonSink;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -43,7 +45,7 @@ export class PortCleaner {
   }
 
   async #clean(signal: AbortSignal): Promise<void> {
-    const { keeper, fencing, fleet, log } = this.#options;
+    const { keeper, fencing, fleet, reasons, log } = this.#options;
     const unused = keeper.unused();
     const held = keeper.held().filter((port) => !keeper.isOffered(port));
     // An earlier leader with outdated knowledge may have replaced the state that a gateway confirmed.
@@ -57,6 +59,7 @@ export class PortCleaner {
       }
       await fencing.letGo(port.address, signal);
       await keeper.retire(port, signal);
+      reasons.add({ kind: 'address-freed' });
       log.info({ address: port.address, port: port.id }, 'deleted an unused port');
     }
   }

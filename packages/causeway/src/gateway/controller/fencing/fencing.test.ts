@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
 import { makeFrontend } from '../../protocol/frontend.ts';
-import { parseAddressRange } from '@causeway/base/address/address-range';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { parsePort } from '@causeway/base/address/port';
@@ -21,6 +20,7 @@ import { verifiesAll } from '../fleet/removal-verifiers.testing.ts';
 import { PortKeeper } from '../ports/port-keeper.ts';
 import { MemoryAddressRecords } from '../ports/memory-address-records.testing.ts';
 import { StaticPortManager } from '../ports/static-port-manager.ts';
+import { parseStaticAddresses } from '../ports/static-addresses.ts';
 
 const address = parseAddress('192.0.2.1');
 const port = parsePort(80);
@@ -71,7 +71,7 @@ async function start(grain: 'address' | 'gateway', metrics: Metrics = noMetrics)
   const asked = new Set<string>();
   const reasons = new ReasonQueue();
   const keeper = new PortKeeper(
-    new StaticPortManager([parseAddressRange('192.0.2.1-192.0.2.9')], new MemoryAddressRecords()),
+    new StaticPortManager([parseStaticAddresses('192.0.2.1-192.0.2.9')], new MemoryAddressRecords()),
     () => 'marker',
     reasons,
   );

@@ -6,11 +6,18 @@ import type { Reservation } from './port-keeper.ts';
 import type { ServicePorts } from './service-ports.ts';
 
 /** The Service has its ports. */
-export type Placed = { readonly kind: 'placed'; readonly ids: PortIds };
+export interface Placed {
+  readonly kind: 'placed';
+  readonly ids: PortIds;
+  /** Why the Service has no address of one family, which it prefers and does not require. */
+  readonly missing: string | undefined;
+}
 
 /** The delay before a waiting Service is reconciled again. */
 export const waitMs = 2_000;
 const conflictRetryMs = 60_000;
+/** No notification arrives when an address of the missing family becomes free outside of the cluster. */
+export const missingFamilyRetryMs = 60_000;
 
 /** Another Service may have the address now, so the served ports must be read again. */
 export const lostDuringPlacement: EnsureOutcome = {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { parseAddressRange } from '@causeway/base/address/address-range';
 import { parseAddress, type Address } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import { MemoryAddressRecords } from './memory-address-records.testing.ts';
@@ -8,6 +7,7 @@ import { ReasonQueue } from '../reasons/reason-queue.ts';
 import type { PortRequest } from './port-manager.ts';
 import type { L2Port } from './port-slot.ts';
 import { StaticPortManager } from './static-port-manager.ts';
+import { parseStaticAddresses } from './static-addresses.ts';
 
 const signal = new AbortController().signal;
 const none: ReadonlySet<Address> = new Set();
@@ -79,7 +79,7 @@ class FragileManager extends StaticPortManager {
 }
 
 const fragile = () =>
-  new FragileManager([parseAddressRange('192.0.2.1-192.0.2.9')], new MemoryAddressRecords());
+  new FragileManager([parseStaticAddresses('192.0.2.1-192.0.2.9')], new MemoryAddressRecords());
 const keeperOf = (manager: FragileManager, reasons = new ReasonQueue()) =>
   new PortKeeper(manager, () => 'marker', reasons);
 const place = { family: 4 as const, namespace: 'default', sharingGroup: 'namespace:default' };

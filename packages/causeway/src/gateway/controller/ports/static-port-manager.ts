@@ -6,12 +6,12 @@ import {
   type Address,
   type Family,
 } from '@causeway/base/address/address';
-import type { AddressRange } from '@causeway/base/address/address-range';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { noOrphans, type OrphanReport } from '../../../services/orphan.ts';
 import type { AddressRecords } from './address-records.ts';
 import type { PortManager, PortRequest } from './port-manager.ts';
 import type { L2Port } from './port-slot.ts';
+import type { StaticAddresses } from './static-addresses.ts';
 
 /**
  * Addresses of a list. The address is the port's ID, as ch-k8s-lbaas writes it. Assigned addresses are
@@ -20,13 +20,13 @@ import type { L2Port } from './port-slot.ts';
  */
 export class StaticPortManager implements PortManager {
   readonly families: readonly Family[];
-  readonly #ranges: readonly AddressRange[];
+  readonly #ranges: readonly StaticAddresses[];
   readonly #records: AddressRecords;
   /** The assigned addresses, with the marker of their request. */
   readonly #given = new Map<Address, string>();
   #isRead = false;
 
-  constructor(ranges: readonly AddressRange[], records: AddressRecords) {
+  constructor(ranges: readonly StaticAddresses[], records: AddressRecords) {
     this.#ranges = ranges;
     this.#records = records;
     this.families = [...new Set(ranges.map(({ family }) => family))];
@@ -151,9 +151,9 @@ export class StaticPortManager implements PortManager {
   }
 
   #firstFree(family: Family): Address | undefined {
-    for (const range of this.#ranges) {
-      if (range.family !== family) continue;
-      for (let value = range.first; value <= range.last; value += 1n) {
+    for (const { automatic } of this.#ranges) {
+      if (automatic.family !== family) continue;
+      for (let value = automatic.first; value <= automatic.last; value += 1n) {
         const address = addressFromInteger(value, family);
         if (!this.#given.has(address)) return address;
       }
