@@ -29,6 +29,8 @@ export interface UpdateHeader {
   readonly meansRemoval: boolean;
   /** The UID of the sender's cluster. */
   readonly cluster: string | undefined;
+  /** Set if the sender may not know its cluster yet, so that an update without any frontend proves nothing. */
+  readonly isEmptyInDoubt?: boolean;
 }
 
 /** A parsed request: its valid records, and the errors of the others. */

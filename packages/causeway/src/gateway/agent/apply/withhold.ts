@@ -23,9 +23,10 @@ export interface RemovalDecision {
 }
 
 /**
- * Decides which removals of an update are withheld: too many at once, and all of another cluster. A removal of an earlier update stays withheld until it is
- * confirmed, even if the next update has few removals. `wanted` returns whether the update has a record for
- * the frontend, valid or not: such a frontend is not removed.
+ * Decides which removals of an update are withheld: too many at once, all of another cluster, and all of an
+ * empty `/v1` update. A removal of an earlier update stays withheld until it is confirmed, even if the next
+ * update has few removals. `wanted` returns whether the update has a record for the frontend, valid or not:
+ * such a frontend is not removed.
  */
 export function decideRemovals(
   state: GatewayState,
@@ -39,8 +40,9 @@ export function decideRemovals(
   const fresh = removed.difference(before);
   const served = state.frontends.size - before.size;
   const isForeign = isOfOtherCluster(state, push);
-  const isLarge = fresh.size > limits.count && fresh.size > limits.share * served;
-  const exceeds = isForeign ? fresh.size > 0 : isLarge;
+  const isEmpty = push.header.isEmptyInDoubt === true && push.frontends.size === 0;
+  const isLarge = exceedsLimits(fresh.size, served, limits);
+  const exceeds = isForeign || isEmpty ? fresh.size > 0 : isLarge;
   const origin = isForeign ? `, which comes from another cluster (${push.header.cluster}),` : '';
   const reason = `the update to generation ${push.header.generation}${origin} removes ${fresh.size} of ${served} frontends; the removal waits for a confirmation`;
   if (push.header.meansRemoval && !isForeign) {
@@ -53,6 +55,15 @@ export function decideRemovals(
   }
   const withheld = exceeds ? waiting.union(fresh) : waiting;
   return { withheld, released: new Set(), usesPermission: false, reason };
+}
+
+/** Whether an update may not remove so many frontends without a confirmation. */
+export function exceedsLimits(
+  removed: number,
+  served: number,
+  { count, share }: RemovalLimits,
+): boolean {
+  return removed > count && removed > share * served;
 }
 
 /** The controller of another cluster knows nothing of the frontends of this one. */
