@@ -118,7 +118,7 @@ describe('a /v1 configuration', () => {
     expect(push.complaints).toMatchObject([{ frontend: { address: '198.51.100.10', port: 80 } }]);
   });
 
-  test('combines policies of one name, and the policies of a pod that is assigned twice', () => {
+  test('uses the last policy of a name and the first record of a pod, like the original agent', () => {
     const rule = (number: number) => ({
       'ipblock-filters': null,
       'port-filters': [{ protocol: 'TCP', port: number }],
@@ -143,11 +143,14 @@ describe('a /v1 configuration', () => {
       ingress.flatMap((each) => each.ports?.map(({ port: number }) => number)),
     ]);
     expect(ports).toEqual([
-      ['pol', [1, 3]],
+      ['pol', [3]],
       ['other', [2]],
     ]);
-    expect([...push.assignments.values()]).toMatchObject([{ policies: ['/other', '/pol'] }]);
-    expect(push.complaints).toEqual([]);
+    expect([...push.assignments.values()]).toMatchObject([{ policies: ['/pol'] }]);
+    expect(push.complaints.map(({ message }) => message)).toEqual([
+      expect.stringContaining('several policies have the name pol'),
+      expect.stringContaining('10.0.0.1 is assigned twice'),
+    ]);
   });
 
   test('restricts a pod with an unknown policy to its other policies', () => {

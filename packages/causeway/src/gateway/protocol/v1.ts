@@ -76,7 +76,7 @@ type PolicyClaim = z.output<typeof policyClaim>;
 export function readV1Config(claim: unknown, generation: number, masquerade: Masquerade): Update {
   const config = configClaim.parse(claim);
   const complaints: Rejection[] = [];
-  const policies = readPolicies(config['network-policies']);
+  const policies = readPolicies(config['network-policies'], complaints);
   const badFrontends = new Map<FrontendKey, string>();
   return {
     header: {
@@ -177,23 +177,24 @@ function about(frontend: FrontendId | undefined, message: string): Rejection {
   return { frontend, record: 0, message };
 }
 
-/**
- * Policies of one name from several namespaces count as one with all their rules, as in the original agent: it
- * writes them to one chain.
- */
-function readPolicies(claims: readonly PolicyClaim[]): Map<PolicyKey, Policy> {
+/** Of several policies with one name, which can come from several namespaces, the original agent uses the last. */
+function readPolicies(
+  claims: readonly PolicyClaim[],
+  complaints: Rejection[],
+): Map<PolicyKey, Policy> {
   const policies = new Map<PolicyKey, Policy>();
   for (const claim of claims) {
     if (!isPolicyName(claim.name)) {
       throw new CausewayError('invalid', `${JSON.stringify(claim.name)} is not a policy's name`);
     }
-    const id = { namespace: '', name: claim.name };
-    const key = policyKey(id);
-    const before = policies.get(key)?.ingress ?? [];
-    policies.set(key, {
-      ...id,
-      ingress: [...before, ...claim['allowed-ingresses'].map(readIngressRule)],
-    });
+    const ingress = claim['allowed-ingresses'].map(readIngressRule);
+    const policy = { namespace: '', name: claim.name, ingress };
+    const key = policyKey(policy);
+    if (policies.has(key)) {
+      const message = `several policies have the name ${claim.name}, and only the last counts`;
+      complaints.push(about(undefined, message));
+    }
+    policies.set(key, policy);
   }
   return policies;
 }
@@ -233,8 +234,8 @@ function readPortFilter(claim: {
 }
 
 /**
- * A pod that is assigned twice gets the policies of both records, as in the original agent. An unknown policy
- * allows nothing, and the pod stays restricted.
+ * Of several records of one pod, the original agent uses the first. An unknown policy allows nothing, and the
+ * pod stays restricted.
  */
 function readAssignments(
   claims: z.output<typeof configClaim>['policy-assignments'],
@@ -246,13 +247,18 @@ function readAssignments(
     const address = parseAddress(claim.address);
     const names = new Set(claim['network-policies']);
     if (names.size === 0) continue;
-    const keys = new Set(assignments.get(address)?.policies);
+    if (assignments.has(address)) {
+      const message = `the pod ${address} is assigned twice, and only the first record counts`;
+      complaints.push(about(undefined, message));
+      continue;
+    }
+    const keys: PolicyKey[] = [];
     for (const name of names) {
       const key = policyKey({ namespace: '', name });
-      if (policies.has(key)) keys.add(key);
+      if (policies.has(key)) keys.push(key);
       else complaints.push(about(undefined, unknownPolicy(address, name)));
     }
-    assignments.set(address, { address, policies: [...keys].sort(), namedPorts: [] });
+    assignments.set(address, { address, policies: keys.sort(), namedPorts: [] });
   }
   return assignments;
 }
