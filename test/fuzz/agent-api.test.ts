@@ -74,7 +74,14 @@ beforeAll(async () => {
       events: new EventStream(() => {}),
       status,
       metricsPage: () => Promise.resolve({ type: 'text/plain', body: '' }),
-      v1: new V1Api({ gateway, clock: systemClock, masquerade: 'always', servable, secrets }),
+      v1: new V1Api({
+        ...common,
+        gateway,
+        clock: systemClock,
+        masquerade: 'always',
+        servable,
+        secrets,
+      }),
       v2: new V2Api({
         name,
         gateway,

@@ -81,7 +81,13 @@ async function startAll(): Promise<void> {
       events: new EventStream(() => {}),
       status: () => ({}) as AgentStatus,
       metricsPage: () => Promise.resolve({ type: 'text/plain', body: '' }),
-      v1: new V1Api({ ...common, masquerade: 'always', secrets }),
+      v1: new V1Api({
+        ...common,
+        log: discardLog,
+        metrics: noMetrics,
+        masquerade: 'always',
+        secrets,
+      }),
       v2: new V2Api({
         ...common,
         name: 'g1',

@@ -117,6 +117,7 @@ class Agent {
       kernel,
       announcer: parts.announcer,
       alarms: this.#alarms,
+      limits: settings.removal,
       clock,
       log,
       metrics,
@@ -215,6 +216,8 @@ class Agent {
                 clock,
                 masquerade: settings.v1.masquerade,
                 servable: servableHere(settings),
+                log,
+                metrics,
                 secrets: () => this.#credentials.v1Secrets,
               }),
         v2:

@@ -153,6 +153,15 @@ export class Gateway {
     });
   }
 
+  /** Applies withheld removals of a `/v1` controller, which can't confirm them. */
+  applyRemovals(keys: ReadonlySet<FrontendKey>): Promise<void> {
+    return this.#serialQueue.run(async () => {
+      if (this.#doubt !== undefined || this.#options.overrides.get('frozen') !== undefined) return;
+      // An update that was applied in between may want some of them again.
+      await this.#applyWithheld(keys, new AbortController().signal);
+    });
+  }
+
   /** An operator allows the currently withheld removals. This uses up the permission if there are any. */
   releaseRemovals(): Promise<void> {
     return this.#serialQueue.run(async () => {

@@ -31,7 +31,9 @@ test("reads tables that can't be watched until they can", async () => {
         return Promise.resolve();
       },
       compactIfNeeded: () => Promise.resolve(),
+      applyRemovals: () => Promise.resolve(),
     },
+    limits: { share: 0.5, count: 20 },
     kernel: {
       async *foreignChanges(signal) {
         watches += 1;

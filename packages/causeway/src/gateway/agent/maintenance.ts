@@ -10,14 +10,22 @@ import type { Gateway } from './gateway.ts';
 import type { Announcer } from './announce/announcer.ts';
 import type { Kernel } from './kernel.ts';
 import type { Overrides } from './overrides.ts';
-import { withheldIn } from './apply/withhold.ts';
+import { V1Removals } from './apply/v1-removals.ts';
+import { withheldIn, type RemovalLimits } from './apply/withhold.ts';
 import { WithheldWatch } from './apply/withheld-watch.ts';
 
 export interface MaintenanceOptions {
   readonly gateway: Pick<
     Gateway,
-    'isDegraded' | 'restore' | 'compactIfNeeded' | 'state' | 'doubt' | 'storeProblem'
+    | 'isDegraded'
+    | 'restore'
+    | 'compactIfNeeded'
+    | 'state'
+    | 'doubt'
+    | 'storeProblem'
+    | 'applyRemovals'
   >;
+  readonly limits: RemovalLimits;
   readonly overrides: Pick<Overrides, 'damage' | 'problem' | 'storeAgain'>;
   readonly kernel: Pick<
     Kernel,
@@ -56,6 +64,7 @@ export class Maintenance {
       'foreign changes': (signal) => this.#followForeignChanges(signal),
       kernel: (signal) => this.#checkKernel(signal),
       'stored configuration': (signal) => this.#compact(signal),
+      'removals of /v1': (signal) => this.#applyV1Removals(signal),
       'conntrack cleanup': (signal) => this.#deleteAfterActiveRole(signal),
     };
   }
@@ -99,6 +108,22 @@ export class Maintenance {
       const missing = await announcer.missing(signal).catch(() => undefined);
       const count = missing?.size ?? 0;
       alarms.set('addresses-missing', count === 0 ? undefined : `${count} addresses are missing`);
+    }
+  }
+
+  /** Applies withheld removals of a controller that can't confirm them. */
+  async #applyV1Removals(signal: AbortSignal): Promise<void> {
+    const { gateway, limits, clock, log } = this.#options;
+    const removals = new V1Removals(clock, limits);
+    while (!signal.aborted) {
+      await sleep(clock, repairEveryMs, signal);
+      const due = removals.due(gateway.state);
+      if (due.size === 0) continue;
+      try {
+        await gateway.applyRemovals(due);
+      } catch (error) {
+        log.warn({ error: CausewayError.from(error) }, "withheld removals can't be applied");
+      }
     }
   }
 

@@ -44,6 +44,12 @@ export const gatewayMetrics = {
     help: 'Rejected requests, which changed nothing, by API and reason.',
     labels: ['api', 'reason'],
   },
+  setAside: {
+    kind: 'gauge',
+    name: 'causeway_agent_v1_records_set_aside',
+    help: 'Number of records of the newest `/v1` request that are set aside because they cannot be served.',
+    labels: [],
+  },
   unhealthy: {
     kind: 'gauge',
     name: 'causeway_agent_unhealthy_backends',

@@ -98,7 +98,8 @@ export class ProviderLab {
     const provider = makeGatewayProvider({
       ...common,
       manager:
-        this.manager?.() ?? new StaticPortManager(this.addresses.map(parseStaticAddresses), records),
+        this.manager?.() ??
+        new StaticPortManager(this.addresses.map(parseStaticAddresses), records),
       orphans: this.#register(),
       agents: new Map(this.agents.map((agent, index) => [`g${index + 1}`, agent])),
       layer: 'Pod',

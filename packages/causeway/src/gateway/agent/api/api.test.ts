@@ -22,6 +22,7 @@ import { EventStream } from './event-stream.ts';
 import { startAgentServer, type AgentServer } from './server.ts';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import { digestOf, signRequest } from '../../protocol/tokens.ts';
+import { withheldIn } from '../apply/withhold.ts';
 import { V1Api } from './v1-api.ts';
 import { V2Api } from './v2-api.ts';
 
@@ -103,6 +104,8 @@ beforeEach(async () => {
         clock: systemClock,
         masquerade: 'always',
         servable,
+        log: discardLog,
+        metrics: noMetrics,
         secrets: () => [v1Secret],
       }),
       v2: new V2Api({
@@ -355,8 +358,16 @@ describe('/v1', () => {
     const { commits } = world;
     expect(await apply(await sign(config))).toBe(200);
     expect(world.commits).toBe(commits);
+  });
+
+  test('withholds the removals of an empty request until the controller sends its frontends', async () => {
+    await apply(await sign(config));
     expect(await apply(await sign({ ingress: null }))).toBe(200);
-    expect(world.services.size).toBe(0);
+    expect(world.services.size).toBe(1);
+    expect([...world.announced]).toEqual(['198.51.100.10']);
+    expect(withheldIn(gateway.state).size).toBe(1);
+    expect(await apply(await sign(config))).toBe(200);
+    expect(withheldIn(gateway.state).size).toBe(0);
   });
 
   test.each<[string, () => Promise<number>, number]>([
@@ -367,12 +378,6 @@ describe('/v1', () => {
     ['a wrong signature', async () => apply(await sign(config, undefined, secret)), 400],
     ['an expired token', async () => apply(await sign(config, Date.now() / 1000 - 60)), 400],
     ['a bad address', async () => apply(await sign({ ingress: [{ address: 'x; drop' }] })), 400],
-    [
-      "the gateway's own address",
-      async () =>
-        apply(await sign({ ingress: [{ ...config.ingress[0], address: '192.0.2.254' }] })),
-      400,
-    ],
     [
       'an injected address',
       async () =>
@@ -386,11 +391,19 @@ describe('/v1', () => {
     expect(world.services.size).toBe(0);
   });
 
+  test("sets a frontend on the gateway's own address aside and serves the others", async () => {
+    const own = { ...config.ingress[0], address: '192.0.2.254' };
+    expect(await apply(await sign({ ingress: [own, config.ingress[0]] }))).toBe(200);
+    expect([...world.announced]).toEqual(['198.51.100.10']);
+    expect(gateway.complaints).toMatchObject([{ frontend: { address: '192.0.2.254' } }]);
+  });
+
   test('answers 500 when the apply fails, and rolls back', async () => {
     await apply(await sign(config));
     const before = world.describe();
     world.failures.add('commit');
-    expect(await apply(await sign({ ingress: [] }))).toBe(500);
+    const other = { ...config.ingress[0], address: '198.51.100.11' };
+    expect(await apply(await sign({ ingress: [other] }))).toBe(500);
     expect(world.describe()).toBe(before);
   });
 

@@ -6,7 +6,7 @@ import { UpdateReader, type Update } from '../../protocol/update.ts';
 import { writeState } from '../../protocol/write-update.ts';
 import { servableHere } from '../servable-here.ts';
 import { agentSettings } from '../settings.ts';
-import { refuseUnservable, setUnservableAside, whyUnservable } from './servable.ts';
+import { setUnservableAside, whyUnservable } from './servable.ts';
 
 const external = {
   interface: 'ext',
@@ -69,17 +69,6 @@ describe("an address that this gateway can't hold", () => {
       { frontend: { address: '10.77.0.11' }, message: expect.stringContaining('own') },
       { frontend: { address: '2001:db8::1' }, message: expect.stringContaining('IPv6') },
     ]);
-  });
-
-  test("makes a request invalid that can't be applied in part", () => {
-    expect(() => refuseUnservable(pushTo('192.0.2.1', '::1'), servable)).toThrow(
-      expect.objectContaining({
-        code: 'invalid',
-        message: expect.stringContaining('[::1]:80/TCP'),
-      }),
-    );
-    const good = pushTo('192.0.2.1');
-    expect(refuseUnservable(good, servable)).toBe(good);
   });
 });
 

@@ -1,5 +1,4 @@
 import { familyOf, type Address, type Family } from '@causeway/base/address/address';
-import { CausewayError } from '@causeway/base/error/causeway-error';
 import { isUnroutable } from '@causeway/base/address/unroutable-address';
 import { frontendKey, type Frontend, type FrontendKey } from '../../protocol/frontend.ts';
 import type { Rejection } from '../../protocol/rejection.ts';
@@ -53,14 +52,6 @@ export function setUnservableAside(push: Update, servable: ServableAddresses): U
     complaints.push({ frontend, record: 0, message });
   }
   return { ...push, frontends, badFrontends, complaints };
-}
-
-/** For requests that are applied completely or not at all. */
-export function refuseUnservable(push: Update, servable: ServableAddresses): Update {
-  for (const [key, message] of findUnservable(push, servable)) {
-    throw new CausewayError('invalid', `${key} can't be served: ${message}`);
-  }
-  return push;
 }
 
 function whyLost({ isOneOfSeveral }: ServableAddresses, frontend: Frontend): string | undefined {

@@ -23,8 +23,8 @@ export interface RemovalDecision {
 }
 
 /**
- * Decides which removals of an update are withheld: too many at once, and all of another cluster or of a
- * controller that has not verified them. A removal of an earlier update stays withheld until it is confirmed,
+ * Decides which removals of an update are withheld: too many at once, and all of another cluster or of an
+ * update with unverified removals. A removal of an earlier update stays withheld until it is confirmed,
  * even if the next update has few removals. `wanted` returns whether the update has a record for the frontend,
  * valid or not: such a frontend is not removed.
  */
@@ -40,7 +40,7 @@ export function decideRemovals(
   const fresh = removed.difference(before);
   const served = state.frontends.size - before.size;
   const isForeign = isOfOtherCluster(state, push);
-  const isLarge = fresh.size > limits.count && fresh.size > limits.share * served;
+  const isLarge = exceedsLimits(fresh.size, served, limits);
   const needsConfirmation = isForeign || push.header.withholdRemovals;
   const exceeds = needsConfirmation ? fresh.size > 0 : isLarge;
   const origin = isForeign ? `, which comes from another cluster (${push.header.cluster}),` : '';
@@ -55,6 +55,15 @@ export function decideRemovals(
   }
   const withheld = exceeds ? waiting.union(fresh) : waiting;
   return { withheld, released: new Set(), usesPermission: false, reason };
+}
+
+/** Whether an update may not remove so many frontends without a confirmation. */
+export function exceedsLimits(
+  removed: number,
+  served: number,
+  { count, share }: RemovalLimits,
+): boolean {
+  return removed > count && removed > share * served;
 }
 
 /** The controller of another cluster knows nothing of the frontends of this one. */

@@ -33,15 +33,17 @@ const frontend = (port: number, protocol: 'TCP' | 'SCTP' = 'TCP'): Frontend =>
 /** Accepts requests like the original agent, and keeps the ports of the last configuration. */
 let server: http.Server;
 let answer = 200;
+let explanation = '';
 const applied: number[][] = [];
 const clock = new SimulatedClock();
 let agent: V1Agent;
 
 beforeEach(async () => {
   answer = 200;
+  explanation = '';
   applied.length = 0;
   server = http.createServer((request, response) => {
-    void receive(request).then((status) => response.writeHead(status).end());
+    void receive(request).then((status) => response.writeHead(status).end(explanation));
   });
   const port = await listen(server);
   const url = `http://127.0.0.1:${port}`;
@@ -93,6 +95,16 @@ test('sends the full state after a failure', async () => {
   await expect(agent.push(delta, signal)).rejects.toMatchObject({ code: 'conflict' });
   answer = 400;
   await expect(whole(3)).rejects.toMatchObject({ code: 'unauthorized' });
+});
+
+test.each([
+  [400, 'Port: gtfield', { code: 'invalid', message: expect.stringContaining('Port: gtfield') }],
+  [500, 'nft failed', { code: 'internal', message: expect.stringContaining('nft failed') }],
+  [400, '', { code: 'unauthorized', hint: expect.stringContaining('same secret') }],
+])('shows the explanation of an answer %s', async (status, body, error) => {
+  answer = status;
+  explanation = body;
+  await expect(whole(1, frontend(80))).rejects.toMatchObject(error);
 });
 
 test('resends the state from time to time', async () => {

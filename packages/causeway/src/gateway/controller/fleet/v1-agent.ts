@@ -9,6 +9,7 @@ import { formatFrontendId } from '../../protocol/records.ts';
 import { revisions } from '../../protocol/revision.ts';
 import type { Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
+import { withoutControls } from '@causeway/base/text/printable';
 import type { Clock } from '@causeway/base/time/clock';
 import { whenAborted } from '@causeway/base/time/when-aborted';
 import type { AgentClient } from './agent-client-contract.ts';
@@ -29,6 +30,8 @@ const lifetimeSeconds = 15;
 const resendAfterMs = 250_000;
 /** The largest token that the agent of ch-k8s-lbaas accepts. */
 const largestToken = 1_048_576;
+/** The number of characters of an error that are shown. */
+const longestAnswer = 400;
 
 /**
  * A client for the agent of ch-k8s-lbaas, which behaves like its controller: it always sends the full state,
@@ -141,6 +144,7 @@ export class V1Agent implements AgentClient {
       );
     }
     let response;
+    let body;
     try {
       response = await request(new URL('/v1/apply', url), {
         method: 'POST',
@@ -149,13 +153,13 @@ export class V1Agent implements AgentClient {
         dispatcher: this.#dispatcher,
         signal,
       });
-      await response.body.dump();
+      body = await readStart(response.body);
     } catch (cause) {
       if (signal.aborted) throw CausewayError.from(cause);
       const message = `the agent ${name} at ${url} does not answer`;
       throw new CausewayError('unavailable', message, { cause });
     }
-    if (response.statusCode !== 200) throw refusal(name, response.statusCode);
+    if (response.statusCode !== 200) throw refusal(name, response.statusCode, body);
   }
 
   #describe(): AgentStatus {
@@ -181,17 +185,33 @@ export class V1Agent implements AgentClient {
   }
 }
 
-function refusal(name: string, status: number): CausewayError {
+/** The beginning of an answer. The rest is discarded. */
+async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
+  let text = '';
+  for await (const chunk of body) {
+    if (text.length < longestAnswer) text += chunk.toString('utf8');
+  }
+  return withoutControls(text.trim().slice(0, longestAnswer));
+}
+
+/** The agent answers a request with a wrong token without a body, and explains all other errors. */
+function refusal(name: string, status: number, body: string): CausewayError {
+  const answer = body === '' ? '' : `: ${body}`;
   switch (status) {
     case 400:
+      if (body !== '') {
+        return new CausewayError('invalid', `the agent ${name} rejects the configuration${answer}`);
+      }
       return new CausewayError('unauthorized', `the agent ${name} refuses the token`, {
         hint: 'Check that both sides have the same secret and the same time.',
       });
     case 500:
-      return new CausewayError('internal', `the agent ${name} could not apply the configuration`, {
-        hint: "Check the agent's own log for errors of nft or keepalived.",
-      });
+      return new CausewayError(
+        'internal',
+        `the agent ${name} could not apply the configuration${answer}`,
+        { hint: "Check the agent's own log for errors of nft or keepalived." },
+      );
     default:
-      return new CausewayError('invalid', `the agent ${name} answers with ${status}`);
+      return new CausewayError('invalid', `the agent ${name} answers with ${status}${answer}`);
   }
 }

@@ -143,3 +143,50 @@ test('resolves a named port for each pod, and admits nothing for a missing name'
   ]);
   expect(policies.size).toBe(3);
 });
+
+const assigned = (address: string, ...policies: Policy[]) => ({
+  address: parseAddress(address),
+  policies: policies.map(policyKey),
+  namedPorts: [],
+});
+const written = (policies: readonly Policy[], ...assignments: ReturnType<typeof assigned>[]) => {
+  const byKey = new Map(policies.map((each) => [policyKey(each), each]));
+  const { claim } = writeV1Config({ ...nothing, policies: byKey, assignments });
+  return claim as {
+    'network-policies': { name: string; 'allowed-ingresses': object[] }[];
+    'policy-assignments': { 'network-policies': string[] }[];
+  };
+};
+
+test('writes a range of one port as a single port, which the agent accepts', () => {
+  const one = { ...filter(parsePort(80)), endPort: parsePort(80) };
+  const two = { ...filter(parsePort(80)), endPort: parsePort(81) };
+  const pol = policy('pol', [one, two]);
+  const [only] = written([pol], assigned('10.0.0.1', pol))['network-policies'];
+  expect(only?.['allowed-ingresses']).toMatchObject([
+    {
+      'port-filters': [
+        { protocol: 'TCP', port: 80 },
+        { protocol: 'TCP', port: 80, 'end-port': 81 },
+      ],
+    },
+  ]);
+  expect(JSON.stringify(only).match(/end-port/g)).toHaveLength(1);
+});
+
+test('gives policies of a namespace that begins with a digit a name that nft can parse', () => {
+  const digit = { ...policy('pol', [filter(parsePort(80))]), namespace: '1team' };
+  const similar = { ...policy('pol', [filter(parsePort(81))]), namespace: 'n-1team' };
+  const claim = written(
+    [digit, similar],
+    assigned('10.0.0.1', digit),
+    assigned('10.0.0.2', similar),
+  );
+  const names = claim['network-policies'].map(({ name }) => name);
+  expect(names.every((name) => /^[a-z][a-z0-9.-]*$/.test(name))).toBe(true);
+  expect(new Set(names).size).toBe(2);
+  expect(claim['policy-assignments'].map((each) => each['network-policies'])).toEqual([
+    [names[0]],
+    [names[1]],
+  ]);
+});

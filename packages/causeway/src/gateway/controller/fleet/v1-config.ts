@@ -3,13 +3,12 @@ import { familyOf, type Address } from '@causeway/base/address/address';
 import type { Port } from '@causeway/base/address/port';
 import { formatPrefix } from '@causeway/base/address/prefix';
 import { frontendKey, type Frontend, type FrontendKey } from '../../protocol/frontend.ts';
-import {
-  policyKey,
-  type Assignment,
-  type IngressRule,
-  type Policy,
-  type PolicyKey,
-  type PortFilter,
+import type {
+  Assignment,
+  IngressRule,
+  Policy,
+  PolicyKey,
+  PortFilter,
 } from '../../protocol/policy.ts';
 
 /** The desired state of a gateway. */
@@ -107,7 +106,8 @@ function targetOf(
 class PolicyWriter {
   readonly written: object[] = [];
   readonly #policies: ReadonlyMap<PolicyKey, Policy>;
-  readonly #names = new Set<string>();
+  /** The written names, each with the policy and variant that it stands for. */
+  readonly #names = new Map<string, string>();
 
   constructor(policies: ReadonlyMap<PolicyKey, Policy>) {
     this.#policies = policies;
@@ -120,12 +120,19 @@ class PolicyWriter {
       ports?.some(({ port }) => typeof port === 'string'),
     );
     const variant = usesNames === true ? `-${digest(JSON.stringify(rules))}` : '';
-    const name = `${shorten(policy === undefined ? key : policyKey(policy))}${variant}`;
+    const identity = `${key} ${variant}`;
+    const name = this.#freeName(`${shorten(key)}${variant}`, identity);
     if (!this.#names.has(name)) {
-      this.#names.add(name);
+      this.#names.set(name, identity);
       this.written.push({ name, 'allowed-ingresses': rules });
     }
     return name;
+  }
+
+  /** Another policy can have a name that looks like a prefixed or shortened one. */
+  #freeName(name: string, identity: string): string {
+    const owner = this.#names.get(name);
+    return owner === undefined || owner === identity ? name : this.#freeName(`${name}-x`, identity);
   }
 }
 
@@ -150,12 +157,18 @@ function filterOf({ protocol, port, endPort }: PortFilter, { namedPorts }: Assig
       .filter((named) => named.name === port && named.protocol === protocol)
       .map((named) => ({ protocol, port: named.port }));
   }
-  return [{ protocol, port, ...(endPort === undefined ? {} : { 'end-port': endPort }) }];
+  // The agent rejects the whole configuration if both are equal.
+  const isRange = endPort !== undefined && endPort !== port;
+  return [{ protocol, port, ...(isRange ? { 'end-port': endPort } : {}) }];
 }
 
-/** The agent uses it in the name of a chain: letters, digits, dots and hyphens, with a limited length. */
+/**
+ * The agent uses it in the name of a chain: letters, digits, dots and hyphens, with a limited length. nft can't
+ * parse a name that begins with a digit, which namespaces can.
+ */
 function shorten(key: PolicyKey): string {
-  const name = key.replace('/', '.');
+  const text = key.replace('/', '.');
+  const name = /^[0-9]/.test(text) ? `n-${text}` : text;
   return name.length <= 100 ? name : `${name.slice(0, 87)}-${digest(name)}`;
 }
 
