@@ -396,5 +396,7 @@ function overWire(process: SimulatedProcess, name: string, agent: MemoryAgent): 
     sendUnhealthy: (unhealthy, signal) =>
       call('HAND', signal, () => agent.sendUnhealthy(unhealthy, signal)),
     push: (lines, signal) => call('PUSH', signal, () => agent.push([...lines], signal)),
+    confirmRemovals: (confirmation, signal) =>
+      call('CONFIRM', signal, () => agent.confirmRemovals(confirmation, signal)),
   };
 }
