@@ -26,6 +26,8 @@ describe('CEL', () => {
     ['-7 % 4', -3n],
     ['self.share > 1.0', true],
     ['self.name.startsWith("web") && self.name.matches("^[a-z]+-[0-9]$")', true],
+    ["self.tags.all(t, t.matches('^[a-z]$'))", true],
+    ["self.name.matches('(?i)WEB')", true],
     ["self.name.split('-')[1]", '1'],
     ["'a' in self.tags", true],
     ["'app' in self.labels && self.labels['a-b'] == 'c'", true],
@@ -70,6 +72,9 @@ describe('CEL', () => {
     ['1 / 0', 'division by zero'],
     ['self.name > 1', 'no such overload'],
     ["ip('none')", 'IP Address "none" parse error during conversion from string'],
+    ['self.replicas.matches("3")', 'no such overload'],
+    ['self.name.matches("(?=web)")', 'error parsing regexp'],
+    ['self.name.find("(")', 'error parsing regexp'],
     ['unheard(1)', "found no matching overload for 'unheard(int)'"],
   ])('%s: %s', (source, message) => {
     expect(() => evaluate(source)).toThrow(message);
@@ -81,6 +86,16 @@ describe('CEL', () => {
       expect(() => parseExpression(source)).toThrow();
     },
   );
+
+  test('matches() and find() end with every pattern and text', () => {
+    const long = { name: `${'a'.repeat(10_000)}!` };
+    const rule = (source: string) => parseExpression(source).evaluate({ self: long });
+    expect(rule("self.name.matches('(a+)+$')")).toBe(false);
+    expect(rule("self.name.find('(a+)+$')")).toBe('');
+    expect(() => rule("self.name.matches('(a{1000}){1}(a{1000}){1}b')")).toThrow(
+      'actual cost limit exceeded',
+    );
+  });
 
   test('a rule that reads oldSelf is a transition rule', () => {
     expect(parseExpression('self == oldSelf').isTransition).toBe(true);

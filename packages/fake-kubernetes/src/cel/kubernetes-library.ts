@@ -1,4 +1,4 @@
-import type { Environment } from '@marcbachmann/cel-js';
+import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { familyOf, tryParseAddress, type Address } from '@causeway/base/address/address';
 import {
   parseInterface,
@@ -7,7 +7,7 @@ import {
   type Prefix,
 } from '@causeway/base/address/prefix';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import { compiledPattern } from '../schema/pattern.ts';
+import { compiledPattern, TooLongToMatch } from '../schema/pattern.ts';
 import { CelEvaluationError } from './errors.ts';
 
 /** An IP address as a CEL value, distinct from a string. */
@@ -31,7 +31,7 @@ class CidrValue {
 
 /** Adds the functions that Kubernetes has beyond CEL's own: addresses, URLs, lists and patterns. */
 export function addKubernetesLibrary(environment: Environment): Environment {
-  return addLists(addAddresses(addTexts(environment)));
+  return addMatches(addLists(addAddresses(addTexts(environment))));
 }
 
 function addTexts(environment: Environment): Environment {
@@ -39,7 +39,7 @@ function addTexts(environment: Environment): Environment {
     .registerFunction('isURL(string): bool', (text: string) => URL.canParse(text))
     .registerFunction('string.replace(string, string): string', replaceAll)
     .registerFunction('string.find(string): string', (text: string, pattern: string) => {
-      return compile(pattern).exec(text)?.[0] ?? '';
+      return findIn(text, pattern) ?? '';
     });
 }
 
@@ -47,10 +47,50 @@ function replaceAll(text: string, before: string, after: string): string {
   return text.replaceAll(before, () => after);
 }
 
-function compile(pattern: string): RegExp {
+function findIn(text: string, pattern: string): string | undefined {
   const compiled = compiledPattern(pattern);
   if (compiled === undefined) throw new CelEvaluationError('error parsing regexp');
-  return compiled;
+  try {
+    return compiled.find(text);
+  } catch (error) {
+    if (!(error instanceof TooLongToMatch)) throw error;
+    throw new CelEvaluationError('operation cancelled: actual cost limit exceeded');
+  }
+}
+
+/** The parts of the library's type checker and evaluator that a macro uses. */
+interface Checker {
+  check(node: ASTNode, context: unknown): unknown;
+  getType(name: string): unknown;
+}
+interface Evaluator {
+  run(node: ASTNode, context: unknown): unknown;
+}
+
+/**
+ * Replaces `string.matches`, whose patterns the library runs without a limit. The library accepts no second
+ * `string.matches`, but it finds a macro by its name only. So this macro, which is registered for another
+ * receiver, applies to strings too.
+ */
+function addMatches(environment: Environment): Environment {
+  return environment.registerFunction(
+    'kubernetesIP.matches(ast): bool',
+    ({ receiver, args: [pattern] }: { receiver: ASTNode; args: [ASTNode] }) => ({
+      typeCheck(checker: Checker, _macro: unknown, context: unknown) {
+        checker.check(receiver, context);
+        checker.check(pattern, context);
+        return checker.getType('bool');
+      },
+      evaluate(evaluator: Evaluator, _macro: unknown, context: unknown) {
+        const text = evaluator.run(receiver, context);
+        const source = evaluator.run(pattern, context);
+        if (typeof text === 'string' && typeof source === 'string') {
+          return findIn(text, source) !== undefined;
+        }
+        throw new CelEvaluationError('no such overload');
+      },
+    }),
+  );
 }
 
 function addAddresses(environment: Environment): Environment {

@@ -12,7 +12,7 @@ import { fitsFormat, isCheckedFormat } from './formats.ts';
 import { isObject, type JsonObject } from '../object.ts';
 import type { Schema } from '../schema-type.ts';
 import { canonicalText, isArray, jsonEqual } from './json.ts';
-import { compiledPattern } from './pattern.ts';
+import { compiledPattern, TooLongToMatch } from './pattern.ts';
 
 /**
  * The errors of a value and the number of passed checks. If all alternatives fail, the API server reports the
@@ -109,10 +109,18 @@ function stringError(schema: Schema, value: string, path: string): FieldError | 
     const detail = `${path} in body should be at least ${schema.minLength} chars long`;
     return invalid(fieldName(path), value, detail);
   }
-  if (schema.pattern !== undefined && compiledPattern(schema.pattern)?.test(value) === false) {
-    return invalid(fieldName(path), value, `${path} in body should match '${schema.pattern}'`);
+  return schema.pattern === undefined ? undefined : patternError(schema.pattern, value, path);
+}
+
+function patternError(pattern: string, value: string, path: string): FieldError | undefined {
+  try {
+    const compiled = compiledPattern(pattern);
+    if (compiled === undefined || compiled.find(value) !== undefined) return undefined;
+    return invalid(fieldName(path), value, `${path} in body should match '${pattern}'`);
+  } catch (error) {
+    if (!(error instanceof TooLongToMatch)) throw error;
+    return invalid(fieldName(path), value, `${path} in body: ${error.message}`);
   }
-  return undefined;
 }
 
 const int32 = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 };
