@@ -51,6 +51,10 @@ export const marks: Readonly<Record<string, Mark>> = {
     'labels (`tier=gold,zone=b`) that the pool of its address must have (pool)',
   ),
   'causeway.dev/node': user(service, 'the node that gives it its address (pool)'),
+  'causeway.dev/weight': user(
+    'Pod',
+    'its share of new connections, 0 to 256; 0: it is draining (gateway with the layer `Pod`)',
+  ),
   'causeway.dev/idle-after': user(service, 'it is idled after this time without a connection'),
   'causeway.dev/hold': user(service, '`accept`: connections are accepted and held while it wakes'),
   'causeway.dev/load-balancer': ours(service, 'the provider that serves it, and its reservation'),

@@ -5,6 +5,7 @@ import { LinuxKernel } from '../../gateway/agent/linux-kernel.ts';
 import { MemoryKernel } from '../../gateway/agent/memory-kernel.ts';
 import { announcerKind } from '../../gateway/agent/announce/kinds.ts';
 import { agentSettings, type AgentSettings } from '../../gateway/agent/settings.ts';
+import { settingsProblems } from '../../gateway/agent/settings-problems.ts';
 import { trimMemory } from '@causeway/netlink/trim-memory';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import { watchProcess } from '@causeway/base/observability/event-loop-delay';
@@ -33,6 +34,8 @@ async function run(settings: AgentSettings, signal: AbortSignal): Promise<void> 
   if (settings.seedFile === undefined) {
     log.warn({}, 'seedFile is not set: clients can compute which backend they are sent to');
   }
+  for (const problem of settingsProblems(settings))
+    log.error({ problem }, 'the settings have a mistake');
   const metrics = new PrometheusMetrics();
   const readiness = new Readiness();
   let problem: string | undefined = 'the accepted configuration is not applied yet';

@@ -17,7 +17,30 @@ export function settingsProblems(settings: ControllerSettings): readonly string[
   if (gateway.portManager === 'static' && gateway.addresses.length === 0) {
     problems.push('gateway.portManager is static, and gateway.addresses is empty');
   }
+  const unkeyed = gateway.agents.find(
+    ({ secretFile = gateway.secretFile }) => secretFile === undefined,
+  );
+  if (unkeyed !== undefined) {
+    problems.push(`gateway.secretFile is missing: the gateway ${unkeyed.name} has no secret`);
+  }
   return problems;
+}
+
+/** The files that the settings name, by setting. */
+export function namedFiles({
+  gateway,
+}: ControllerSettings): Readonly<Record<string, string | undefined>> {
+  if (!gateway.enabled) return {};
+  return {
+    'gateway.secretFile': gateway.secretFile,
+    'gateway.agentAuthorityFile': gateway.agentAuthorityFile,
+    ...Object.fromEntries(
+      gateway.agents.map(({ name, secretFile }) => [
+        `gateway.agents ${name}.secretFile`,
+        secretFile,
+      ]),
+    ),
+  };
 }
 
 /** A controller that could not serve any Service fails at once, not with each Service. */

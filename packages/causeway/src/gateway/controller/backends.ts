@@ -15,6 +15,7 @@ import { budgetedFrontend } from '../../services/budgeted-frontend.ts';
 import { ownerKey, type FrontendPort, type FrontendSpec } from '../../services/frontend-spec.ts';
 import type { Endpoint, EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import { budgetExcess, type BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
+import { defaultWeight } from './policies/pod-weight.ts';
 import { isEligibleNode, nodeAddress, type NodeLookup } from '../../services/nodes.ts';
 
 export interface BackendInput {
@@ -32,6 +33,8 @@ export interface BackendInput {
   readonly routable: ReadonlySet<Family>;
   /** Whether the address of a pod may be used already, in the layer Pod. If missing, all may. */
   readonly isPodKnown?: (address: Address) => boolean;
+  /** The weight of a pod (`namespace/name`), in the layer Pod. If missing, all have the same. */
+  readonly podWeight?: (pod: string) => { readonly weight: number; readonly isValid: boolean };
   /** Why the network policies of the namespace are too large for gateways, in the layer Pod. */
   readonly policyExcess?: BudgetExcess | undefined;
 }
@@ -42,19 +45,23 @@ export interface Backends {
   readonly frontends: readonly Frontend[];
   /** The parts that can't be served, described for the user. */
   readonly problems: readonly string[];
+  /** The names of pods with a weight that can't be read. */
+  readonly invalidWeights: readonly string[];
   /** Whether pods were left out because they are not known yet. */
   readonly isIncomplete: boolean;
 }
 
 const idledAnnotation = 'idling.alpha.openshift.io/idled-at';
 
+const nothing = { frontends: [], problems: [], invalidWeights: [], isIncomplete: false };
+
 /** The frontends that the gateways serve for a Service: one for each family and port. */
 export function backendsOf(input: BackendInput): Backends {
   const excess = budgetExcess(budgetedFrontend(input.spec), input.slices);
   // Closed rather than kept: the former frontends may admit sources that the spec no longer allows.
-  if (excess !== undefined) return { excess, frontends: [], problems: [], isIncomplete: false };
+  if (excess !== undefined) return { ...nothing, excess };
   if (input.policyExcess !== undefined) {
-    return { excess: input.policyExcess, frontends: [], problems: [], isIncomplete: true };
+    return { ...nothing, excess: input.policyExcess, isIncomplete: true };
   }
   const frontends: Frontend[] = [];
   const problems: string[] = [];
@@ -68,6 +75,11 @@ export function backendsOf(input: BackendInput): Backends {
       if (typeof target === 'string') {
         problems.push(`${port.protocol}/${port.port}: ${target}`);
         continue;
+      }
+      if (isDrained(target)) {
+        problems.push(
+          `${port.protocol}/${port.port}: all pods have the weight 0, so none gets new connections`,
+        );
       }
       // Ranges of the other family only: no client of this family may connect.
       if (ranges.length > 0 && familyRanges.length === 0) continue;
@@ -85,7 +97,27 @@ export function backendsOf(input: BackendInput): Backends {
       );
     }
   }
-  return { frontends, problems, isIncomplete: input.layer === 'Pod' && hasUnknownPods(input) };
+  const isPodLayer = input.layer === 'Pod';
+  return {
+    frontends,
+    problems,
+    invalidWeights: isPodLayer ? invalidlyWeighted(input) : [],
+    isIncomplete: isPodLayer && hasUnknownPods(input),
+  };
+}
+
+function invalidlyWeighted({ spec, slices, podWeight }: BackendInput): readonly string[] {
+  if (podWeight === undefined) return [];
+  const pods = slices
+    .flatMap(({ endpoints = [] }) => endpoints ?? [])
+    .flatMap(({ targetRef }) => (targetRef?.kind === 'Pod' ? (targetRef.name ?? []) : []))
+    .filter((name) => !podWeight(`${spec.owner.namespace}/${name}`).isValid);
+  return [...new Set(pods)].sort();
+}
+
+function isDrained(target: Target): boolean {
+  if (!('destinations' in target) || target.destinations.length === 0) return false;
+  return target.destinations.every(({ weight }) => weight === 0);
 }
 
 function isUsable(input: BackendInput, { address, isPod }: ReadyEndpoint): boolean {
@@ -124,22 +156,30 @@ function targetOf(input: BackendInput, family: Family, port: FrontendPort): Targ
   }
 }
 
-/** Pods that terminate and still serve are draining, unless no other pod is left. */
+/** Pods that terminate and still serve are draining, unless no other pod is ready. */
 function podDestinations(
   input: BackendInput,
   ready: readonly ReadyEndpoint[],
   draining: readonly ReadyEndpoint[],
 ): Destination[] {
   const serving = new Map<string, Destination>();
-  const add = (endpoints: readonly ReadyEndpoint[], weight: number) => {
+  const add = (
+    endpoints: readonly ReadyEndpoint[],
+    weightOf: (endpoint: ReadyEndpoint) => number,
+  ) => {
     for (const endpoint of endpoints) {
       const key = `${endpoint.address} ${endpoint.port}`;
       if (!isUsable(input, endpoint) || serving.has(key)) continue;
-      serving.set(key, at(endpoint.address, endpoint.port, weight));
+      serving.set(key, at(endpoint.address, endpoint.port, weightOf(endpoint)));
     }
   };
-  add(ready, 1);
-  add(draining, 0);
+  const { namespace } = input.spec.owner;
+  add(ready, ({ pod }) =>
+    pod === undefined
+      ? defaultWeight
+      : (input.podWeight?.(`${namespace}/${pod}`).weight ?? defaultWeight),
+  );
+  add(draining, () => 0);
   return [...serving.values()];
 }
 
@@ -217,6 +257,8 @@ interface ReadyEndpoint {
   readonly port: Port;
   readonly nodeName: string | undefined;
   readonly isPod: boolean;
+  /** The name of the pod. */
+  readonly pod: string | undefined;
 }
 
 /** Ready endpoints; if there are none, terminating ones that still serve, like kube-proxy. */
@@ -268,6 +310,7 @@ function endpointsWhere(
         port: number,
         nodeName: endpoint.nodeName,
         isPod: endpoint.targetRef?.kind === 'Pod',
+        pod: endpoint.targetRef?.kind === 'Pod' ? endpoint.targetRef.name : undefined,
       });
     }
   }

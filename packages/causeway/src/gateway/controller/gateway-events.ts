@@ -60,6 +60,13 @@ export const gatewayEvents = {
     meaning: 'The gateways do not serve one port of the Service. They serve its other ports.',
     remedy: 'Correct the port that the message names.',
   }),
+  InvalidWeight: defineEvent({
+    reason: 'InvalidWeight',
+    type: 'Warning',
+    meaning:
+      'The annotation `causeway.dev/weight` of a pod is not a whole number from 0 to 256. The pod counts with the weight 1.',
+    remedy: 'Correct the annotation on the pods that the message names.',
+  }),
   GatewayRefused: defineEvent({
     reason: 'GatewayRefused',
     type: 'Warning',

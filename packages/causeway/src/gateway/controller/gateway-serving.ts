@@ -1,3 +1,4 @@
+import type { OnceEvents } from '../../services/once-events.ts';
 import { ownerKey, type FrontendSpec } from '../../services/frontend-spec.ts';
 import type { ClusterView } from '../../services/cluster-view.ts';
 import type {
@@ -14,6 +15,7 @@ import type { Fencing } from './fencing/fencing.ts';
 import { lostAddress, waitMs } from './ports/placement-outcomes.ts';
 import type { PortKeeper } from './ports/port-keeper.ts';
 import type { ReasonSink } from './reasons/reason-queue.ts';
+import { invalidWeights } from './policies/pod-weight.ts';
 import type { ServedPolicies } from './policies/served-policies.ts';
 import { ingressOf, routableFamilies, type ServicePorts } from './ports/service-ports.ts';
 import type { ServiceWaits } from './service-waits.ts';
@@ -28,6 +30,7 @@ export interface GatewayServingOptions {
   readonly policies?: ServedPolicies | undefined;
   readonly waits: ServiceWaits;
   readonly reasons: ReasonSink;
+  readonly onceEvents: OnceEvents;
 }
 
 /** Puts Services with ports into the desired state of the gateways, and reports how far the gateways are. */
@@ -42,10 +45,12 @@ export class GatewayServing {
 
   /** Updates the gateways' state, and returns how far they are. */
   serve(spec: FrontendSpec, ports: ServicePorts, context: ProviderContext): EnsureOutcome {
-    const { fleet, waits, reasons, fencing } = this.#options;
-    const { generation, frontends, problems, excess } = this.#push(spec, ports);
+    const { fleet, waits, reasons, fencing, onceEvents } = this.#options;
+    const { generation, frontends, problems, excess, ...push } = this.#push(spec, ports);
     if (excess !== undefined) return { kind: 'refused', ...excess };
     for (const problem of problems) context.recordEvent('PortNotServed', problem);
+    const unread = invalidWeights(push.invalidWeights);
+    onceEvents.record(spec.owner, 'InvalidWeight', unread, context);
     const serving = fleet.servingSince(generation, frontends);
     const ingress = ingressOf(ports);
     switch (serving.kind) {
@@ -114,7 +119,7 @@ export class GatewayServing {
     const { view, settings, fleet, policies } = this.#options;
     const key = ownerKey(spec.owner);
     const { namespace } = spec.owner;
-    const { problems, isIncomplete, excess, ...backends } = backendsOf({
+    const { isIncomplete, ...backends } = backendsOf({
       spec,
       addresses: new Map([...ports].map(([family, { address }]) => [family, address])),
       slices: view.slicesOf(spec.backends.service),
@@ -123,12 +128,13 @@ export class GatewayServing {
       masquerade: settings.masquerade,
       routable: routableFamilies(ports),
       isPodKnown: (address) => policies?.isPodKnown(namespace, address) ?? true,
+      ...(policies === undefined ? {} : { podWeight: (pod: string) => policies.weightOf(pod) }),
       policyExcess: policies?.excess(namespace),
     });
     const frontends = backends.frontends.filter(isOn);
     // Policies go before the frontends, so that a pod is never reachable without its policies.
     policies?.serve(key, frontends, isIncomplete);
     const generation = fleet.setService(key, frontends);
-    return { generation, frontends, problems, excess };
+    return { ...backends, generation, frontends };
   }
 }

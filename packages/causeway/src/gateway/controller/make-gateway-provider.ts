@@ -97,7 +97,8 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
   const { layer, masquerade, keepWayBack, withoutAffinity = [] } = parts;
   const { families } = manager;
   const settings = { layer, masquerade, keepWayBack, families, withoutAffinity };
-  const state = { reasons, waits, owners, keeper, fleet, fencing, policies, view };
+  const onceEvents = new OnceEvents();
+  const state = { onceEvents, reasons, waits, owners, keeper, fleet, fencing, policies, view };
   const serving = new GatewayServing({ ...state, settings });
   const restore = new GatewayRestore({ ...state, serving });
   const loop = new GatewayLoop({ ...state, cleaner, configMap, log });
@@ -110,8 +111,7 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     configMap,
     log,
   });
-  const onceEvents = new OnceEvents();
-  return new GatewayProvider({ ...state, settings, serving, runtime, onceEvents });
+  return new GatewayProvider({ ...state, settings, serving, runtime });
 }
 
 function makeFencing(

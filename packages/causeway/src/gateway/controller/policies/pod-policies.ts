@@ -6,12 +6,14 @@ import { slimMetadata, withSlimMetadata } from '@causeway/kubernetes/cache/proje
 import { Reflector } from '@causeway/kubernetes/cache/reflector';
 import { networkPolicies, pods } from '@causeway/kubernetes/objects/resources';
 import { Store, whenSynced } from '@causeway/kubernetes/cache/store';
+import { textLimits } from '@causeway/base/text/text-limit';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise } from '@causeway/base/work/supervisor';
 import type { BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
 import { policyExcess } from './policy-budget.ts';
+import { defaultWeight, parseWeight, weightAnnotation, weightTextOf } from './pod-weight.ts';
 import { assignmentFor, limitsIngress, policyFrom } from './policy-rules.ts';
 import type { NamespacePolicies } from '../fleet/desired-state.ts';
 
@@ -22,7 +24,10 @@ export interface PodPoliciesOptions {
   readonly metrics: Metrics;
 }
 
-/** The network policies of the cluster and the pods that they apply to, for the layer Pod. */
+/** A changed namespace, and the addresses of pods in it that have another weight than before. */
+export type OnPodChange = (namespace: string, reweighted: readonly Address[]) => void;
+
+/** The network policies of the cluster, and the pods with their weights, for the layer Pod. */
 export class PodPolicies {
   readonly #log: Log;
   readonly #policies: Store<NetworkPolicy, 'namespace'>;
@@ -71,6 +76,15 @@ export class PodPolicies {
     return policyExcess(this.#limiting(namespace));
   }
 
+  /** The weight of a pod (`namespace/name`), and whether its annotation can be read. */
+  weightOf(pod: string): { readonly weight: number; readonly isValid: boolean } {
+    const known = this.#pods.get(pod);
+    const text = known === undefined ? undefined : weightTextOf(known);
+    if (text === undefined) return { weight: defaultWeight, isValid: true };
+    const weight = parseWeight(text);
+    return { weight: weight ?? defaultWeight, isValid: weight !== undefined };
+  }
+
   /** The records for gateways to enforce the policies of a namespace at these pods' addresses. */
   of(namespace: string, addresses: Iterable<Address>): NamespacePolicies {
     const limiting = this.#limiting(namespace);
@@ -92,16 +106,17 @@ export class PodPolicies {
   }
 
   /** Calls back with the namespace of changed policies or pods. */
-  onChange(callback: (namespace: string) => void): () => void {
+  onChange(callback: OnPodChange): () => void {
     const stops = [
       this.#policies.onChange((change) => {
         const { metadata } = change.type === 'deleted' ? change.before : change.after;
-        callback(metadata?.namespace ?? '');
+        callback(metadata?.namespace ?? '', []);
       }),
       this.#pods.onChange((change) => {
-        if (change.type === 'updated' && isSameToPolicies(change.before, change.after)) return;
-        const { metadata } = change.type === 'deleted' ? change.before : change.after;
-        callback(metadata?.namespace ?? '');
+        if (change.type === 'updated' && isSameToGateways(change.before, change.after)) return;
+        const pod = change.type === 'deleted' ? change.before : change.after;
+        const before = change.type === 'updated' ? change.before : undefined;
+        callback(pod.metadata?.namespace ?? '', reweighted(before, pod));
       }),
     ];
     return () => {
@@ -139,13 +154,20 @@ function withoutRules({ metadata, spec }: NetworkPolicy): NetworkPolicy {
   };
 }
 
-/** A pod's status changes far more often than the fields that policies use. */
-function isSameToPolicies(before: Pod, after: Pod): boolean {
+/** A pod's status changes far more often than the fields that gateways depend on. */
+function isSameToGateways(before: Pod, after: Pod): boolean {
   return (
     before.metadata?.uid === after.metadata?.uid &&
-    JSON.stringify([before.metadata?.labels, before.status]) ===
-      JSON.stringify([after.metadata?.labels, after.status])
+    JSON.stringify([before.metadata?.labels, weightTextOf(before), before.status]) ===
+      JSON.stringify([after.metadata?.labels, weightTextOf(after), after.status])
   );
+}
+
+/** The addresses of the pod, if its weight may differ from the weight in use. */
+function reweighted(before: Pod | undefined, pod: Pod): readonly Address[] {
+  const isWeighted = weightTextOf(pod) !== undefined;
+  const wasWeighted = before !== undefined && weightTextOf(before) !== undefined;
+  return isWeighted || wasWeighted ? addressesOf(pod) : [];
 }
 
 /** A pod that has ended no longer has its address: another pod may have it. */
@@ -155,9 +177,13 @@ function addressesOf({ status }: Pod): Address[] {
 }
 
 function slimPod({ metadata, spec, status }: Pod): Pod {
-  const { annotations: _, ownerReferences: _owners, ...rest } = slimMetadata(metadata);
+  const { annotations, ownerReferences: _, ...rest } = slimMetadata(metadata);
+  const weight = annotations?.[weightAnnotation]?.slice(0, textLimits.value);
   return {
-    metadata: rest,
+    metadata: {
+      ...rest,
+      ...(weight === undefined ? {} : { annotations: { [weightAnnotation]: weight } }),
+    },
     spec: {
       ...(spec?.hostNetwork === true ? { hostNetwork: true } : {}),
       containers: (spec?.containers ?? []).map(({ name, ports }) => ({

@@ -15,6 +15,8 @@ export class ServedPolicies {
   readonly #waiting = new Map<string, Set<string>>();
   /** Namespaces with policies beyond the budget. */
   readonly #overBudget = new Set<string>();
+  /** Addresses of pods with another weight since the last update, by namespace. */
+  readonly #reweighted = new Map<string, Set<Address>>();
   #isStarted = false;
 
   constructor(policies: PodPolicies, fleet: AgentFleet) {
@@ -24,6 +26,11 @@ export class ServedPolicies {
 
   isPodKnown(namespace: string, address: Address): boolean {
     return this.#policies.isKnown(namespace, address);
+  }
+
+  /** The weight of a pod (`namespace/name`), and whether its annotation can be read. */
+  weightOf(pod: string): ReturnType<PodPolicies['weightOf']> {
+    return this.#policies.weightOf(pod);
   }
 
   /** Why the policies of the namespace are too large for gateways, if so. */
@@ -56,19 +63,33 @@ export class ServedPolicies {
 
   /** Publishes changes of policies and pods. */
   follow(reasons: ReasonSink): () => void {
-    return this.#policies.onChange((namespace) =>
-      reasons.add({ kind: 'policies-changed', namespace }),
-    );
+    return this.#policies.onChange((namespace, reweighted) => {
+      const addresses = this.#reweighted.get(namespace) ?? new Set<Address>();
+      for (const address of reweighted) addresses.add(address);
+      if (addresses.size > 0) this.#reweighted.set(namespace, addresses);
+      reasons.add({ kind: 'policies-changed', namespace });
+    });
   }
 
   /**
    * Sends the policies of the namespace again. Returns the Services to reconcile: those that waited for their
-   * pods, and those whose policies have become too large.
+   * pods, those with pods of another weight, and those whose policies have become too large.
    */
   update(namespace: string): readonly string[] {
     const closed = this.#closedNow(namespace);
     this.#refresh(namespace);
-    return [...closed, ...(this.#waiting.get(namespace) ?? [])];
+    const waiting = this.#waiting.get(namespace) ?? [];
+    return [...closed, ...waiting, ...this.#takeReweighted(namespace)];
+  }
+
+  /** The served Services with pods whose weight has changed. */
+  #takeReweighted(namespace: string): string[] {
+    const addresses = this.#reweighted.get(namespace);
+    if (addresses === undefined) return [];
+    this.#reweighted.delete(namespace);
+    return [...(this.#served.get(namespace) ?? [])]
+      .filter(([, served]) => !served.isDisjointFrom(addresses))
+      .map(([service]) => service);
   }
 
   /** The served Services of a namespace with policies that have become too large. */
