@@ -1,5 +1,6 @@
 import { addressBookName } from '../../packages/causeway/src/gateway/controller/ports/address-book.ts';
 import { portBookName } from '../../packages/causeway/src/gateway/controller/ports/port-book.ts';
+import { guardRegisterName } from '../../packages/causeway/src/services/guard-register.ts';
 import { orphanRegisterName } from '../../packages/causeway/src/services/orphan-register.ts';
 import { gatewayConfigMapName } from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import { poolKinds } from '../../packages/causeway/src/pool/detect-announcer.ts';
@@ -70,7 +71,15 @@ export const permissions = {
     atHome: [
       rule(core, ['configmaps'], 'create'),
       named(core, 'configmaps', `${follow} patch`, gatewayConfigMapName),
-      named(core, 'configmaps', 'get patch', addressBookName, portBookName, orphanRegisterName),
+      named(
+        core,
+        'configmaps',
+        'get patch',
+        addressBookName,
+        portBookName,
+        orphanRegisterName,
+        guardRegisterName,
+      ),
     ],
   },
   'gateway-pods': {
@@ -95,7 +104,7 @@ export const permissions = {
     ],
     atHome: [
       rule(core, ['configmaps'], 'create'),
-      named(core, 'configmaps', 'get patch', orphanRegisterName),
+      named(core, 'configmaps', 'get patch', orphanRegisterName, guardRegisterName),
     ],
   },
   pool: {
@@ -110,7 +119,7 @@ export const permissions = {
     inKubeSystem: [rule('apps', ['daemonsets'], 'list'), rule(core, ['pods'], 'list')],
     atHome: [
       rule(core, ['configmaps'], 'create'),
-      named(core, 'configmaps', 'get patch', 'causeway-pool-departed'),
+      named(core, 'configmaps', 'get patch', 'causeway-pool-departed', guardRegisterName),
       rule(coordination, ['leases'], 'create'),
       named(coordination, 'leases', 'get patch delete', 'causeway-pool-contact'),
     ],
