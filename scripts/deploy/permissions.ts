@@ -1,5 +1,6 @@
 import { addressRecordsName } from '../../packages/causeway/src/gateway/controller/ports/address-records.ts';
 import { portRecordsName } from '../../packages/causeway/src/gateway/controller/ports/port-records.ts';
+import { guardRegisterName } from '../../packages/causeway/src/services/guard-register.ts';
 import { orphanRegisterName } from '../../packages/causeway/src/services/orphan-register.ts';
 import { gatewayConfigMapName } from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import { poolKinds } from '../../packages/causeway/src/pool/detect-announcer.ts';
@@ -77,6 +78,7 @@ export const permissions = {
         addressRecordsName,
         portRecordsName,
         orphanRegisterName,
+        guardRegisterName,
       ),
     ],
   },
@@ -102,7 +104,7 @@ export const permissions = {
     ],
     atHome: [
       rule(core, ['configmaps'], 'create'),
-      named(core, 'configmaps', 'get patch', orphanRegisterName),
+      named(core, 'configmaps', 'get patch', orphanRegisterName, guardRegisterName),
     ],
   },
   pool: {
@@ -117,7 +119,7 @@ export const permissions = {
     inKubeSystem: [rule('apps', ['daemonsets'], 'list'), rule(core, ['pods'], 'list')],
     atHome: [
       rule(core, ['configmaps'], 'create'),
-      named(core, 'configmaps', 'get patch', 'causeway-pool-departed'),
+      named(core, 'configmaps', 'get patch', 'causeway-pool-departed', guardRegisterName),
       rule(coordination, ['leases'], 'create'),
       named(coordination, 'leases', 'get patch delete', 'causeway-pool-contact'),
     ],

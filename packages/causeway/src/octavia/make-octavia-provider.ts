@@ -11,6 +11,7 @@ import type { Metrics } from '@causeway/base/observability/metrics';
 import { systemRandom, type Random } from '@causeway/base/simulation/random';
 import { ClusterView } from '../services/cluster-view.ts';
 import type { ClusterIdentity } from '../services/cluster-identity.ts';
+import type { GuardReporter } from '../services/guard-register.ts';
 import { noRegister, type OrphanRegister } from '../services/orphan-register.ts';
 import type { LoadBalancerProvider } from '../services/provider.ts';
 import { BalancerKeeper } from './balancer-keeper.ts';
@@ -38,6 +39,8 @@ export interface OctaviaParts {
   readonly cluster: ClusterIdentity;
   /** Publishes the held orphans. Without it, they are held anyway. */
   readonly orphans?: Pick<OrphanRegister, 'report' | 'deleted'>;
+  /** Takes the reports of guards. */
+  readonly guards?: GuardReporter | undefined;
   readonly driftEveryMs: number;
   /** The time without a change of endpoints and nodes before members change; 1 s by default. */
   readonly quietMs?: number;

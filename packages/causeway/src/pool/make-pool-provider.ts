@@ -3,6 +3,7 @@ import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
+import type { GuardReporter } from '../services/guard-register.ts';
 import type { ServiceProvider } from '../services/service-provider.ts';
 import type { AnnouncerName } from './announcer.ts';
 import { Contact } from './contact.ts';
@@ -26,6 +27,7 @@ export interface NodeParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly guards?: GuardReporter | undefined;
 }
 
 export interface PoolParts extends NodeParts {
@@ -71,7 +73,7 @@ export function makePoolProvider(parts: PoolParts): ServiceProvider {
     drift: new DriftWatch({ ledger, departures, clock, log, metrics, everyMs: parts.driftEveryMs }),
     clock,
     log,
-    nodes: new NodeView({ client, clock, log, metrics }),
+    nodes: new NodeView({ client, clock, log, metrics, guards: parts.guards }),
     announcer,
     node,
     classes,

@@ -6,6 +6,8 @@ import { Store } from '@causeway/kubernetes/cache/store';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
+import type { GuardReporter } from '../services/guard-register.ts';
+import { NodeGuard } from '../services/node-guard.ts';
 import { slimNode } from '../services/nodes.ts';
 
 export interface NodeViewOptions {
@@ -13,15 +15,26 @@ export interface NodeViewOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Takes the report of the guard against a mass loss of nodes. */
+  readonly guards?: GuardReporter | undefined;
 }
 
-/** Watches the nodes of the cluster. */
+/** Watches the nodes of the cluster. Nodes that the guard keeps count as ready. */
 export class NodeView {
   readonly #store: Store<Node>;
   readonly #reflector: Reflector<Node, Node>;
+  readonly #guard: NodeGuard;
+  readonly #listeners = new Set<() => void>();
 
   constructor(options: NodeViewOptions) {
     this.#store = new Store<Node>({ log: options.log });
+    this.#guard = new NodeGuard(options.clock, () => {
+      options.guards?.report('nodes', this.#guard.report);
+      for (const listener of this.#listeners) listener();
+    });
+    this.#store.onChange((change) =>
+      this.#guard.set(change.key, change.type === 'deleted' ? undefined : change.after),
+    );
     this.#reflector = new Reflector({
       ...options,
       resource: nodes,
@@ -35,11 +48,16 @@ export class NodeView {
   }
 
   values(): Iterable<Node> {
-    return this.#store.values();
+    return this.#guard.values();
   }
 
   onChange(listener: () => void): () => void {
-    return this.#store.onChange(listener);
+    const stop = this.#store.onChange(listener);
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+      stop();
+    };
   }
 
   readiness(): string | undefined {

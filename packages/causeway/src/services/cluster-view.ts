@@ -11,6 +11,9 @@ import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise } from '@causeway/base/work/supervisor';
 import type { NodeLookup } from './nodes.ts';
+import type { GuardReporter } from './guard-register.ts';
+import { keepEndpoints } from './kept-endpoints.ts';
+import { NodeGuard } from './node-guard.ts';
 import { eligibleAddresses, slimNode } from './nodes.ts';
 
 /** Objects watched together with nodes and EndpointSlices. */
@@ -27,6 +30,8 @@ export interface ClusterViewOptions {
   readonly metrics: Metrics;
   /** Watched if the gateways enforce network policies. */
   readonly policies?: WatchedObjects | undefined;
+  /** Takes the report of the guard against a mass loss of nodes. */
+  readonly guards?: GuardReporter | undefined;
 }
 
 const serviceLabel = 'kubernetes.io/service-name';
@@ -44,6 +49,8 @@ export class ClusterView {
   readonly #nodes: Store<Node>;
   readonly #sliceReflector: Reflector<EndpointSlice, EndpointSlice, 'service'>;
   readonly #nodeReflector: Reflector<Node, Node>;
+  readonly #guard: NodeGuard;
+  readonly #listeners = new Set<() => void>();
 
   constructor(options: ClusterViewOptions) {
     const { log } = options;
@@ -58,6 +65,13 @@ export class ClusterView {
       },
     });
     this.#nodes = new Store<Node>({ log });
+    this.#guard = new NodeGuard(options.clock, () => {
+      options.guards?.report('nodes', this.#guard.report);
+      for (const listener of this.#listeners) listener();
+    });
+    this.#nodes.onChange((change) =>
+      this.#guard.set(change.key, change.type === 'deleted' ? undefined : change.after),
+    );
     this.#sliceReflector = new Reflector({
       ...options,
       resource: endpointSlices,
@@ -80,21 +94,25 @@ export class ClusterView {
     );
   }
 
+  /** The slices of a Service. Endpoints on nodes that the guard keeps can count as ready. */
   slicesOf(service: string): readonly EndpointSlice[] {
-    return this.#slices.byIndex('service', service);
+    const slices = this.#slices.byIndex('service', service);
+    if (this.#guard.report === undefined) return slices;
+    return keepEndpoints(slices, ({ nodeName = '' }) => this.#guard.isKept(nodeName));
   }
 
-  /** Nodes by name. */
+  /** Nodes by name. Nodes that the guard keeps count as ready. */
   get nodes(): NodeLookup {
-    return this.#nodes;
+    return this.#guard;
   }
 
   allNodes(): Iterable<Node> {
-    return this.#nodes.values();
+    return this.#guard.values();
   }
 
-  nodeAddresses(): readonly Address[] {
-    return eligibleAddresses(this.#nodes.values());
+  /** The addresses of the nodes that can receive traffic. `decidesByProbes` includes nodes that are not ready. */
+  nodeAddresses(decidesByProbes = false): readonly Address[] {
+    return eligibleAddresses(this.#guard.values(), decidesByProbes);
   }
 
   async whenSynced(owners: { readonly synced: Promise<void> }, signal: AbortSignal): Promise<void> {
@@ -115,7 +133,15 @@ export class ClusterView {
       }),
       this.#nodes.onChange(nodesChanged),
     ];
+    // The guard changes what the slices of all Services mean.
+    const guardChanged = () => {
+      nodesChanged();
+      const services = [...this.#slices.values()].flatMap((slice) => serviceOf(slice) ?? []);
+      for (const service of new Set(services)) endpoints(service);
+    };
+    this.#listeners.add(guardChanged);
     return () => {
+      this.#listeners.delete(guardChanged);
       for (const stop of stops) stop();
     };
   }

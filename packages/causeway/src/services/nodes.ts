@@ -34,6 +34,18 @@ export function isReadyNode(node: Node): boolean {
   );
 }
 
+/** A node whose condition has not changed since its creation has not been ready yet. */
+const joiningMs = 2_000;
+
+/** Whether a node has never been ready. */
+export function isJoiningNode({ metadata, status }: Node): boolean {
+  const condition = status?.conditions?.find(({ type }) => type === 'Ready');
+  if (condition === undefined) return true;
+  const changedAt = Date.parse(condition.lastTransitionTime ?? '');
+  const createdAt = Date.parse(metadata?.creationTimestamp ?? '');
+  return condition.status === 'False' && changedAt - createdAt < joiningMs;
+}
+
 /** The node's first internal address of a family. */
 export function nodeAddress(node: Node, family: Family): Address | undefined {
   for (const { type, address: text } of node.status?.addresses ?? []) {
@@ -43,11 +55,17 @@ export function nodeAddress(node: Node, family: Family): Address | undefined {
   return undefined;
 }
 
-/** The node addresses that backends with a node port use, in both families. */
-export function eligibleAddresses(nodes: Iterable<Node>): Address[] {
+/**
+ * The node addresses that backends with a node port use, in both families. If probes decide, a node that is not
+ * ready is included after it has been ready: the Ready condition is a hint only.
+ */
+export function eligibleAddresses(nodes: Iterable<Node>, decidesByProbes = false): Address[] {
   const addresses: Address[] = [];
   for (const node of nodes) {
-    if (!isEligibleNode(node)) continue;
+    const isUsable = decidesByProbes
+      ? !isExcludedNode(node) && !isJoiningNode(node)
+      : isEligibleNode(node);
+    if (!isUsable) continue;
     for (const family of [4, 6] as const) {
       const address = nodeAddress(node, family);
       if (address !== undefined) addresses.push(address);

@@ -146,6 +146,28 @@ export const serviceEvents = {
       'Another cluster uses the same `clusterId` in this cloud project. The controller leaves the objects of the other cluster alone.',
     remedy: 'Give each cluster its own `clusterId`.',
   }),
+  MassLossHeld: defineEvent({
+    reason: 'MassLossHeld',
+    type: 'Warning',
+    meaning:
+      'More than half of the nodes are not ready, or were deleted at once. They stay in use, because a failure between kubelets and the API server is more likely. The message has the numbers.',
+    remedy:
+      'Check the connection between the nodes and the API server. The guard ends when the nodes are ready again.',
+  }),
+  AddressesKept: defineEvent({
+    reason: 'AddressesKept',
+    type: 'Warning',
+    meaning:
+      'Services have addresses that are in no list of `gateway.addresses`. They keep them, and stay served. The message names them.',
+    remedy:
+      'Restore the range in `gateway.addresses`, or name it in `gateway.retiringAddresses`. To move a Service, annotate it with `causeway.dev/release-address: "true"`.',
+  }),
+  GuardEnded: defineEvent({
+    reason: 'GuardEnded',
+    type: 'Normal',
+    meaning: 'A guard holds nothing back any more.',
+    remedy: 'Nothing needs to be done.',
+  }),
 } as const;
 
 type Own = Readonly<Record<keyof typeof serviceEvents, true>>;

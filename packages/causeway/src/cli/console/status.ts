@@ -6,6 +6,7 @@ import {
   readGatewayConfigMap,
   whyNoneServes,
 } from '../../gateway/controller/gateway-config-map.ts';
+import { guardRegisterName, readGuardRegister } from '../../services/guard-register.ts';
 import {
   orphanRegisterName,
   damagedReports,
@@ -42,6 +43,7 @@ export function statusCommand(): Command {
       const parts = [
         await controllerPart(session, options.systemNamespace),
         await gatewayPart(session, options.systemNamespace),
+        ...(await guardParts(session, options.systemNamespace)),
         ...(await orphanParts(session, options.systemNamespace)),
         servicePart(await readServices(session.client, options.namespace, session.signal)),
       ];
@@ -105,6 +107,23 @@ async function gatewayPart({ client, signal }: ClusterSession, namespace: string
       ...(why === undefined ? [] : [`${mark(false)} gateways     ${why.message}`]),
     ],
   };
+}
+
+/** Empty if no guard holds anything back. */
+async function guardParts(
+  { client, signal }: ClusterSession,
+  namespace: string,
+): Promise<readonly Part[]> {
+  const name = { namespace, name: guardRegisterName };
+  const register = await client.find(configMaps, name, { signal });
+  return readGuardRegister(register ?? {}).map(({ guard, message, since }) => ({
+    isWell: false,
+    lines: [`${mark(false)} ${guardLine(guard, message, since)}`],
+  }));
+}
+
+export function guardLine(guard: string, message: string, since: string): string {
+  return withoutControls(`guard        ${guard}, since ${since}: ${message}`);
 }
 
 /** Empty if no controller keeps orphans. */

@@ -9,8 +9,9 @@ import { findConnection } from '@causeway/kubernetes/client/connection';
 import { EventRecorder } from '@causeway/kubernetes/events/event-recorder';
 import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
 import { runAsLeader } from '@causeway/kubernetes/lease/leader-election';
-import { services } from '@causeway/kubernetes/objects/resources';
+import { configMaps, services } from '@causeway/kubernetes/objects/resources';
 import { requireUsable } from './settings-check.ts';
+import { GuardRegister } from '../../services/guard-register.ts';
 import { ServiceController } from '../../services/service-controller.ts';
 import { watchProcess } from '@causeway/base/observability/event-loop-delay';
 import { createLog } from '@causeway/base/observability/logger';
@@ -127,9 +128,15 @@ async function serve(
     instance,
     eventType,
   });
+  const { namespace } = settings.leaderElection;
+  const guards = new GuardRegister({
+    ...shared,
+    namespace,
+    record: (about, content) => recorder.record(configMaps, about, content),
+  });
   const loops: Record<string, Loop> = { events: (inner) => recorder.run(inner) };
   const ownershipOf = ownership(settings, shared, readiness, recorder);
-  const all = await makeProviders(settings, shared, ownershipOf, signal);
+  const all = await makeProviders(settings, { ...shared, guards }, ownershipOf, signal);
   if (all.length > 0) {
     const controller = new ServiceController({
       ...shared,
@@ -140,6 +147,7 @@ async function serve(
     });
     readiness.add('services', () => controller.readiness());
     loops['services'] = (inner) => controller.run(inner);
+    loops['guards'] = (inner) => guards.run(inner);
   }
   if (settings.idling.enabled) {
     const unidling = new UnidlingController({

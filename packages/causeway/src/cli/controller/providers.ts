@@ -1,4 +1,5 @@
 import type { KubeClient } from '@causeway/kubernetes/client/client';
+import type { GuardReporter } from '../../services/guard-register.ts';
 import { providerForServices, type ServiceProvider } from '../../services/service-provider.ts';
 import type { ControllerSettings } from './settings.ts';
 import type { LeaseGuard } from '@causeway/base/work/lease-guard';
@@ -18,6 +19,8 @@ export interface ProviderSurroundings {
   readonly clock: Clock;
   /** The lease guard, if any: nothing is written without the lease, neither in the cluster nor outside. */
   readonly fence?: LeaseGuard | undefined;
+  /** Takes the reports of guards. All providers share one. */
+  readonly guards?: GuardReporter | undefined;
 }
 
 /** The providers that the settings enable. A new provider is one line here and a file beside this one. */

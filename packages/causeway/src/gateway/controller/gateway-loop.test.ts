@@ -32,6 +32,7 @@ function start() {
     owners,
     fleet: {
       apply: note('apply'),
+      decidesByProbes: true,
       servicesOf: (frontends) => new Set([...frontends].map((each) => `of ${each}`)),
       setNodes: note('nodes'),
       standings: () => [],

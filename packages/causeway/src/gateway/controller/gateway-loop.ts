@@ -17,7 +17,14 @@ export interface GatewayLoopOptions {
   readonly reasons: ReasonQueue;
   readonly fleet: Pick<
     AgentFleet,
-    'apply' | 'servicesOf' | 'setNodes' | 'standings' | 'servingSince' | 'behind' | 'withholding'
+    | 'apply'
+    | 'decidesByProbes'
+    | 'servicesOf'
+    | 'setNodes'
+    | 'standings'
+    | 'servingSince'
+    | 'behind'
+    | 'withholding'
   >;
   readonly fencing: Pick<Fencing, 'request'>;
   readonly cleaner: Pick<PortCleaner, 'request'>;
@@ -44,6 +51,7 @@ type Step = () => Iterable<string> | undefined | void;
  */
 export class GatewayLoop {
   readonly #options: GatewayLoopOptions;
+  #decidedByProbes = true;
 
   constructor(options: GatewayLoopOptions) {
     this.#options = options;
@@ -73,11 +81,14 @@ export class GatewayLoop {
   }
 
   #steps(work: Work, host: GatewayLoopHost): readonly Step[] {
-    const { fleet, fencing, cleaner, configMap, policies, view, waits } = this.#options;
+    const { fleet, fencing, cleaner, configMap, policies, waits } = this.#options;
     const on = (action: Action, step: Step) => (work.actions.has(action) ? [step] : []);
     return [
       () => fleet.apply(work),
-      ...on('update-nodes', () => fleet.setNodes(view.nodeAddresses())),
+      ...on('update-nodes', () => this.#updateNodes()),
+      ...on('agree-on-health', () => {
+        if (fleet.decidesByProbes !== this.#decidedByProbes) this.#updateNodes();
+      }),
       ...on('update-nodes', () => servicesOnLocalNodes(host)),
       ...[...work.namespaces].map((namespace) => () => policies?.update(namespace)),
       ...on('tend-fences', () => fencing.request()),
@@ -88,6 +99,12 @@ export class GatewayLoop {
       () => fleet.servicesOf(work.rejections),
       () => this.#namesOf(work.owners),
     ];
+  }
+
+  #updateNodes(): void {
+    const { fleet, view } = this.#options;
+    this.#decidedByProbes = fleet.decidesByProbes;
+    fleet.setNodes(view.nodeAddresses(this.#decidedByProbes));
   }
 
   #namesOf(owners: Iterable<string>): readonly string[] {

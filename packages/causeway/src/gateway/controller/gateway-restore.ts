@@ -16,7 +16,7 @@ export const gatewayProviderName = 'gateway';
 
 export interface GatewayRestoreOptions {
   readonly view: Pick<ClusterView, 'whenSynced' | 'nodeAddresses'>;
-  readonly fleet: Pick<AgentFleet, 'start' | 'setNodes' | 'complete'>;
+  readonly fleet: Pick<AgentFleet, 'start' | 'decidesByProbes' | 'setNodes' | 'complete'>;
   readonly fencing: Pick<Fencing, 'check'>;
   readonly keeper: Pick<PortKeeper, 'restore'>;
   readonly serving: Pick<GatewayServing, 'serveHeld'>;
@@ -43,7 +43,7 @@ export class GatewayRestore {
     await fencing.check(signal);
     const losers = await keeper.restore(this.#priorAllocations(host), signal);
     for (const spec of host.objects.values()) this.#serve(spec, host);
-    fleet.setNodes(view.nodeAddresses());
+    fleet.setNodes(view.nodeAddresses(fleet.decidesByProbes));
     policies?.start();
     reasons.add({ kind: 'address-freed' });
     fleet.complete();

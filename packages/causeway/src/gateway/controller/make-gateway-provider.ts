@@ -7,6 +7,7 @@ import type { Metrics } from '@causeway/base/observability/metrics';
 import { systemRandom, type Random } from '@causeway/base/simulation/random';
 import { OnceEvents } from '../../services/once-events.ts';
 import { OwnerIndex } from '../../services/owner-index.ts';
+import type { GuardReporter } from '../../services/guard-register.ts';
 import { noRegister, type OrphanRegister } from '../../services/orphan-register.ts';
 import type { LoadBalancerProvider } from '../../services/provider.ts';
 import { alwaysOpen, type AddressPairWriter } from './fencing/address-pair-writer.ts';
@@ -50,6 +51,8 @@ export interface GatewayParts {
   readonly configMap?: GatewayConfigMap;
   /** Lists the orphans of the provider. Without it, they are kept but not listed. */
   readonly orphans?: Pick<OrphanRegister, 'report' | 'deleted'>;
+  /** Takes the reports of guards. */
+  readonly guards?: GuardReporter | undefined;
   readonly fenceAfterMs?: number;
   readonly restMs?: number;
   /** The UID by which gateways distinguish this cluster from others, if known. */
@@ -75,7 +78,7 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
   const keeper = new PortKeeper(manager, randomUUID, reasons);
   const common = { client, clock, log, metrics };
   const podPolicies = parts.layer === 'Pod' ? new PodPolicies(common) : undefined;
-  const view = new ClusterView({ ...common, policies: podPolicies });
+  const view = new ClusterView({ ...common, policies: podPolicies, guards: parts.guards });
   const fleet = new AgentFleet({
     ...{ clock, log, metrics, cluster, reasons },
     agents: parts.agents,

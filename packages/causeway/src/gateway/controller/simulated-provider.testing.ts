@@ -22,6 +22,8 @@ import { ConfigMapAddressRecords } from './ports/address-records.ts';
 import { GatewayConfigMap } from './gateway-config-map.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './fleet/testing/memory-agent.ts';
+import type { BackendLayer } from '../../services/backend-layer.ts';
+import type { GuardName, GuardReport, GuardReporter } from '../../services/guard-register.ts';
 import type { PortManager } from './ports/port-manager.ts';
 import { StaticPortManager } from './ports/static-port-manager.ts';
 import { eventType } from '../../cli/event-definitions.ts';
@@ -37,6 +39,16 @@ export const newService = (name: string, port = 80, annotations = {}): Service =
 
 export const until = (check: () => Promise<void> | void) =>
   vi.waitFor(check, { timeout: 120_000, interval: 20 });
+
+/** The last report of each guard. */
+export class RecordedGuards implements GuardReporter {
+  readonly messages = new Map<GuardName, string>();
+
+  report(guard: GuardName, report: GuardReport | undefined): void {
+    if (report === undefined) this.messages.delete(guard);
+    else this.messages.set(guard, report.message);
+  }
+}
 
 /**
  * The embedded Kubernetes API, two gateways in memory, a list of addresses, and controllers that can be
@@ -55,6 +67,9 @@ export class ProviderLab {
   /** The port manager, from the next controller on; by default the list. */
   manager: (() => PortManager) | undefined;
   driftEveryMs = 60_000;
+  /** The backend layer, from the next controller on. */
+  layer: BackendLayer = 'Pod';
+  readonly guards = new RecordedGuards();
   /** The connections with rewritten sources, from the next controller on. */
   masquerade: 'always' | 'needed' = 'needed';
   metrics: Metrics = noMetrics;
@@ -102,7 +117,8 @@ export class ProviderLab {
         new StaticPortManager(this.addresses.map(parseStaticAddresses), records),
       orphans: this.#register(),
       agents: new Map(this.agents.map((agent, index) => [`g${index + 1}`, agent])),
-      layer: 'Pod',
+      layer: this.layer,
+      guards: this.guards,
       masquerade: this.masquerade,
       keepWayBack: false,
       withoutAffinity: this.withoutAffinity,

@@ -141,6 +141,12 @@ export class AgentFleet {
     this.#change((state) => state.setNodes(addresses));
   }
 
+  /** Whether gateways observe by probes which nodes answer. It is assumed until their status is known. */
+  get decidesByProbes(): boolean {
+    const statuses = this.#links.flatMap(({ name }) => this.#health.statusOf(name) ?? []);
+    return statuses.length === 0 || statuses.some(({ unhealthy }) => unhealthy.heard > 0);
+  }
+
   setPolicies(namespace: string, wanted: NamespacePolicies): void {
     this.#change((state) => state.setPolicies(namespace, wanted));
   }

@@ -13,6 +13,7 @@ import {
   type Frontend,
   type FrontendKey,
 } from '../../../protocol/frontend.ts';
+import type { GatewayNode } from '../../../protocol/node.ts';
 import type { Assignment, Policy } from '../../../protocol/policy.ts';
 import type { Role } from '../../../protocol/role.ts';
 import { UpdateReader, type Update } from '../../../protocol/update.ts';
@@ -31,6 +32,7 @@ export class MemoryAgent implements AgentClient {
   readonly holds = new Map<FrontendKey, Frontend>();
   readonly policies = new Map<string, Policy>();
   readonly assignments = new Map<string, Assignment>();
+  readonly nodes = new Map<string, GatewayNode>();
   generation = 0;
   mode: 'works' | 'fails' | 'hangs' | 'mute' = 'works';
   /** Rejects every push, and answers everything else. */
@@ -134,6 +136,7 @@ export class MemoryAgent implements AgentClient {
     for (const [key, frontend] of kept) this.holds.set(key, frontend);
     merge(this.policies, isWhole, push.removedPolicies, push.policies);
     merge(this.assignments, isWhole, push.removedAssignments, push.assignments);
+    merge(this.nodes, isWhole, push.removedNodes, push.nodes);
     this.generation = push.header.generation;
     const errors = [...push.frontends.values()]
       .filter((frontend) => this.dislikes.has(frontendKey(frontend)))
