@@ -18,10 +18,8 @@ import { BatchEncoder } from '../../packages/nftables/src/drivers/netlink/encode
 import { foreignChanges } from '../../packages/nftables/src/drivers/netlink/foreign-events.ts';
 import { kernelErrors } from '../../packages/nftables/src/drivers/netlink/kernel-error.ts';
 import { messageAttributes, readMessages } from '../../packages/netlink/src/reader.ts';
-import {
-  decodeConnection,
-  deletionRequest,
-} from '../../packages/nftables/src/conntrack/tracked-connection.ts';
+import { connectionsIn } from '../../packages/nftables/src/conntrack/read-connections.ts';
+import { deletionRequest } from '../../packages/nftables/src/conntrack/tracked-connection.ts';
 import { MessageWriter } from '../../packages/netlink/src/writer.ts';
 import { strictChains } from '../../packages/nftables/src/drivers/foreign-firewall.ts';
 import { parseCounters, parseListing } from '../../packages/nftables/src/drivers/nft-json.ts';
@@ -104,17 +102,15 @@ test('connections that the kernel lists are parsed within their bounds, and writ
     { family: 6, protocol: 17 },
     { family: 4, status: 0x20 },
   ] as const;
-  const [message] = readMessages(tracked());
-  expect(message && decodeConnection(messageAttributes(message), queries[0])).toMatchObject({
+  expect([...connectionsIn(tracked(), queries[0])][0]).toMatchObject({
     original: { protocol: 6, sourcePort: 1234, destinationPort: 80 },
     isAnswered: true,
   });
   fc.assert(
     fc.property(fc.oneof(hostileBytes, nearlyBytes(tracked())), (bytes) => {
-      for (const message of readMessages(bytes)) {
-        for (const query of queries) {
-          const connection = decodeConnection(messageAttributes(message), query);
-          if (connection === undefined) continue;
+      for (const query of queries) {
+        for (const connection of attempt(() => [...connectionsIn(bytes, query)], ['unavailable']) ??
+          []) {
           for (const { protocol, sourcePort, destinationPort } of [
             connection.original,
             connection.reply,

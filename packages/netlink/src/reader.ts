@@ -8,8 +8,10 @@ export interface Message {
   readonly payload: Buffer;
 }
 
-const headerLength = 16;
-const genericLength = 4;
+/** Bytes of a netlink message before its payload. */
+export const headerLength = 16;
+/** Bytes of an nfnetlink payload before its attributes. */
+export const genericLength = 4;
 
 export function* readMessages(buffer: Buffer): Iterable<Message> {
   let offset = 0;

@@ -5,7 +5,7 @@ import { abortedBy } from '@causeway/base/time/clock';
 import { SerialQueue } from '@causeway/base/work/serial-queue';
 import { messageDone, messageError } from './constants.ts';
 import { openNetlinkSocket, type SocketOptions } from './open-socket.ts';
-import { readMessages } from './reader.ts';
+import { headerLength } from './reader.ts';
 import type { NetlinkSocket } from './system-calls.ts';
 
 const write = promisify(fs.write);
@@ -55,7 +55,39 @@ export class ExchangeSocket {
    */
   exchange(bytes: Buffer, first: number, last: number, signal?: AbortSignal): Promise<Buffer> {
     if (signal?.aborted === true) return Promise.reject(abortedBy(signal));
-    return this.#exchanges.run(() => this.#exchange(bytes, first, last));
+    return this.#exchanges.run(async () => {
+      const parts: Buffer[] = [];
+      await this.#exchange(bytes, first, last, (part) => void parts.push(Buffer.from(part)));
+      const [only] = parts;
+      return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+    });
+  }
+
+  /**
+   * Sends the request for a dump, and passes each datagram of the answer to the visitor. The kernel produces the next
+   * datagram after the visitor has resolved, so the memory does not depend on the size of the dump. A datagram is valid
+   * until then. After an abort or an error of the visitor, the rest of the dump is read and discarded.
+   */
+  dump(
+    bytes: Buffer,
+    sequence: number,
+    visit: (part: Buffer) => Promise<void> | void,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    if (signal?.aborted === true) return Promise.reject(abortedBy(signal));
+    return this.#exchanges.run(async () => {
+      const failures: unknown[] = [];
+      await this.#exchange(bytes, sequence, sequence, async (part) => {
+        if (failures.length > 0 || signal?.aborted === true) return;
+        try {
+          await visit(part);
+        } catch (error) {
+          failures.push(error);
+        }
+      });
+      if (signal?.aborted === true) throw abortedBy(signal);
+      if (failures.length > 0) throw failures[0];
+    });
   }
 
   async close(): Promise<void> {
@@ -64,17 +96,22 @@ export class ExchangeSocket {
     this.#socket.close();
   }
 
-  async #exchange(bytes: Buffer, first: number, last: number): Promise<Buffer> {
+  async #exchange(
+    bytes: Buffer,
+    first: number,
+    last: number,
+    visit: (part: Buffer) => Promise<void> | void,
+  ): Promise<void> {
     if (this.#isClosed) throw new CausewayError('unavailable', 'the netlink socket is closed');
     try {
       this.#reserve(bytes.length + 64 * 1024);
       await write(this.#socket.fd, bytes);
-      const parts: Buffer[] = [];
       for (;;) {
         const { bytesRead } = await read(this.#socket.fd, this.#answer, 0, largestAnswer, null);
-        const part = Buffer.from(this.#answer.subarray(0, bytesRead));
-        parts.push(part);
-        if (isLast(part, first, last)) return parts.length === 1 ? part : Buffer.concat(parts);
+        const part = this.#answer.subarray(0, bytesRead);
+        const isEnd = isLast(part, first, last);
+        await visit(part);
+        if (isEnd) return;
       }
     } catch (error) {
       throw new CausewayError('unavailable', `netlink: ${CausewayError.from(error).message}`, {
@@ -90,11 +127,19 @@ export class ExchangeSocket {
   }
 }
 
-/** A dump ends with `done`; other exchanges end with the answer to the first or the last message. */
+/**
+ * A dump ends with `done`; other exchanges end with the answer to the first or the last message. Only the headers are
+ * read, because a dump has hundreds of thousands of messages.
+ */
 function isLast(part: Buffer, first: number, last: number): boolean {
-  for (const { type, sequence } of readMessages(part)) {
+  for (let at = 0; at + headerLength <= part.length; ) {
+    const length = part.readUInt32LE(at);
+    if (length < headerLength) return false;
+    const type = part.readUInt16LE(at + 4);
+    const sequence = part.readUInt32LE(at + 8);
     if (type === messageDone && sequence === last) return true;
     if (type === messageError && (sequence === first || sequence === last)) return true;
+    at += (length + 3) & ~3;
   }
   return false;
 }

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseAddress as address } from '../../../packages/base/src/address/address.ts';
+import {
+  parseAddress as address,
+  type Address,
+} from '../../../packages/base/src/address/address.ts';
 import { parsePort as port } from '../../../packages/base/src/address/port.ts';
 import type { RemovedBackend } from '../../../packages/nftables/src/compile/layout-change.ts';
 import { Conntrack } from '../../../packages/nftables/src/conntrack/conntrack.ts';
@@ -82,6 +85,49 @@ describe.skipIf(!canUseNamespaces())('connections to removed backends', () => {
     expect(await listed(first, 'ipv4', 'src=10.78.0.22')).toBe(kept);
     expect(await listed(first, 'ipv6', 'src=fd78::22')).toBe(0);
   });
+
+  test.each(['TCP', 'UDP'] as const)(
+    'of a removed service are deleted, whichever backend they use: %s',
+    async (protocol) => {
+      for (const [address, dispatch] of [
+        [virtual4, backends(1, 2)],
+        [virtual6, backends6(1, 2)],
+      ] as const) {
+        await lab.program(first, { services: [service({ protocol, address, dispatch })] });
+        const asked = Array.from({ length: 20 }, (_, index) => ({
+          ...{ protocol, address, port: 80 },
+          ...(protocol === 'UDP' ? { localPort: 45_000 + index } : {}),
+        }));
+        await lab.ask(lab.client, ...asked);
+      }
+      await withConntrack(first, async (conntrack) => {
+        const removed = (address: Address, number: number) => [
+          { service: { address, protocol, port: port(number) } },
+        ];
+        for (const [address, family, hosts] of [
+          [virtual4, 'ipv4', '10.78.0.2'],
+          [virtual6, 'ipv6', 'fd78::2'],
+        ] as const) {
+          const tracked = () => listed(first, family, `src=${hosts}`);
+          const before = await tracked();
+          expect(before).toBeGreaterThan(0);
+          expect(await conntrack.deleteConnections(removed(address, 81))).toBe(0);
+          const attempts = removed(address, 80).map((each) => ({ ...each, keepsAnswered: true }));
+          expect(await conntrack.deleteConnections(attempts)).toBe(0);
+          expect(await tracked()).toBe(before);
+          expect(await conntrack.deleteConnections(removed(address, 80))).toBeGreaterThan(0);
+          const others = await first.attempt('conntrack', [
+            '-L',
+            '-f',
+            family,
+            '-p',
+            protocol.toLowerCase(),
+          ]);
+          expect(others.stdout).not.toContain(`src=${hosts}`);
+        }
+      });
+    },
+  );
 
   test('stay if the backend still serves and has answered; unanswered ones are deleted', async () => {
     await lab.program(first, {

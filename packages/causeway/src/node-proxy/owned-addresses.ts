@@ -1,5 +1,6 @@
 import {
   serviceKey,
+  type Backend,
   type ServiceKey,
   type VirtualService,
 } from '@causeway/nftables/compile/virtual-service';
@@ -16,6 +17,8 @@ export interface Target {
   readonly port: string;
   readonly origin: AddressOrigin;
   readonly virtual: VirtualService;
+  /** With UDP, the endpoints that keep their flows: all that serve. */
+  readonly serving?: readonly Backend[];
 }
 
 export interface AddressRequest {

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { parseAddress as address } from '@causeway/base/address/address';
 import { parsePrefix as prefix } from '@causeway/base/address/prefix';
 import { MemoryDriver } from '@causeway/nftables/drivers/memory-driver';
@@ -95,29 +95,47 @@ function start(
 }
 
 describe('ProxyPipeline', () => {
-  it('notifies of held Services at once, and of served ones after the stale conntrack entries are deleted', async () => {
+  it('notifies of a change at once, while stale conntrack entries of another are being deleted', async () => {
     const deleted = Promise.withResolvers<number>();
-    const { objects, pipeline, end } = start(undefined, () => deleted.promise);
-    const reported: string[] = [];
-    const all = new Promise<void>((resolve) =>
-      pipeline.onCommit((served) => {
-        reported.push(served.map(({ service }) => service).join());
-        if (reported.length === 1) deleted.resolve(0);
-        else resolve();
-      }),
-    );
-    for (const name of ['awake', 'asleep']) {
-      const clusterIP = name === 'awake' ? '10.96.0.1' : '10.96.0.2';
-      const annotations = name === 'asleep' ? { [idledAt]: 'now' } : {};
-      const service = makeService({
-        metadata: { namespace: 'default', name, annotations },
-        spec: { clusterIP },
-      });
-      objects.setService(service);
-    }
+    const { objects, committed, connect, end } = start(undefined, () => deleted.promise);
+    const udp = { ports: [{ port: 80, protocol: 'UDP' as const }] };
+    objects.setService(makeService({ spec: udp }));
+    const first = committed();
     objects.synced();
-    await all;
-    expect(reported).toEqual(['default/asleep', 'default/awake']);
+    await first;
+    const second = committed();
+    const metadata = { namespace: 'shop', name: 'other' };
+    objects.setService(makeService({ metadata, spec: { clusterIP: '10.96.0.2' } }));
+    objects.setSlice(makeSlice({ service: 'other', addresses: ['10.1.0.2'] }));
+    expect((await second).map(({ service }) => service)).toContain('shop/other');
+    expect(connect('10.96.0.2', 80).packet).toMatchObject({ destination: '10.1.0.2' });
+    deleted.resolve(0);
+    await end();
+  });
+
+  it('notifies of a woken Service after stale conntrack entries are deleted', async () => {
+    const deletions: PromiseWithResolvers<number>[] = [];
+    const { objects, pipeline, end } = start(undefined, () => {
+      const deletion = Promise.withResolvers<number>();
+      deletions.push(deletion);
+      return deletion.promise;
+    });
+    const reported: string[] = [];
+    pipeline.onCommit((served) => {
+      for (const { diversion } of served) reported.push(diversion?.kind ?? 'serve');
+    });
+    const ports = [{ port: 80, protocol: 'UDP' as const }];
+    objects.setService({ ...marked, spec: { ...marked.spec, ports } });
+    objects.synced();
+    await vi.waitFor(() => expect(deletions).toHaveLength(1));
+    deletions[0]?.resolve(0);
+    objects.setSlice(
+      makeSlice({ addresses: ['10.1.0.1'], ports: [{ port: 8080, protocol: 'UDP' }] }),
+    );
+    await vi.waitFor(() => expect(deletions).toHaveLength(2));
+    expect(reported).toEqual(['park']);
+    deletions[1]?.resolve(0);
+    await vi.waitFor(() => expect(reported).toEqual(['park', 'serve']));
     await end();
   });
 

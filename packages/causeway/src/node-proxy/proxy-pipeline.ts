@@ -64,6 +64,10 @@ export class ProxyPipeline implements CommitSource {
   readonly #idle = new Map<string, IdleState>();
   /** The Services that are decided again at a time. */
   readonly #rechecks = new Map<string, Timer>();
+  /** Services that listeners know as held. */
+  readonly #held = new Set<string>();
+  /** Services that listeners will know as woken after stale conntrack entries are deleted. */
+  readonly #woken = new Map<string, ServedService>();
   #isEnding = false;
   /** The Services that change without a change of the store, and those of a failed transaction. */
   readonly #pending = new Set<string>();
@@ -163,31 +167,43 @@ export class ProxyPipeline implements CommitSource {
       throw error;
     }
     run.done();
-    await this.#committed(commit, written, wasInDoubt, signal);
+    this.#committed(commit, written, wasInDoubt, signal);
   }
 
-  async #committed(
+  #committed(
     commit: Commit,
     written: CommittedLayout,
     isFirst: boolean,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): void {
     const { store } = this.#options;
     for (const key of commit.touched()) {
       this.#findings.noteLost(key, store.services.get(key), this.#owned.lost(key));
     }
     const served = commit.served(this.#owned);
     this.#startReplays(served);
-    // The holder must know at once. Otherwise it replays packets that the kernel logs to it again, in a loop.
-    const held = served.filter(isHeld);
-    if (held.length > 0) this.#notify(held);
-    // Delete stale entries before the other notifications: a replayed packet must not follow a stale
-    // conntrack entry.
-    const virtual = served.flatMap(({ targets }) => targets.map((target) => target.virtual));
+    const targets = served.flatMap(({ targets: own }) =>
+      own.map(({ virtual, serving }) =>
+        serving === undefined ? virtual : { ...virtual, serving },
+      ),
+    );
     const { removedBackends } = written;
-    await this.#stale.delete({ removedBackends, served: virtual, isFirst }, signal);
-    const others = served.filter((one) => !isHeld(one));
-    if (others.length > 0 || held.length === 0) this.#notify(others);
+    const cleaned = this.#stale.delete({ removedBackends, served: targets, isFirst }, signal);
+    const woken = served.filter((one) => !isHeld(one) && this.#held.has(one.service));
+    const [held, rest] = [served.filter(isHeld), served.filter((one) => !isHeld(one))];
+    // The holder must know of a held Service first. Otherwise it replays packets that the kernel logs to it again, in a
+    // loop.
+    const others = [...held, ...rest.filter((one) => !woken.includes(one))];
+    if (others.length > 0 || woken.length === 0) this.#notify(others);
+    if (woken.length > 0) void this.#notifyAfter(cleaned, woken);
+  }
+
+  /** A replayed packet must not follow a stale conntrack entry, so the holder learns of a woken Service afterwards. */
+  async #notifyAfter(cleaned: Promise<void>, woken: readonly ServedService[]): Promise<void> {
+    for (const one of woken) this.#woken.set(one.service, one);
+    await cleaned;
+    const current = woken.filter((one) => this.#woken.get(one.service) === one);
+    if (current.length > 0) this.#notify(current);
   }
 
   async #writeAll(
@@ -291,6 +307,11 @@ export class ProxyPipeline implements CommitSource {
     this.#metrics.services.set({}, store.services.size);
     const held = [...this.#idle.values()].filter(({ kind }) => kind === 'held');
     this.#metrics.diverted.set({}, held.length);
+    for (const one of served) {
+      this.#woken.delete(one.service);
+      if (isHeld(one)) this.#held.add(one.service);
+      else this.#held.delete(one.service);
+    }
     for (const listener of this.#listeners) {
       try {
         listener(served);

@@ -1,5 +1,5 @@
 import type { Port, Protocol } from '@causeway/base/address/port';
-import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
+import type { Backend, VirtualService } from '@causeway/nftables/compile/virtual-service';
 
 /**
  * Where the connections to a Service go instead of to its endpoints.
@@ -54,6 +54,8 @@ export interface ServedTarget {
   /** `portId` of the Service's port. */
   readonly port: string;
   readonly virtual: VirtualService;
+  /** With UDP, the endpoints that keep their flows: all that serve. */
+  readonly serving?: readonly Backend[];
 }
 
 /** Identifies a port within its Service: `TCP/80`. */

@@ -2,74 +2,26 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import type { Clock } from '@causeway/base/time/clock';
-import type { RemovedBackend } from '@causeway/nftables/compile/layout-change';
-import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
+import { SerialQueue } from '@causeway/base/work/serial-queue';
+import type { Removed } from '@causeway/nftables/compile/layout-change';
+import { serviceKey, type ServiceKey } from '@causeway/nftables/compile/virtual-service';
+import type { CheckedService } from '@causeway/nftables/conntrack/stale-entries';
 import { proxyMetrics } from './proxy-metrics.ts';
+import { UdpFlows } from './udp-flows.ts';
 
 /** The kernel's connection table, as far as a proxy maintains it. */
 export interface ConnectionTable {
-  deleteConnections(removed: readonly RemovedBackend[], signal?: AbortSignal): Promise<number>;
-  deleteStaleEntries(services: readonly VirtualService[], signal?: AbortSignal): Promise<number>;
+  deleteConnections(removed: readonly Removed[], signal?: AbortSignal): Promise<number>;
+  deleteStaleEntries(services: readonly CheckedService[], signal?: AbortSignal): Promise<number>;
 }
 
 /** Changes of a transaction that affect existing connections. */
 export interface ChangedPaths {
-  readonly removedBackends: readonly RemovedBackend[];
-  /** The current targets of changed Services. */
-  readonly served: readonly VirtualService[];
+  readonly removedBackends: readonly Removed[];
+  /** The current targets of changed Services; of all Services if the previous state is not known. */
+  readonly served: readonly CheckedService[];
   /** The previous state is not known, as after a start. */
   readonly isFirst: boolean;
-}
-
-/**
- * Deletes UDP conntrack entries that the new rules would send elsewhere. Such an entry does not expire while
- * a client keeps sending, so the client would keep reaching a deleted pod. TCP connections to a removed
- * endpoint may continue until the pod ends them (for attempts see {@link deleteUnanswered}). Attempts that
- * were unanswered when the proxy started are deleted; the client's next attempt follows the new rules.
- * Returns the number of deleted entries.
- */
-export async function deleteStaleConnections(
-  table: ConnectionTable,
-  { removedBackends, served, isFirst }: ChangedPaths,
-  signal: AbortSignal,
-): Promise<number> {
-  const removed = removedBackends.filter(({ backend }) => backend?.protocol === 'UDP');
-  const stale = served.filter((service) => mayHaveStaleEntries(service, isFirst));
-  return (
-    (await table.deleteConnections(removed, signal)) +
-    (await table.deleteStaleEntries(stale, signal))
-  );
-}
-
-function mayHaveStaleEntries({ protocol, dispatch }: VirtualService, isFirst: boolean): boolean {
-  switch (protocol) {
-    case 'UDP':
-      // A held Service has no pods, as after a restart while it is idle, so every entry leads to a deleted
-      // pod.
-      return dispatch.kind === 'slots' || dispatch.kind === 'hold';
-    case 'TCP':
-      // Attempts of this machine itself have an entry although the listener of an ended proxy did not accept
-      // them. Later on, an attempt that is just being answered would be among them.
-      return isFirst;
-    default:
-      return false;
-  }
-}
-
-/**
- * Deletes attempts of TCP clients that removed endpoints have not answered. The pod is gone, and the client's
- * next packet would be sent there again. Call this after running endpoints have had time to answer.
- */
-export function deleteUnanswered(
-  table: ConnectionTable,
-  removedBackends: readonly RemovedBackend[],
-  signal: AbortSignal,
-): Promise<number> {
-  const tried = removedBackends.filter(({ backend }) => backend?.protocol === 'TCP');
-  return table.deleteConnections(
-    tried.map((removed) => ({ ...removed, keepsAnswered: true })),
-    signal,
-  );
 }
 
 export interface StaleConnectionsOptions {
@@ -82,35 +34,92 @@ export interface StaleConnectionsOptions {
 /** A running endpoint answers within this time; a client repeats its first packet after twice as long. */
 const answerWithinMs = 500;
 
-/** Deletes stale connections after transactions. If this fails, the entries end by their timeouts. */
+/**
+ * Deletes conntrack entries that no longer lead to a serving endpoint, beside the transactions: no transaction waits
+ * for it. If a deletion fails, the entries end by their timeouts.
+ *
+ * A UDP entry does not expire while a client keeps sending, so the client would keep reaching a deleted pod. A TCP
+ * connection to a removed endpoint continues until the pod ends it; only unanswered attempts are deleted, after running
+ * endpoints have had time to answer.
+ */
 export class StaleConnections {
   readonly #options: StaleConnectionsOptions;
   readonly #deleted;
-  /** Removed endpoints; the unanswered connection attempts to them are about to be deleted. */
-  readonly #unanswered: RemovedBackend[] = [];
+  readonly #flows = new UdpFlows();
+  readonly #queue = new SerialQueue();
+  /** UDP targets to check, and removed UDP targets: those of all transactions since the last deletion. */
+  readonly #unchecked = new Set<ServiceKey>();
+  readonly #gone = new Map<ServiceKey, Removed>();
+  /** Removed endpoints and targets; the unanswered connection attempts to them are about to be deleted. */
+  readonly #unanswered: Removed[] = [];
 
   constructor(options: StaleConnectionsOptions) {
     this.#options = options;
     this.#deleted = options.metrics.counter(proxyMetrics.staleConnections);
   }
 
+  /** Resolves when the entries that the change makes stale are deleted, at once if there can be none. */
   async delete(paths: ChangedPaths, signal: AbortSignal): Promise<void> {
-    const { connections } = this.#options;
-    await this.#count(() => deleteStaleConnections(connections, paths, signal));
+    this.#note(paths);
     this.#forgetLater(paths.removedBackends, signal);
+    const attempted = paths.isFirst ? paths.served.filter(isTcp) : [];
+    if (attempted.length + this.#unchecked.size + this.#gone.size === 0) return;
+    await this.#queue.run(() => this.#deleteNoted(attempted, signal));
+  }
+
+  #note({ removedBackends, served, isFirst }: ChangedPaths): void {
+    const targets = served.filter(isUdp);
+    if (isFirst) this.#noteMissing(new Set(targets.map(serviceKey)));
+    for (const removed of removedBackends) {
+      if (removed.service?.protocol !== 'UDP') continue;
+      const key = serviceKey(removed.service);
+      this.#flows.delete(key);
+      this.#gone.set(key, removed);
+    }
+    for (const target of targets) {
+      const key = serviceKey(target);
+      this.#gone.delete(key);
+      if (this.#flows.set(target) || isFirst) this.#unchecked.add(key);
+    }
+  }
+
+  /** Targets that were removed in a transaction with an unknown result. */
+  #noteMissing(present: ReadonlySet<ServiceKey>): void {
+    for (const key of [...this.#flows.keys()]) {
+      const service = this.#flows.get(key);
+      if (present.has(key) || service === undefined) continue;
+      this.#flows.delete(key);
+      this.#gone.set(key, { service });
+    }
   }
 
   /**
-   * Deletes unanswered connection attempts to these endpoints after a delay, for several changes together.
+   * TCP attempts of this machine itself have an entry although the listener of an ended proxy did not accept them. They
+   * are deleted at the start only: later, an attempt that is just being answered would be among them.
    */
-  #forgetLater(removed: readonly RemovedBackend[], signal: AbortSignal): void {
+  async #deleteNoted(attempted: readonly CheckedService[], signal: AbortSignal): Promise<void> {
+    const { connections } = this.#options;
+    const gone = [...this.#gone.values()];
+    const stale = [...this.#unchecked].flatMap((key) => this.#flows.get(key) ?? []);
+    this.#gone.clear();
+    this.#unchecked.clear();
+    await this.#count(() => connections.deleteConnections(gone, signal));
+    await this.#count(() => connections.deleteStaleEntries([...stale, ...attempted], signal));
+  }
+
+  /** Deletes unanswered TCP connection attempts after a delay, for several changes together. */
+  #forgetLater(removed: readonly Removed[], signal: AbortSignal): void {
     const { connections, clock } = this.#options;
-    if (removed.length === 0) return;
-    this.#unanswered.push(...removed);
-    if (this.#unanswered.length > removed.length) return;
+    const tried = removed.filter(
+      ({ service, backend }) => (service ?? backend)?.protocol === 'TCP',
+    );
+    if (tried.length === 0) return;
+    this.#unanswered.push(...tried.map((each): Removed => ({ ...each, keepsAnswered: true })));
+    if (this.#unanswered.length > tried.length) return;
     clock.timer(answerWithinMs, () => {
       const all = this.#unanswered.splice(0);
-      if (!signal.aborted) void this.#count(() => deleteUnanswered(connections, all, signal));
+      if (signal.aborted) return;
+      void this.#queue.run(() => this.#count(() => connections.deleteConnections(all, signal)));
     });
   }
 
@@ -124,4 +133,13 @@ export class StaleConnections {
       this.#options.log.error({ error }, 'stale connections were not deleted');
     }
   }
+}
+
+/** A held Service has no pods, as after a restart while it is idle, so every entry leads to a deleted pod. */
+function isUdp({ protocol, dispatch }: CheckedService): boolean {
+  return protocol === 'UDP' && (dispatch.kind === 'slots' || dispatch.kind === 'hold');
+}
+
+function isTcp({ protocol }: CheckedService): boolean {
+  return protocol === 'TCP';
 }

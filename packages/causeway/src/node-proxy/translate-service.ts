@@ -36,7 +36,7 @@ import type { AddressOrigin, Target } from './owned-addresses.ts';
 import { chooseEndpoints, type ChosenEndpoints } from './choose-endpoints.ts';
 import { clusterAddresses } from './cluster-addresses.ts';
 import { diversionOfPort } from './port-diversion.ts';
-import { countLocalEndpoints, endpointsOfPort } from './service-endpoints.ts';
+import { countLocalEndpoints, endpointsOfPort, type ServiceEndpoint } from './service-endpoints.ts';
 import {
   holdingOf,
   portId,
@@ -94,6 +94,8 @@ interface FamilyPort {
   readonly port: Port;
   readonly nodePort: Port | undefined;
   readonly endpoints: ChosenEndpoints;
+  /** With UDP, every endpoint that serves. */
+  readonly serving: readonly Backend[] | undefined;
   readonly holding: Holding | undefined;
   readonly isReplayed: boolean;
   /** External traffic stays on this node. */
@@ -175,6 +177,7 @@ class Translator {
       port: number,
       nodePort,
       endpoints,
+      serving: protocol === 'UDP' ? all.filter(isServing).map(asBackend) : undefined,
       holding: holdingOf(diversion),
       isReplayed,
       isExternalLocal,
@@ -214,8 +217,13 @@ class Translator {
     virtual: Omit<VirtualService, 'protocol' | 'affinity'>,
   ): Target {
     const id = portId(port.protocol, port.port);
-    const { protocol } = port;
-    return { port: id, origin, virtual: { ...virtual, protocol, ...this.#affinity(id) } };
+    const { protocol, serving } = port;
+    return {
+      port: id,
+      origin,
+      virtual: { ...virtual, protocol, ...this.#affinity(id) },
+      ...(serving === undefined ? {} : { serving }),
+    };
   }
 
   #towards(
@@ -333,6 +341,10 @@ function held(holding: Holding, port: string): Dispatch {
 
 function insideBackends(backends: readonly Backend[]): Pick<VirtualService, 'insideBackends'> {
   return backends.length === 0 ? {} : { insideBackends: backends };
+}
+
+function isServing({ isServing: serves }: ServiceEndpoint): boolean {
+  return serves;
 }
 
 function asBackend({ address, port }: Backend): Backend {

@@ -146,7 +146,6 @@ describe('changes', () => {
           ...[at, backend?.port, keepsAnswered],
         ]);
     expect(left({ set: [moved] })).toEqual([['10.0.0.9', 30_080, false]]);
-    expect(left({ remove: [serviceKey(asleep)] })).toEqual([['10.0.0.9', 30_080, false]]);
     // Its node answers the datagram that it has held.
     expect(left({ set: [awake] })).toEqual([['10.0.0.9', 30_080, true]]);
     layout.plan({ set: [awake] }).accept();
@@ -185,6 +184,34 @@ describe('changes', () => {
       expect(reverse([alone])).toEqual(['10.0.0.1']);
     }
   });
+
+  test('list a removed service as a whole, because a backend may have left it before', () => {
+    const alone = service({
+      dispatch: { kind: 'slots', backends: [{ address: address('10.0.0.1'), port: port(8080) }] },
+    });
+    const { layout, plan } = Layout.plan({ settings, services: [alone] });
+    plan.accept();
+    expect(layout.plan({ remove: [serviceKey(alone)] }).removedBackends).toEqual([
+      { service: { address: '192.0.2.1', protocol: 'TCP', port: 80 } },
+    ]);
+  });
+
+  test.each([
+    ['TCP', 0],
+    ['UDP', 1],
+  ] as const)(
+    'of a removed node port are listed unless nodes refuse them: %s',
+    (protocol, count) => {
+      const nodePort = service({
+        protocol,
+        dispatch: { kind: 'node-ports', nodePort: port(30_080) },
+      });
+      const nodes = [address('10.0.0.9')];
+      const { layout, plan } = Layout.plan({ settings, services: [nodePort], nodes });
+      plan.accept();
+      expect(layout.plan({ remove: [serviceKey(nodePort)] }).removedBackends).toHaveLength(count);
+    },
+  );
 
   test('keep draining nodes out of the slots, but recognize their answers', () => {
     const nodePort = service({ dispatch: { kind: 'node-ports', nodePort: port(30_080) } });

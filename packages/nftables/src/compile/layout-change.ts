@@ -33,9 +33,21 @@ export interface AmbiguousBackend {
 export interface LayoutPlan {
   readonly transaction: Transaction;
   /** Backends that services no longer use; delete their conntrack entries after the commit. */
-  readonly removedBackends: readonly RemovedBackend[];
+  readonly removedBackends: readonly Removed[];
   /** Call it after the driver has applied the transaction; until then the layout keeps its old state. */
   accept(): void;
+}
+
+/** A destination that connections no longer use, or a service that no longer exists. */
+export type Removed = RemovedBackend | RemovedService;
+
+/** A removed service, with its connections to all backends: a backend may have left before. */
+export interface RemovedService {
+  readonly service: Pick<VirtualService, 'address' | 'protocol' | 'port'>;
+  readonly address?: undefined;
+  readonly backend?: undefined;
+  /** Connections that a backend has answered continue. */
+  readonly keepsAnswered?: boolean;
 }
 
 /**
@@ -43,6 +55,7 @@ export interface LayoutPlan {
  * TCP connection through a node always continues.
  */
 export interface RemovedBackend {
+  readonly service?: undefined;
   readonly address: Address;
   /** Connections that the backend has answered continue: it may still serve them. */
   readonly keepsAnswered?: boolean;

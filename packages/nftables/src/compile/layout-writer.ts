@@ -1,7 +1,7 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { diff } from '../plan/diff.ts';
 import type { Driver } from '../drivers/driver.ts';
-import type { LayoutChange, RemovedBackend } from './layout-change.ts';
+import type { LayoutChange, Removed } from './layout-change.ts';
 import { Layout } from './layout.ts';
 import { isEmpty, type Operation } from '../model/transaction.ts';
 import type { LayoutInput, LayoutSettings } from './virtual-service.ts';
@@ -10,7 +10,7 @@ import type { LayoutInput, LayoutSettings } from './virtual-service.ts';
 export interface CommittedLayout {
   /** False if there was nothing to write. */
   readonly wrote: boolean;
-  readonly removedBackends: readonly RemovedBackend[];
+  readonly removedBackends: readonly Removed[];
   /** Relative to the previous layout; after `replaceAll`, relative to an empty one. */
   readonly operations: readonly Operation[];
 }

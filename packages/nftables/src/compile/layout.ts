@@ -9,6 +9,7 @@ import type {
   AmbiguousBackend,
   LayoutChange,
   LayoutPlan,
+  Removed,
   RemovedBackend,
 } from './layout-change.ts';
 import { setNames } from '../model/names.ts';
@@ -268,16 +269,17 @@ function protocolNamed(number: Field | undefined): Protocol | undefined {
 function* removedFromServices(
   changes: Iterable<ServiceChange>,
   nodes: readonly Address[],
-): Iterable<RemovedBackend> {
+): Iterable<Removed> {
   for (const { before, after } of changes) {
     if (before === undefined) continue;
+    if (after === undefined) {
+      yield* removedService(before);
+      continue;
+    }
     const inSlots = keysOf(ledTo(after, nodes));
-    const draining = keysOf(after?.draining ?? []);
-    // A removed service is removed on its nodes too: they refuse TCP connections themselves. Clients of other
-    // protocols would not notice.
-    const isHeard = after === undefined && before.protocol === 'TCP';
-    const left = isHeard ? serviceBackends(before) : ledTo(before, nodes);
-    const continues = after !== undefined && continuesOn(before, after);
+    const draining = keysOf(after.draining ?? []);
+    const left = ledTo(before, nodes);
+    const continues = continuesOn(before, after);
     const { protocol, address: virtualAddress, port: virtualPort } = before;
     for (const { address, port } of [...left, ...(before.draining ?? [])]) {
       const key = `${address} ${port}`;
@@ -287,6 +289,16 @@ function* removedFromServices(
       else yield { address, backend };
     }
   }
+}
+
+/**
+ * Nodes remove the service too, and refuse its TCP connections to node ports themselves. Clients of other protocols
+ * would not notice.
+ */
+function* removedService({ address, protocol, port, dispatch }: VirtualService): Iterable<Removed> {
+  const isRefusedByNodes = dispatch.kind === 'node-ports' && protocol === 'TCP';
+  const isRewritten = dispatch.kind === 'slots' || dispatch.kind === 'node-ports';
+  if (isRewritten && !isRefusedByNodes) yield { service: { address, protocol, port } };
 }
 
 function keysOf(backends: readonly Destination[]): Set<string> {

@@ -1,16 +1,15 @@
-import type { Family } from '@causeway/base/address/address';
+import { addressBytes, familyOf, type Address, type Family } from '@causeway/base/address/address';
 import {
   netlinkAck,
   netlinkDump,
   netlinkRequest,
   subsystemConntrack,
 } from '@causeway/netlink/constants';
-import type { Attributes } from '@causeway/netlink/reader';
 import { MessageWriter } from '@causeway/netlink/writer';
 
 const getMessage = 1;
 const deleteMessage = 2;
-const attribute = {
+export const attribute = {
   original: 1,
   reply: 2,
   status: 3,
@@ -18,7 +17,7 @@ const attribute = {
   filter: 25,
   statusMask: 26,
 } as const;
-const tupleAttribute = { addresses: 1, protocol: 2 } as const;
+export const tupleAttribute = { addresses: 1, protocol: 2 } as const;
 const filterAttribute = { original: 1, reply: 2 } as const;
 /** The parts of the tuple in a request that a connection must match. */
 const likeIn = {
@@ -28,13 +27,13 @@ const likeIn = {
   sourcePort: 1 << 4,
   destinationPort: 1 << 5,
 } as const;
-const protocolAttribute = { number: 1, sourcePort: 2, destinationPort: 3 } as const;
+export const protocolAttribute = { number: 1, sourcePort: 2, destinationPort: 3 } as const;
 export const sourceRewritten = 0x10;
 export const destinationRewritten = 0x20;
-const answered = 0x2;
+export const answered = 0x2;
 const nestedFlag = 0x8000;
 
-interface Tuple {
+export interface Tuple {
   readonly source: string;
   readonly destination: string;
   readonly protocol: number;
@@ -60,31 +59,102 @@ export interface Query {
   readonly status?: number | undefined;
   /** Only unanswered connections. */
   readonly isUnanswered?: boolean | undefined;
+  /**
+   * The virtual addresses that matter, by {@link addressTail}. Connections to other addresses are skipped early, because
+   * a long answer takes most of its time to be read.
+   */
+  readonly virtual?: ReadonlySet<number> | undefined;
+  /** Limits the answer further, if the kernel supports it. The caller must check each connection all the same. */
+  readonly like?: { readonly original?: TuplePart; readonly reply?: TuplePart } | undefined;
 }
 
+/** The last four bytes of an address. */
+export function addressTail(address: Address): number {
+  return Buffer.from(addressBytes(address)).readUInt32BE(familyOf(address) === 4 ? 0 : 12);
+}
+
+/** Up to this many searches, the kernel walks its table for each. With more, one search without `like` costs less. */
+export const mostFilters = 4;
+
+/** The parts of a tuple that a connection must have. */
+export type TuplePart = Partial<Omit<Tuple, 'protocol'>>;
+
 /**
- * The kernel filters where it can, and its results are filtered again here. A node may have hundreds of
- * thousands of connections, most of them TCP; a search for UDP flows does not list those.
+ * The kernel filters where it can, and the caller filters its answer again. A node may have hundreds of thousands of
+ * connections; the kernel walks all of them, but only the matching ones are copied and read.
  */
 export function listRequest(query: Query, sequence: number): Buffer {
-  const { family, protocol, status, isUnanswered = false } = query;
-  const writer = new MessageWriter(128);
+  const { family, protocol, status, isUnanswered = false, like = {} } = query;
+  const writer = new MessageWriter(256);
   const type = (subsystemConntrack << 8) | getMessage;
   writer.message(type, netlinkRequest | netlinkDump, sequence, familyNumber(family));
   if (status !== undefined) {
     writer.u32(attribute.status, status);
     writer.u32(attribute.statusMask, isUnanswered ? status | answered : status);
   }
-  if (protocol !== undefined) {
-    writer.nest(attribute.original, () =>
-      writer.nest(tupleAttribute.protocol, () => writer.u8(protocolAttribute.number, protocol)),
-    );
-    writer.nest(attribute.filter, () =>
-      writeLikeness(writer, filterAttribute.original, likeIn.protocol),
-    );
+  const original = { ...like.original, protocol };
+  const reply = like.reply === undefined ? {} : { ...like.reply, protocol };
+  const flags = [
+    [filterAttribute.original, writePart(writer, attribute.original, original, family)],
+    [filterAttribute.reply, writePart(writer, attribute.reply, reply, family)],
+  ] as const;
+  const used = flags.filter(([, flag]) => flag !== 0);
+  if (used.length > 0) {
+    writer.nest(attribute.filter, () => {
+      for (const [direction, flag] of used) writeLikeness(writer, direction, flag);
+    });
   }
   writer.endMessage();
   return writer.bytes();
+}
+
+/**
+ * Writes the part of a tuple that the kernel compares. Returns its flags; 0 if there is nothing to compare. IPv6
+ * addresses are left out, because the kernel inverts their comparison (seen in 6.18). Ports need a protocol.
+ */
+function writePart(
+  writer: MessageWriter,
+  direction: number,
+  part: TuplePart & { readonly protocol?: number | undefined },
+  family: Family,
+): number {
+  const { protocol, ...rest } = part;
+  const sourcePort = protocol === undefined ? undefined : rest.sourcePort;
+  const destinationPort = protocol === undefined ? undefined : rest.destinationPort;
+  const source = family === 4 ? rest.source : undefined;
+  const destination = family === 4 ? rest.destination : undefined;
+  const flags =
+    flagOf(source, likeIn.source) |
+    flagOf(destination, likeIn.destination) |
+    flagOf(protocol, likeIn.protocol) |
+    flagOf(sourcePort, likeIn.sourcePort) |
+    flagOf(destinationPort, likeIn.destinationPort);
+  if (flags === 0) return 0;
+  const [sourceType, destinationType] = addressTypes(family);
+  writer.nest(direction, () => {
+    if (source !== undefined || destination !== undefined) {
+      writer.nest(tupleAttribute.addresses, () => {
+        if (source !== undefined) writer.bytesAttribute(sourceType, bytesOf(source));
+        if (destination !== undefined) writer.bytesAttribute(destinationType, bytesOf(destination));
+      });
+    }
+    writer.nest(tupleAttribute.protocol, () => {
+      if (protocol !== undefined) writer.u8(protocolAttribute.number, protocol);
+      if (sourcePort !== undefined) writer.u16(protocolAttribute.sourcePort, sourcePort);
+      if (destinationPort !== undefined) {
+        writer.u16(protocolAttribute.destinationPort, destinationPort);
+      }
+    });
+  });
+  return flags;
+}
+
+function flagOf(value: unknown, flag: number): number {
+  return value === undefined ? 0 : flag;
+}
+
+function bytesOf(binary: string): Buffer {
+  return Buffer.from(binary, 'latin1');
 }
 
 /** Unlike all other numbers, in the byte order of the machine. */
@@ -142,8 +212,8 @@ function writeTuple(writer: MessageWriter, direction: number, tuple: Tuple, fami
   const [sourceType, destinationType] = addressTypes(family);
   writer.nest(direction, () => {
     writer.nest(tupleAttribute.addresses, () => {
-      writer.bytesAttribute(sourceType, Buffer.from(tuple.source, 'latin1'));
-      writer.bytesAttribute(destinationType, Buffer.from(tuple.destination, 'latin1'));
+      writer.bytesAttribute(sourceType, bytesOf(tuple.source));
+      writer.bytesAttribute(destinationType, bytesOf(tuple.destination));
     });
     writer.nest(tupleAttribute.protocol, () => {
       writer.u8(protocolAttribute.number, tuple.protocol);
@@ -168,48 +238,7 @@ export function deletionRequest(entries: readonly Tracked[], first: number): Buf
   return writer.bytes();
 }
 
-/** A connection of the answer; undefined if the query does not match it. */
-export function decodeConnection(attributes: Attributes, query: Query): Tracked | undefined {
-  const { family, protocol, status: wanted = 0 } = query;
-  const status = attributes.u32(attribute.status) ?? 0;
-  if (wanted !== 0 && (status & wanted) === 0) return undefined;
-  const rawOriginal = attributes.bytes(attribute.original);
-  const original = decodeTuple(attributes.nest(attribute.original), family);
-  const reply = decodeTuple(attributes.nest(attribute.reply), family);
-  if (rawOriginal === undefined || original === undefined || reply === undefined) return undefined;
-  if (protocol !== undefined && original.protocol !== protocol) return undefined;
-  return {
-    original,
-    reply,
-    rawOriginal,
-    family,
-    rawId: attributes.bytes(attribute.id),
-    isAnswered: (status & answered) !== 0,
-  };
-}
-
-function decodeTuple(tuple: Attributes | undefined, family: Family): Tuple | undefined {
-  const addresses = tuple?.nest(tupleAttribute.addresses);
-  const protocol = tuple?.nest(tupleAttribute.protocol);
-  const [sourceType, destinationType] = addressTypes(family);
-  const source = addresses?.bytes(sourceType);
-  const destination = addresses?.bytes(destinationType);
-  if (source === undefined || destination === undefined) return undefined;
-  return {
-    source: source.toString('latin1'),
-    destination: destination.toString('latin1'),
-    protocol: protocol?.bytes(protocolAttribute.number)?.[0] ?? 0,
-    sourcePort: readPort(protocol, protocolAttribute.sourcePort),
-    destinationPort: readPort(protocol, protocolAttribute.destinationPort),
-  };
-}
-
-function readPort(attributes: Attributes | undefined, type: number): number {
-  const bytes = attributes?.bytes(type);
-  return bytes === undefined || bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
-}
-
-function addressTypes(family: Family): readonly [source: number, destination: number] {
+export function addressTypes(family: Family): readonly [source: number, destination: number] {
   return family === 4 ? [1, 2] : [3, 4];
 }
 

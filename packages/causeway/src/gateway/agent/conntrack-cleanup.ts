@@ -1,5 +1,5 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import type { RemovedBackend } from '@causeway/nftables/compile/layout-change';
+import type { Removed } from '@causeway/nftables/compile/layout-change';
 import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
 import type { Log } from '@causeway/base/observability/log';
 import type { Clock } from '@causeway/base/time/clock';
@@ -9,7 +9,7 @@ export interface ConntrackCleanupOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Deletes connections to removed backends from conntrack. A failure causes no rollback. */
-  deleteConnections(removed: readonly RemovedBackend[], signal: AbortSignal): Promise<void>;
+  deleteConnections(removed: readonly Removed[], signal: AbortSignal): Promise<void>;
   /** Deletes conntrack entries of these services that lead to none of their current backends. */
   deleteStaleEntries(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
 }
@@ -27,7 +27,7 @@ export class ConntrackCleanup {
   }
 
   /** Deletes the connections to removed backends. */
-  afterRemoval(removed: readonly RemovedBackend[], signal: AbortSignal): void {
+  afterRemoval(removed: readonly Removed[], signal: AbortSignal): void {
     const { clock } = this.#options;
     const stillThere = removed.filter(({ keepsAnswered = false }) => keepsAnswered);
     this.#deleteNow(
@@ -58,7 +58,7 @@ export class ConntrackCleanup {
     return this.#queue.idle();
   }
 
-  #deleteNow(removed: readonly RemovedBackend[], signal: AbortSignal): void {
+  #deleteNow(removed: readonly Removed[], signal: AbortSignal): void {
     if (removed.length === 0) return;
     this.#inBackground(() => this.#options.deleteConnections(removed, signal), signal);
   }

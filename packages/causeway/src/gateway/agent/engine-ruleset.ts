@@ -8,7 +8,7 @@ import type { LayoutChange } from '@causeway/nftables/compile/layout-change';
 import { LayoutWriter } from '@causeway/nftables/compile/layout-writer';
 import { RoutedWriter, type RoutingMachine } from '@causeway/nftables/compile/routed-writer';
 import { TableWatch } from '@causeway/nftables/drivers/table-watch';
-import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
+import { serviceKey, type LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import { ElementCount } from './element-count.ts';
 import type { FrontendId } from '../protocol/frontend.ts';
 import type { Committed, RulesetWriter, WholeLayout } from './apply/ruleset-writer.ts';
@@ -82,6 +82,10 @@ export class EngineRuleset implements RulesetWriter {
   close(): Promise<void> {
     this.#watch.close();
     return this.#routed.close();
+  }
+
+  serves(frontend: FrontendId): boolean {
+    return this.#writer.layout?.services.has(serviceKey(frontend)) === true;
   }
 
   /** The addresses that clients connect to. */

@@ -1,6 +1,6 @@
 import type { Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import type { LayoutChange, RemovedBackend } from '@causeway/nftables/compile/layout-change';
+import type { LayoutChange, Removed } from '@causeway/nftables/compile/layout-change';
 import { withDeadline } from '@causeway/base/time/deadline';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { SerialQueue } from '@causeway/base/work/serial-queue';
@@ -234,7 +234,7 @@ export class Gateway {
     changed: ReadonlySet<Address>,
     unhealthy: ReadonlySet<Address>,
     signal: AbortSignal,
-  ): Promise<readonly RemovedBackend[]> {
+  ): Promise<readonly Removed[]> {
     const { ruleset } = this.#options;
     const { state } = this;
     const touched = frontendsTo(state.frontends.values(), changed);

@@ -1,6 +1,6 @@
 import type { ElementCount } from '@causeway/nftables/drivers/driver';
 import type { KernelSetting } from '@causeway/netlink/kernel-settings';
-import type { RemovedBackend } from '@causeway/nftables/compile/layout-change';
+import type { Removed } from '@causeway/nftables/compile/layout-change';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
 import type { RulesetWriter } from './apply/ruleset-writer.ts';
@@ -15,7 +15,7 @@ export interface Kernel {
   /** The settings that are the same for all rules. */
   readonly layout: LayoutSettings;
   readonly ruleset: RulesetWriter;
-  deleteConnections(removed: readonly RemovedBackend[], signal: AbortSignal): Promise<void>;
+  deleteConnections(removed: readonly Removed[], signal: AbortSignal): Promise<void>;
   /** Deletes conntrack entries of these services that lead to none of their backends. */
   deleteStaleEntries(services: readonly VirtualService[], signal: AbortSignal): Promise<void>;
   /**

@@ -6,7 +6,7 @@ import {
   type KernelSetting,
   type MachineSettings,
 } from '@causeway/netlink/kernel-settings';
-import type { RemovedBackend } from '@causeway/nftables/compile/layout-change';
+import type { Removed } from '@causeway/nftables/compile/layout-change';
 import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
 import { setNames } from '@causeway/nftables/model/names';
 import { Conntrack } from '@causeway/nftables/conntrack/conntrack';
@@ -107,10 +107,14 @@ export class LinuxKernel implements Kernel {
     this.#settings = await enforceKernelSettings(needs, this.#files);
   }
 
-  async deleteConnections(removed: readonly RemovedBackend[], signal: AbortSignal): Promise<void> {
-    const hasNodes = removed.some(({ backend }) => backend === undefined);
+  async deleteConnections(removed: readonly Removed[], signal: AbortSignal): Promise<void> {
+    // A removed service may exist again by now, with new connections.
+    const gone = removed.filter(
+      ({ service }) => service === undefined || !this.ruleset.serves(service),
+    );
+    const hasNodes = gone.some(({ service, backend }) => (service ?? backend) === undefined);
     const virtual = hasNodes ? this.ruleset.virtualAddresses() : undefined;
-    await this.#conntrack.deleteConnections(removed, signal, virtual);
+    await this.#conntrack.deleteConnections(gone, signal, virtual);
   }
 
   async deleteStaleEntries(

@@ -1,6 +1,6 @@
 import type { Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
-import type { LayoutChange, RemovedBackend } from '@causeway/nftables/compile/layout-change';
+import type { LayoutChange, Removed } from '@causeway/nftables/compile/layout-change';
 import type { ServiceKey } from '@causeway/nftables/compile/virtual-service';
 import type { Log } from '@causeway/base/observability/log';
 import type { Change, GatewayState } from '../store/state.ts';
@@ -38,7 +38,7 @@ export interface ApplyPlan {
 export interface Applied {
   /** Whether the kernel had to be written to. */
   readonly wrote: boolean;
-  readonly removedBackends: readonly RemovedBackend[];
+  readonly removedBackends: readonly Removed[];
 }
 
 /** The plan to apply: brings everything that the change touches to its new state. */

@@ -1,10 +1,10 @@
-import type { LayoutChange, RemovedBackend } from '@causeway/nftables/compile/layout-change';
+import type { LayoutChange, Removed } from '@causeway/nftables/compile/layout-change';
 
 /** The result of a commit. */
 export interface Committed {
   /** False if there was nothing to write. */
   readonly wrote: boolean;
-  readonly removedBackends: readonly RemovedBackend[];
+  readonly removedBackends: readonly Removed[];
 }
 
 /** The complete desired contents of the kernel. */
