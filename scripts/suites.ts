@@ -42,7 +42,7 @@ export const suites: readonly Suite[] = [
     content: 'the tests beside the sources; hostile input; state that older versions stored',
     folders: [
       ...['packages/*/src', 'scripts', 'bench', 'test/services'],
-      ...['test/upstream', 'test/chaos', 'test/fuzz', 'test/upgrade'],
+      ...['test/upstream', 'test/chaos', 'test/connections', 'test/fuzz', 'test/upgrade'],
     ],
     script: 'test',
     group: 'computing',
