@@ -21,6 +21,7 @@ let proxy: ApiServerProxy;
 let agent: AgentProcess;
 let controller: ServiceProcess;
 let addresses: string[];
+let lateServices = 0;
 
 beforeAll(async () => {
   processes = await GatewayProcesses.prepare('wrong-api-server');
@@ -90,10 +91,11 @@ async function expectWorking(): Promise<void> {
     if (!text.endsWith('\nready\n') && text !== 'ready\n') throw new Error(text);
     return true;
   });
-  await processes.create(['late']);
-  const all = await processes.addressesOf([...names, 'late']);
-  await untilServes(agent, all);
-  await processes.client.delete(services, { namespace: 'default', name: 'late' });
+  // The Service of an earlier call can still be waiting for its finalizer.
+  const late = `late${++lateServices}`;
+  await processes.create([late]);
+  await untilServes(agent, await processes.addressesOf([...names, late]));
+  await processes.client.delete(services, { namespace: 'default', name: late });
   await untilServes(agent, addresses);
   expect(await agent.agent.status(signal)).toMatchObject({ withheld: [], alarms: [] });
 }
@@ -129,7 +131,7 @@ test.each<ProxyMode>(['empty-lists', 'empty-slices', 'other-cluster'])(
   '%s while the controller runs change nothing',
   async (mode) => {
     proxy.switchTo(mode);
-    await waitFor('wrong answers', () => proxy.wrongAnswers > 10);
+    await waitFor('wrong answers', () => proxy.wrongAnswers >= 3);
     await expectUnchanged();
     proxy.switchTo('pass');
     await expectWorking();
