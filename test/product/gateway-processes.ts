@@ -31,12 +31,12 @@ export interface AgentProcess {
 export class GatewayProcesses {
   readonly client: KubeClient;
   readonly #directory: string;
-  readonly #kubernetes: EmbeddedKubernetes;
+  readonly kubernetes: EmbeddedKubernetes;
   readonly #started: ServiceProcess[] = [];
 
   private constructor(directory: string, kubernetes: EmbeddedKubernetes, client: KubeClient) {
     this.#directory = directory;
-    this.#kubernetes = kubernetes;
+    this.kubernetes = kubernetes;
     this.client = client;
   }
 
@@ -56,7 +56,7 @@ export class GatewayProcesses {
     for (const each of this.#started) each.kill('SIGKILL');
     await Promise.all(this.#started.map(({ exited }) => exited));
     await this.client.close();
-    await this.#kubernetes.stop();
+    await this.kubernetes.stop();
     await removeDirectory(this.#directory);
   }
 
@@ -80,12 +80,14 @@ export class GatewayProcesses {
     return { name, url, child, agent };
   }
 
-  startController(
+  /** `server` is the address of the API server, if not that of the embedded one; it needs no credentials. */
+  async startController(
     agents: readonly AgentProcess[],
-    settings: { readonly electsLeader?: boolean } = {},
+    settings: { readonly electsLeader?: boolean; readonly server?: string } = {},
   ): Promise<ServiceProcess> {
+    const { server } = settings;
     return this.#start('controller', ['controller'], {
-      kubeconfig: path.join(this.#directory, 'kubeconfig'),
+      kubeconfig: server === undefined ? this.#kubeconfig : await this.#writeKubeconfig(server),
       defaultProvider: 'gateway',
       leaderElection: { enabled: settings.electsLeader === true },
       observe: { port: 0 },
@@ -98,6 +100,14 @@ export class GatewayProcesses {
         secretFile: path.join(this.#directory, 'secret'),
       },
     });
+  }
+
+  /** The answer of the newest controller's `/readyz`. */
+  async readiness(): Promise<string> {
+    const log = await fs.readFile(this.#logOf('controller'), 'utf8');
+    const url = [...log.matchAll(/"health":"([^"]+)"/g)].at(-1)?.[1];
+    if (url === undefined) throw new Error('the controller does not listen yet');
+    return (await fetch(`${url}/readyz`)).text();
   }
 
   async create(names: readonly string[]): Promise<void> {
@@ -130,6 +140,22 @@ export class GatewayProcesses {
     });
     this.#started.push(child);
     return child;
+  }
+
+  get #kubeconfig(): string {
+    return path.join(this.#directory, 'kubeconfig');
+  }
+
+  async #writeKubeconfig(server: string): Promise<string> {
+    const file = path.join(this.#directory, 'kubeconfig-of-controller');
+    const config = {
+      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'test' },
+      clusters: [{ name: 'test', cluster: { server } }],
+      contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+      users: [{ name: 'test', user: {} }],
+    };
+    await fs.writeFile(file, JSON.stringify(config));
+    return file;
   }
 
   #logOf(name: string): string {

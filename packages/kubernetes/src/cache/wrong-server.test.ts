@@ -29,7 +29,8 @@ function follow(first: Pick<Transport, 'send'>, selection?: Selection) {
   };
   const clock = new SimulatedClock();
   const random = () => 0;
-  const client = new KubeClient({ transport, clock, random, cluster: new PinnedCluster() });
+  const cluster = new PinnedCluster({ log: discardLog, metrics: noMetrics });
+  const client = new KubeClient({ transport, clock, random, cluster });
   const store = new Store<Service>();
   const reflector = new Reflector({
     client,

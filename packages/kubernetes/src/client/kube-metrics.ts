@@ -50,6 +50,13 @@ export const leading: MetricDefinition<'lease'> = {
   labels: ['lease'],
 };
 
+export const clusterVerifiable: MetricDefinition = {
+  kind: 'gauge',
+  name: 'causeway_kube_cluster_verifiable',
+  help: '1 while the process may read the namespace kube-system; with 0 it does not detect the API server of another cluster.',
+  labels: [],
+};
+
 export const kubeMetrics = [
   requestDuration,
   requestRetries,
@@ -58,4 +65,5 @@ export const kubeMetrics = [
   storeSynced,
   eventsRecorded,
   leading,
+  clusterVerifiable,
 ];

@@ -52,12 +52,10 @@ async function runController(
   const readiness = new Readiness();
   const { kubeconfig, context } = settings;
   const connection = await findConnection({ kubeconfig, context, env: process.env, clock });
-  const client = new KubeClient({
-    transport: new HttpTransport(connection, clock),
-    clock,
-    metrics,
-    cluster: new PinnedCluster(),
-  });
+  const cluster = new PinnedCluster({ log, metrics });
+  const transport = new HttpTransport(connection, clock);
+  const client = new KubeClient({ transport, clock, metrics, cluster });
+  readiness.addDegradation('cluster check', () => cluster.problem);
   const identity = `${os.hostname()}-${randomUUID().slice(0, 8)}`;
   const observe = await startObservabilityServer({
     host: settings.observe.address,

@@ -66,7 +66,8 @@ async function discover(
   const { kubeconfig, context } = settings;
   const connection = await findConnection({ kubeconfig, context, env: process.env, clock });
   const transport = new HttpTransport(connection, clock);
-  const client = new KubeClient({ transport, clock, metrics, cluster: new PinnedCluster() });
+  const cluster = new PinnedCluster({ log, metrics });
+  const client = new KubeClient({ transport, clock, metrics, cluster });
   const instance = `${os.hostname()}-${randomUUID().slice(0, 8)}`;
   const parts = { client, clock, log, metrics, instance };
   try {

@@ -17,6 +17,7 @@ import { trimMemory } from '@causeway/netlink/trim-memory';
 import { NftDriver } from '@causeway/nftables/drivers/nft-driver';
 import { supports } from '@causeway/nftables/drivers/supports';
 import { watchProcess } from '@causeway/base/observability/event-loop-delay';
+import type { Log } from '@causeway/base/observability/log';
 import { createLog } from '@causeway/base/observability/logger';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
@@ -105,7 +106,7 @@ async function run(
   await adjustOomScore(settings.oomScoreAdjust);
   const metrics = new PrometheusMetrics();
   const { nodeName } = settings;
-  const { client, server } = await connect(settings, metrics);
+  const { client, server } = await connect(settings, log, metrics);
   const driver = await openDriver(settings);
   const connections = await openConnections(settings);
   const canAccept = await supports(driver, guardRule, signal);
@@ -146,11 +147,11 @@ async function run(
   }
 }
 
-async function connect({ kubeconfig, context }: ProxySettings, metrics: Metrics) {
+async function connect({ kubeconfig, context }: ProxySettings, log: Log, metrics: Metrics) {
   const clock = systemClock;
   const connection = await findConnection({ kubeconfig, context, env: process.env, clock });
   const transport = new HttpTransport(connection, clock);
-  const cluster = new PinnedCluster();
+  const cluster = new PinnedCluster({ log, metrics });
   const client = new KubeClient({ transport, clock, metrics, cluster });
   return { client, server: connection.server };
 }
