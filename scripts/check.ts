@@ -6,7 +6,7 @@ import { completeLock, formatLock } from './complete-lock.ts';
 import { findLayerViolations } from './layers.ts';
 import { readLock } from './lock-file.ts';
 import { findSlowPatterns } from './patterns.ts';
-import { findLongSentences } from './sentences.ts';
+import { findLongSentences, findVagueWords } from './sentences.ts';
 import { findPrivateTerms } from './vocabulary.ts';
 
 const root = path.dirname(import.meta.dirname);
@@ -68,7 +68,9 @@ const checks: readonly Check[] = [
     name: 'sentences',
     async run() {
       const long = await findLongSentences(root);
-      return long.length === 0 ? undefined : `more than 30 words:\n${long.join('\n')}`;
+      if (long.length > 0) return `more than 30 words:\n${long.join('\n')}`;
+      const vague = await findVagueWords(root);
+      return vague.length === 0 ? undefined : `name the component:\n${vague.join('\n')}`;
     },
   },
   {

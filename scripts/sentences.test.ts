@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { longSentencesIn } from './sentences.ts';
+import { longSentencesIn, vagueWordsIn } from './sentences.ts';
 
 const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ');
 
@@ -20,4 +20,21 @@ test.each([
   ['code in a sentence', `${words(20)} \`${words(20)}\``],
 ])('%s: has no long sentence', (_, page) => {
   expect(longSentencesIn(page)).toEqual([]);
+});
+
+test.each([
+  ['in a paragraph', 'The rules stay.\n\nNobody answers.', { line: 3, text: 'Nobody' }],
+  ['in an item', '- whoever asks', { line: 1, text: 'whoever' }],
+  ['in a cell', '| what is kept |', { line: 1, text: 'what is' }],
+])('reports a vague word %s', (_, page, expected) => {
+  expect(vagueWordsIn(page)).toEqual([expected]);
+});
+
+test.each([
+  ['a command', '`causeway ipam who-has`'],
+  ['a block of code', '```\nwho\n```'],
+  ['people', 'For operators who run clusters.'],
+  ['a relative clause', 'A Service whose address is free.'],
+])('accepts %s', (_, page) => {
+  expect(vagueWordsIn(page)).toEqual([]);
 });

@@ -7,13 +7,22 @@ const mostWords = 30;
 const notChecked = /^docs\/reference\//;
 
 /** One line for each sentence of the pages that has more than 30 words. */
-export async function findLongSentences(root: string): Promise<string[]> {
+export function findLongSentences(root: string): Promise<string[]> {
+  return findInPages(root, longSentencesIn);
+}
+
+/** One line for each word of the pages that stands for a component without naming it. */
+export function findVagueWords(root: string): Promise<string[]> {
+  return findInPages(root, vagueWordsIn);
+}
+
+async function findInPages(root: string, find: (page: string) => Sentence[]): Promise<string[]> {
   const found: string[] = [];
   for await (const file of fs.glob(['docs/**/*.md', 'README.md', 'CONTRIBUTING.md'], {
     cwd: root,
   })) {
     if (notChecked.test(file)) continue;
-    const sentences = longSentencesIn(await fs.readFile(path.join(root, file), 'utf8'));
+    const sentences = find(await fs.readFile(path.join(root, file), 'utf8'));
     for (const { line, text } of sentences) found.push(`${file}:${line}: ${text}`);
   }
   return found.sort();
@@ -33,6 +42,17 @@ export function longSentencesIn(page: string): Sentence[] {
     }
   }
   return long;
+}
+
+/** People can be "operators who"; everything else has a name. */
+const vagueWords =
+  /\b(?:(?<!\b(?:operators|people|tenants|users) )who|whom|whoever|somebody|someone|nobody|anybody|what is|one that)\b/gi;
+
+/** The vague words of a page, outside of code. */
+export function vagueWordsIn(page: string): Sentence[] {
+  return blocksOf(page).flatMap(({ line, text }) =>
+    [...withoutCode(text).matchAll(vagueWords)].map(([word]) => ({ line, text: word })),
+  );
 }
 
 /** Paragraphs, items and cells, without blocks of code. */
@@ -61,8 +81,11 @@ function blocksOf(page: string): Sentence[] {
 
 /** Words of prose: code and the targets of links don't count. */
 function countWords(sentence: string): number {
-  const prose = sentence
-    .replaceAll(/`[^`]{1,400}`/g, 'code')
-    .replaceAll(/\]\([^)\s]{1,400}\)/g, ']');
-  return prose.split(/\s/).filter((word) => /[a-z0-9]/i.test(word)).length;
+  return withoutCode(sentence)
+    .split(/\s/)
+    .filter((word) => /[a-z0-9]/i.test(word)).length;
+}
+
+function withoutCode(sentence: string): string {
+  return sentence.replaceAll(/`[^`]{1,400}`/g, 'code').replaceAll(/\]\([^)\s]{1,400}\)/g, ']');
 }
