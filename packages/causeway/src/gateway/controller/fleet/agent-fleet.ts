@@ -250,6 +250,7 @@ export class AgentFleet {
         ...link.complaints.general,
         ...[link.removals.describe() ?? []].flat(),
         ...(this.#health.statusOf(link.name)?.alarms ?? []),
+        ...[this.#health.differentSeeds ?? []].flat(),
       ],
     }));
   }
