@@ -121,6 +121,22 @@ export const marks: Readonly<Record<string, Mark>> = {
   ),
   'openstack.org/kuryr-lbaas-spec': both(service, "Kuryr's state of old releases; adopted once"),
   'openstack.org/kuryr-lbaas-state': both(service, "Kuryr's state of old releases; adopted once"),
+  'metallb.io/loadBalancerIPs': both(
+    service,
+    "MetalLB's: the requested addresses, with commas (gateway, pool); the pool writes it for MetalLB",
+  ),
+  'metallb.universe.tf/loadBalancerIPs': user(
+    service,
+    "MetalLB's older name of `metallb.io/loadBalancerIPs` (gateway)",
+  ),
+  'metallb.io/allow-shared-ip': both(
+    service,
+    "MetalLB's: the sharing key (gateway); the pool writes it for MetalLB",
+  ),
+  'metallb.universe.tf/allow-shared-ip': user(
+    service,
+    "MetalLB's older name of `metallb.io/allow-shared-ip` (gateway)",
+  ),
   'service.beta.kubernetes.io/openstack-internal-load-balancer': user(
     service,
     "OCCM's: `true` for a load balancer without a floating IP",

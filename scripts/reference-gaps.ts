@@ -12,6 +12,7 @@ export function referenceGaps(): string[] {
     /'(cah-loadbalancer\.k8s\.cloudandheat\.com\/[a-z-]+)'/,
     /'(openstack\.org\/kuryr-[a-z-]+)'/,
     /'(service\.beta\.kubernetes\.io\/[a-z-]+)'/,
+    /'(metallb\.(?:io|universe\.tf)\/[A-Za-z-]+)'/,
   ]);
   const occm = wordsInSources([
     /reader\.(?:text|flag)\((?:\w+, )?'([a-z-]+)'/,

@@ -18,7 +18,7 @@ export const gatewayAlerts: AlertGroup = {
       ],
       remedy: [
         '`two-active`: the gateways don’t get each other’s adverts. Let protocol 112 pass between them on both links; then one of them becomes standby.',
-        '`forged-adverts`: the message names the source addresses of the dropped adverts. If one is a gateway of this set, add it to `peers4` or `peers6` of the interface that the adverts arrive on. If not, find the sender (`tcpdump -eni any proto 112`) and stop it; let only gateways send protocol 112 to gateways.',
+        '`forged-adverts`: the message names the source addresses of the dropped adverts. If one is a gateway of this set, its address is missing or mistyped: the message also names peers that were never heard. Add it to `peers4` or `peers6` of the interface that the adverts arrive on. If not, find the sender (`tcpdump -eni any proto 112`) and stop it; let only gateways send protocol 112 to gateways.',
         '`duplicate-address`: the message names the other machine’s hardware address. Remove the address from that machine, or from `gateway.addresses`.',
         '`cut-off`: check the internal link, its VLAN and the nodes’ routes.',
         '`addresses-missing`: keepalived’s log says why it could not set them; `systemctl restart causeway-keepalived`.',
@@ -125,6 +125,21 @@ export const gatewayAlerts: AlertGroup = {
       ],
       example: { 'causeway_gateway_behind{gateway="gw1"}': '1x20' },
       firesAt: '15m',
+    },
+    {
+      name: 'CausewayDifferentSeeds',
+      severity: 'warning',
+      expression: 'causeway_gateway_different_seeds == 1',
+      for: '5m',
+      summary: 'Gateways have different seeds: a failover breaks running connections.',
+      meaning:
+        'The seed decides which backend a client is sent to. After a failover between gateways with different seeds, most running connections reach another backend and break.',
+      check: ['`causeway gateways list` names the gateways of each seed.'],
+      remedy: [
+        'Copy the file of `seedFile` from the active gateway to the others, and restart their agents. Do not change the seed of the active gateway: that breaks its running connections.',
+      ],
+      example: { causeway_gateway_different_seeds: '1x20' },
+      firesAt: '10m',
     },
     {
       name: 'CausewayGatewayFenced',

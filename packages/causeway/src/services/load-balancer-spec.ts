@@ -9,7 +9,13 @@ import { parsePort } from '@causeway/base/address/port';
 import { quoted } from '@causeway/base/text/text-limit';
 import { budgetExcess } from '@causeway/kubernetes/objects/service-budget';
 import { budgetedFrontend } from './budgeted-frontend.ts';
-import { addressAnnotation, sharingKeyAnnotation } from './annotations.ts';
+import {
+  addressAnnotation,
+  firstOf,
+  metallbAddressAnnotations,
+  metallbSharingKeyAnnotations,
+  sharingKeyAnnotation,
+} from './annotations.ts';
 import type { FrontendSpec } from './frontend-spec.ts';
 import type { L4Port } from './l4-port.ts';
 
@@ -27,6 +33,9 @@ export type LoadBalancerSpecReading =
   | { readonly kind: 'needs'; readonly needs: LoadBalancerSpec }
   | { readonly kind: 'refused'; readonly reason: EventReason; readonly message: string };
 
+/** The annotations that request addresses, beside `spec.loadBalancerIP`. */
+export type AddressSources = 'own' | 'own-and-metallb';
+
 /**
  * Reads the load balancer spec of a frontend. `served` lists the families in which the port manager has
  * addresses.
@@ -34,6 +43,7 @@ export type LoadBalancerSpecReading =
 export function readLoadBalancerSpec(
   frontend: FrontendSpec,
   served: readonly Family[],
+  sources: AddressSources = 'own',
 ): LoadBalancerSpecReading {
   const excess = budgetExcess(budgetedFrontend(frontend));
   if (excess !== undefined) return { kind: 'refused', ...excess };
@@ -52,7 +62,7 @@ export function readLoadBalancerSpec(
     );
   }
   const ports = portsAskedFor(frontend);
-  const requested = readRequested(frontend);
+  const requested = readRequested(frontend, sources);
   if ('reason' in requested) return { kind: 'refused', ...requested };
   for (const [family, address] of requested) {
     if (!families.includes(family)) {
@@ -79,20 +89,55 @@ export function portsAskedFor(frontend: FrontendSpec): readonly L4Port[] {
  * name the same key.
  */
 export function sharingGroupOf(frontend: FrontendSpec): string {
-  const key = frontend.annotations[sharingKeyAnnotation];
-  return key === undefined || key === '' ? `namespace:${frontend.owner.namespace}` : `key:${key}`;
+  const key = sharingKeyOf(frontend);
+  return key === undefined ? `namespace:${frontend.owner.namespace}` : `key:${key}`;
 }
 
-/**
- * The annotation takes precedence over the field, which Kubernetes has deprecated. Different values are an
- * error.
- */
+function sharingKeyOf({ annotations }: FrontendSpec): string | undefined {
+  const own = annotations[sharingKeyAnnotation];
+  if (own !== undefined) return own === '' ? undefined : own;
+  return firstOf(metallbSharingKeyAnnotations, annotations)?.text;
+}
+
+/** A warning if Causeway's sharing key and MetalLB's differ. Causeway's counts. */
+export function differingSharingKeys({ annotations }: FrontendSpec): string | undefined {
+  const own = annotations[sharingKeyAnnotation];
+  const other = firstOf(metallbSharingKeyAnnotations, annotations);
+  if (own === undefined || other === undefined || own === other.text) return undefined;
+  return `The annotations ${sharingKeyAnnotation} and ${other.name} have different keys. ${sharingKeyAnnotation} counts.`;
+}
+
+type Refusal = { readonly reason: EventReason; readonly message: string };
+
+/** Sources of a requested address that disagree are an error: no source takes precedence unnoticed. */
 function readRequested(
-  frontend: FrontendSpec,
-): Map<Family, Address> | { readonly reason: EventReason; readonly message: string } {
-  const annotation = frontend.annotations[addressAnnotation];
-  const field = frontend.requestedAddress;
-  const text = annotation ?? field ?? '';
+  { annotations, requestedAddress = '' }: FrontendSpec,
+  sources: AddressSources,
+): ReadonlyMap<Family, Address> | Refusal {
+  const asked = [
+    firstOf([addressAnnotation], annotations),
+    sources === 'own' ? undefined : firstOf(metallbAddressAnnotations, annotations),
+    requestedAddress === '' ? undefined : { name: 'spec.loadBalancerIP', text: requestedAddress },
+  ].filter((each) => each !== undefined);
+  let first:
+    | { readonly name: string; readonly requested: ReadonlyMap<Family, Address> }
+    | undefined;
+  for (const { name, text } of asked) {
+    const requested = parseRequested(text);
+    if ('reason' in requested) return requested;
+    if (first === undefined) first = { name, requested };
+    else if ([...requested].some(([family, address]) => first?.requested.get(family) !== address)) {
+      const what = first.name === addressAnnotation ? 'The annotation ' : '';
+      return {
+        reason: 'AddressesDiffer',
+        message: `${what}${first.name} and ${name} request different addresses. Remove one.`,
+      };
+    }
+  }
+  return first?.requested ?? new Map<Family, Address>();
+}
+
+function parseRequested(text: string): ReadonlyMap<Family, Address> | Refusal {
   const requested = new Map<Family, Address>();
   for (const part of text.split(',').map((item) => item.trim())) {
     if (part === '') continue;
@@ -107,16 +152,6 @@ function readRequested(
       };
     }
     requested.set(familyOf(address), address);
-  }
-  const fromField = field === undefined || field === '' ? undefined : tryParseAddress(field);
-  if (annotation !== undefined && fromField !== undefined) {
-    const same = requested.get(familyOf(fromField)) === fromField;
-    if (!same) {
-      return {
-        reason: 'AddressesDiffer',
-        message: `The annotation ${addressAnnotation} and spec.loadBalancerIP request different addresses. Remove one.`,
-      };
-    }
   }
   return requested;
 }

@@ -8,7 +8,7 @@ export class OnceEvents {
 
   /** Without a message, the cause is over: the same message is recorded again when it comes back. */
   record(
-    { uid }: Owner,
+    { uid }: Pick<Owner, 'uid'>,
     reason: EventReason,
     message: string | undefined,
     context: Pick<ProviderContext, 'recordEvent'>,
@@ -25,7 +25,7 @@ export class OnceEvents {
     context.recordEvent(reason, message);
   }
 
-  forget({ uid }: Owner): void {
+  forget({ uid }: Pick<Owner, 'uid'>): void {
     this.#recorded.delete(uid);
   }
 }

@@ -15,6 +15,8 @@ import {
   type ReconcileContext,
 } from '@causeway/base/work/controller';
 import { ownerOf } from './frontend-from-service.ts';
+import { unknownAnnotations } from './known-annotations.ts';
+import { OnceEvents } from './once-events.ts';
 import { planService, type Plan, type Providers } from './plan.ts';
 import {
   ingressAddress,
@@ -75,6 +77,7 @@ export class ServiceReconciler {
    */
   readonly #ensured = new Map<string, string>();
   readonly #waits = new Map<string, Wait>();
+  readonly #onceEvents = new OnceEvents();
 
   constructor(options: ServiceReconcilerOptions) {
     this.#options = options;
@@ -98,8 +101,13 @@ export class ServiceReconciler {
     if (service === undefined) {
       this.#ensured.delete(key);
       this.#waits.delete(key);
+      this.#onceEvents.forget({ uid: key });
       return done;
     }
+    const unknown = unknownAnnotations(service.metadata?.annotations ?? {});
+    this.#onceEvents.record({ uid: key }, 'UnknownAnnotation', unknown, {
+      recordEvent: (reason, message) => recordEvent(service, reason, message),
+    });
     const plan = planService(service, providers);
     // A release continues with the next reconcile, which the echo of a write starts.
     const echoes = plan.kind === 'release' ? 'reconcile' : 'ignore';

@@ -90,6 +90,20 @@ export const serviceEvents = {
     meaning: 'The spec and an annotation of the Service request different addresses.',
     remedy: 'Request the address in one place.',
   }),
+  SharingKeysDiffer: defineEvent({
+    reason: 'SharingKeysDiffer',
+    type: 'Warning',
+    meaning:
+      'The sharing key of Causeway and the sharing key of MetalLB on the Service differ. The key of Causeway counts.',
+    remedy: 'Remove one of the annotations.',
+  }),
+  UnknownAnnotation: defineEvent({
+    reason: 'UnknownAnnotation',
+    type: 'Warning',
+    meaning:
+      'The Service has an annotation with the prefix `causeway.dev/` that Causeway does not know, so it has no effect.',
+    remedy: 'Correct the name as the message says, or remove the annotation.',
+  }),
   NoSuchFamily: defineEvent({
     reason: 'NoSuchFamily',
     type: 'Warning',

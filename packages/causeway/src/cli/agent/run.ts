@@ -46,7 +46,8 @@ async function run(settings: AgentSettings, signal: AbortSignal): Promise<void> 
     metrics,
     readiness,
   });
-  const kernel = await openKernel(settings);
+  const seed = await readSeed(settings.seedFile);
+  const kernel = await openKernel(settings, seed.hashSeed);
   try {
     const parts: AgentOptions = {
       settings,
@@ -55,6 +56,7 @@ async function run(settings: AgentSettings, signal: AbortSignal): Promise<void> 
       log,
       metrics,
       version: causewayVersion(),
+      seed: seed.digest,
       metricsPage: async () => ({ type: metrics.contentType, body: await metrics.render() }),
       onReady(url) {
         problem = undefined;
@@ -72,9 +74,12 @@ async function run(settings: AgentSettings, signal: AbortSignal): Promise<void> 
   }
 }
 
-async function openKernel(settings: AgentSettings): Promise<LinuxKernel | MemoryKernel> {
+async function openKernel(
+  settings: AgentSettings,
+  hashSeed: number,
+): Promise<LinuxKernel | MemoryKernel> {
   const { driver } = settings.nftables;
-  const layout = await layoutSettings(settings);
+  const layout = layoutSettings(settings, hashSeed);
   if (driver === 'memory') return new MemoryKernel(layout);
   const { external, internal } = settings;
   const links = {
@@ -85,11 +90,11 @@ async function openKernel(settings: AgentSettings): Promise<LinuxKernel | Memory
   return LinuxKernel.open({ driver, layout, links, settingsDirectory });
 }
 
-async function layoutSettings(settings: AgentSettings): Promise<LayoutSettings> {
+function layoutSettings(settings: AgentSettings, hashSeed: number): LayoutSettings {
   const { table, localSources } = settings.nftables;
   return {
     table,
-    hashSeed: await readSeed(settings.seedFile),
+    hashSeed,
     localSources,
     hairpin: false,
     resumeConnections: true,
@@ -97,8 +102,15 @@ async function layoutSettings(settings: AgentSettings): Promise<LayoutSettings> 
   };
 }
 
-/** Derives a number from the secret, so that outsiders can't compute which backend a client is sent to. */
-async function readSeed(file: string | undefined): Promise<number> {
+/**
+ * Derives a number from the secret, so that outsiders can't compute which backend a client is sent to. The digest
+ * is derived separately, and too short to guess the secret from it.
+ */
+async function readSeed(
+  file: string | undefined,
+): Promise<{ readonly hashSeed: number; readonly digest: string }> {
   const secret = file === undefined ? '' : (await readTextFile(file)).trim();
-  return createHash('sha256').update(secret).digest().readUInt32BE(0);
+  const hashSeed = createHash('sha256').update(secret).digest().readUInt32BE(0);
+  const digest = createHash('sha256').update(`digest of the seed: ${secret}`).digest('hex');
+  return { hashSeed, digest: digest.slice(0, 4) };
 }

@@ -43,6 +43,8 @@ export interface AgentOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly version: string;
+  /** A digest of the seed that spreads clients over backends. */
+  readonly seed?: string | undefined;
   metricsPage(): Promise<{ type: string; body: string }>;
   /**
    * Called when the API listens. At that time the accepted configuration is applied, or the agent retries it.
@@ -331,10 +333,13 @@ class Agent {
   }
 
   #describe(): AgentStatus {
-    const { settings, version, kernel } = this.#options;
+    const { settings, version, kernel, seed } = this.#options;
+    // Sets of gateways that don't take over from each other may have different seeds.
+    const isCompared = settings.addresses.groups === 'one';
     return describeAgent({
       name: settings.name,
       version,
+      seed: isCompared ? seed : undefined,
       kernel,
       gateway: this.#gateway,
       overrides: this.#overrides,

@@ -15,6 +15,8 @@ import { revisions } from '../protocol/revision.ts';
 export interface DescribedParts {
   readonly name: string;
   readonly version: string;
+  /** The digest of the seed, if the controller should compare it. */
+  readonly seed?: string | undefined;
   readonly gateway: Gateway;
   readonly kernel: Kernel;
   readonly overrides: Overrides;
@@ -34,6 +36,7 @@ export function describeAgent(parts: DescribedParts): AgentStatus {
   return {
     agent: parts.name,
     version: parts.version,
+    ...(parts.seed === undefined ? {} : { seed: parts.seed }),
     revisions,
     generation: state.generation,
     frontends: state.frontends.size,

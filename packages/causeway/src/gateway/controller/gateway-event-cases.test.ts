@@ -48,6 +48,22 @@ const cases: readonly EventCase[] = [
     spec: { loadBalancerIP: '192.0.2.2' },
   },
   {
+    reason: 'AddressesDiffer',
+    name: 'metallb-differs',
+    message: 'causeway.dev/address and metallb.io/loadBalancerIPs request different addresses.',
+    annotations: { ...asking('192.0.2.1'), 'metallb.io/loadBalancerIPs': '192.0.2.2' },
+  },
+  {
+    reason: 'SharingKeysDiffer',
+    message: 'causeway.dev/sharing-key and metallb.io/allow-shared-ip have different keys.',
+    annotations: { 'causeway.dev/sharing-key': 'a', 'metallb.io/allow-shared-ip': 'b' },
+  },
+  {
+    reason: 'UnknownAnnotation',
+    message: 'causeway.dev/adress is not known: is causeway.dev/address meant?',
+    annotations: { 'causeway.dev/adress': '192.0.2.1' },
+  },
+  {
     reason: 'AddressRefused',
     message: '203.0.113.1 is not in the list of addresses',
     annotations: asking('203.0.113.1'),

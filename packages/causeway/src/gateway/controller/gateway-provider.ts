@@ -41,7 +41,11 @@ import { hasNewSharingGroup, whyMoved } from './ports/address-change.ts';
 import type { PortKeeper } from './ports/port-keeper.ts';
 import type { ReasonSink } from './reasons/reason-queue.ts';
 import type { ServiceWaits } from './service-waits.ts';
-import { readLoadBalancerSpec, type LoadBalancerSpec } from '../../services/load-balancer-spec.ts';
+import {
+  differingSharingKeys,
+  readLoadBalancerSpec,
+  type LoadBalancerSpec,
+} from '../../services/load-balancer-spec.ts';
 import {
   hasMoved,
   idsOf,
@@ -136,7 +140,7 @@ export class GatewayProvider implements LoadBalancerProvider {
   async ensure(spec: FrontendSpec, context: ProviderContext): Promise<EnsureOutcome> {
     const { keeper, reasons, settings } = this.#options;
     this.#recordNotes(spec, context);
-    const reading = readLoadBalancerSpec(spec, settings.families);
+    const reading = readLoadBalancerSpec(spec, settings.families, 'own-and-metallb');
     if (reading.kind === 'refused') return this.#asBefore(spec, reading);
     const { needs } = reading;
     let placed: Placed | EnsureOutcome;
@@ -313,5 +317,6 @@ export class GatewayProvider implements LoadBalancerProvider {
     onceEvents.record(spec.owner, 'AffinityNotKept', notKept, context);
     const notUsed = affinityTimeoutNotUsed(spec);
     onceEvents.record(spec.owner, 'AffinityTimeoutNotUsed', notUsed, context);
+    onceEvents.record(spec.owner, 'SharingKeysDiffer', differingSharingKeys(spec), context);
   }
 }

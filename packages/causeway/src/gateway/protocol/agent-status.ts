@@ -8,6 +8,11 @@ import type { Role } from './role.ts';
 export interface AgentStatus {
   readonly agent: string;
   readonly version: string;
+  /**
+   * A short digest of the seed, by which the controller compares gateways. It says nothing about the choice of
+   * backends. Missing in older versions, and with several active groups.
+   */
+  readonly seed?: string;
   /** The revisions of `/v2` that this agent supports. */
   readonly revisions: { readonly oldest: number; readonly newest: number };
   readonly generation: number;

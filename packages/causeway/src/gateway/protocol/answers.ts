@@ -49,6 +49,7 @@ const status = z.looseObject({
   frozen: override,
   drained: override,
   removal: override.optional(),
+  seed: text.optional(),
   undoSteps: count,
   unhealthy: z.looseObject({ heard: count, seen: texts, acted: texts }),
   alarms: texts,

@@ -94,3 +94,15 @@ test('sends the full state at once to a gateway that restarts with an older stat
   expect(agent.generation).toBe(pushed);
   expect(agent.pushes.map(({ header }) => header.kind)).toEqual(['state', 'state']);
 });
+
+test('gateways with different seeds are a problem of each, until the seeds are equal', async () => {
+  const [first, second] = [new MemoryAgent(), new MemoryAgent()];
+  first.seed = 'a1';
+  second.seed = 'b2';
+  const { shown } = await follow(first, second);
+  expect(shown()?.complaints.join()).toContain('different-seeds: ');
+  second.seed = 'a1';
+  second.sendStatus();
+  await settled();
+  expect(shown()?.complaints).toEqual([]);
+});

@@ -256,6 +256,7 @@ export class AgentFleet {
         ...link.complaints.general,
         ...[link.removals.describe() ?? []].flat(),
         ...(this.#health.statusOf(link.name)?.alarms ?? []),
+        ...[this.#health.differentSeeds ?? []].flat(),
       ],
     }));
   }

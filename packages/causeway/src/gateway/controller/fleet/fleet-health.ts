@@ -7,6 +7,7 @@ import type { AgentLink } from './agent-link.ts';
 import { agreeOnHealth } from './agreed-health.ts';
 import { isCutOff } from '../../protocol/alarm.ts';
 import { hasRelief } from './relief.ts';
+import { describeSeeds } from './seeds.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
 
 export interface FleetHealthOptions extends Omit<AgentWatchOptions, 'name' | 'agent' | 'link'> {
@@ -20,18 +21,26 @@ export class FleetHealth {
   readonly #watches: ReadonlyMap<string, AgentWatch>;
   readonly #unhealthyGauge;
   readonly #followedGauge;
+  readonly #seedsGauge;
+  #differentSeeds: string | undefined;
   #unhealthy: ReadonlySet<Address> = new Set();
 
   constructor(options: FleetHealthOptions) {
     this.#options = options;
     this.#unhealthyGauge = options.metrics.gauge(fleetMetrics.unhealthy);
     this.#followedGauge = options.metrics.gauge(fleetMetrics.followed);
+    this.#seedsGauge = options.metrics.gauge(fleetMetrics.differentSeeds);
     this.#watches = new Map(
       [...options.gateways].map(({ agent, link }) => {
         const { name } = link;
         return [name, new AgentWatch({ ...options, name, agent, link })];
       }),
     );
+  }
+
+  /** A problem if gateways have different seeds. */
+  get differentSeeds(): string | undefined {
+    return this.#differentSeeds;
   }
 
   /** The status of the gateway, while its stream is open. */
@@ -53,6 +62,7 @@ export class FleetHealth {
     for (const gateway of gateways) {
       this.#followedGauge.set({ gateway }, this.statusOf(gateway) === undefined ? 0 : 1);
     }
+    this.#compareSeeds();
     const views = [...this.#watches.values()].flatMap(({ view }) => view ?? []);
     const agreed = agreeOnHealth(views);
     const isChanged = agreed.symmetricDifference(this.#unhealthy).size > 0;
@@ -68,6 +78,19 @@ export class FleetHealth {
       const relief = this.#reliefOf(watch);
       if (isChanged || relief !== watch.relief) watch.hand(agreed, relief);
     }
+  }
+
+  #compareSeeds(): void {
+    const statuses = [...this.#watches].flatMap(([name, { status }]) =>
+      status === undefined ? [] : [[name, status] as const],
+    );
+    const problem = describeSeeds(new Map(statuses));
+    if (problem === this.#differentSeeds) return;
+    this.#differentSeeds = problem;
+    this.#seedsGauge.set({}, problem === undefined ? 0 : 1);
+    const { log } = this.#options;
+    if (problem === undefined) log.info({}, 'the gateways no longer have different seeds');
+    else log.error({}, problem);
   }
 
   /** False for a gateway that reaches its backends: it needs no relief. */

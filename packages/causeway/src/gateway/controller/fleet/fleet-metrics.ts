@@ -49,6 +49,12 @@ export const fleetMetrics = {
     help: "1 while the gateway's status stream is open, so that its probe results count.",
     labels: ['gateway'],
   },
+  differentSeeds: {
+    kind: 'gauge',
+    name: 'causeway_gateway_different_seeds',
+    help: '1 while gateways have different seeds, so that a failover breaks running connections.',
+    labels: [],
+  },
   pushes: {
     kind: 'counter',
     name: 'causeway_gateway_pushes_total',

@@ -24,6 +24,20 @@ export class Adverts {
     return packets;
   }
 
+  /** The peers that no VRRP packet came from. A standby sends none, so this is no fault on its own. */
+  async unheardPeers(signal: AbortSignal): Promise<readonly Address[]> {
+    const unheard: Address[] = [];
+    for (let link = 0; link < this.#links; link += 1) {
+      for (const family of families) {
+        const peers = await this.#kernel.counters(vrrpPeersSet(link, family), signal);
+        for (const [peer, { packets }] of peers) {
+          if (packets === 0n) unheard.push(parseAddress(peer));
+        }
+      }
+    }
+    return unheard;
+  }
+
   /** Number of VRRP packets with a router ID of this gateway that were dropped because no peer sent them. */
   countForged(signal: AbortSignal): Promise<bigint> {
     return this.#sum(droppedAdverts, signal);

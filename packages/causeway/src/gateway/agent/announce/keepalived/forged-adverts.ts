@@ -1,4 +1,4 @@
-import type { Address } from '@causeway/base/address/address';
+import { familyOf, type Address } from '@causeway/base/address/address';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { MetricDefinition, Metrics } from '@causeway/base/observability/metrics';
 import type { Alarms } from '../../alarms.ts';
@@ -15,7 +15,7 @@ export interface ForgedAdvertsOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly alarms: Pick<Alarms, 'set'>;
-  readonly adverts: Pick<Adverts, 'countForged' | 'forgedSources'>;
+  readonly adverts: Pick<Adverts, 'countForged' | 'forgedSources' | 'unheardPeers'>;
   readonly peers: readonly Address[];
 }
 
@@ -37,6 +37,7 @@ export async function watchForForgedAdverts(
   let droppedAt = Number.NEGATIVE_INFINITY;
   let sourcesAt = Number.NEGATIVE_INFINITY;
   let sources: readonly Address[] = [];
+  let unheard: readonly Address[] = [];
   while (!signal.aborted) {
     const count = await adverts.countForged(signal).catch(() => undefined);
     const now = clock.monotonic();
@@ -47,17 +48,23 @@ export async function watchForForgedAdverts(
       if (now - sourcesAt >= sourcesEveryMs) {
         sourcesAt = now;
         sources = await adverts.forgedSources(signal).catch(() => sources);
+        unheard = await adverts.unheardPeers(signal).catch(() => unheard);
       }
     }
     last = count ?? last;
     const isRecent = now - droppedAt < alarmMs;
-    alarms.set('forged-adverts', isRecent ? describeForgery(sources, peers) : undefined);
+    const message = isRecent ? describeForgery(sources, peers, unheard) : undefined;
+    alarms.set('forged-adverts', message);
     await sleep(clock, everyMs, signal);
   }
 }
 
 /** Describes the forged adverts so that an operator can find the sender. */
-export function describeForgery(sources: readonly Address[], peers: readonly Address[]): string {
+export function describeForgery(
+  sources: readonly Address[],
+  peers: readonly Address[],
+  unheard: readonly Address[],
+): string {
   const named = sources.slice(0, mostSources).map((source) => {
     const isPeer = peers.includes(source);
     return isPeer
@@ -67,5 +74,19 @@ export function describeForgery(sources: readonly Address[], peers: readonly Add
   const more = sources.length - named.length;
   const rest = more > 0 ? ` and ${more} more` : '';
   const from = named.length === 0 ? 'an unknown source' : `${named.join(', ')}${rest}`;
-  return `VRRP adverts that no peer sent were dropped; their source is ${from}`;
+  const dropped = `VRRP adverts that no peer sent were dropped; their source is ${from}`;
+  return `${dropped}${describeUnheard(sources, peers, unheard)}`;
+}
+
+/** A gateway whose address is mistyped among the peers looks like a stranger, and its peer stays unheard. */
+function describeUnheard(
+  sources: readonly Address[],
+  peers: readonly Address[],
+  unheard: readonly Address[],
+): string {
+  const strangers = sources.filter((source) => !peers.includes(source));
+  const families = new Set(strangers.map(familyOf));
+  const named = [...new Set(unheard)].filter((peer) => families.has(familyOf(peer)));
+  if (named.length === 0) return '';
+  return `. Nothing was heard from the peer ${named.join(', ')}: if the adverts come from a gateway of this set, correct its address in peers4 or peers6`;
 }

@@ -54,6 +54,7 @@ export class MemoryAgent implements AgentClient {
   readonly dislikes = new Set<string>();
   role: Role = 'standby';
   alarms: readonly string[] = [];
+  seed: string | undefined;
   /** The protocol revisions of its version. */
   revisions: Revisions = revisions;
   #changed = Promise.withResolvers<void>();
@@ -103,6 +104,7 @@ export class MemoryAgent implements AgentClient {
     const { generation, role, alarms } = this;
     const withheld = this.isOlderVersion ? {} : { withheld: this.#withheld() };
     const rest = {
+      ...(this.seed === undefined ? {} : { seed: this.seed }),
       older: this.#older(),
       errors: [],
       alarms,
