@@ -14,6 +14,10 @@ export interface LayoutChange {
   readonly drainingNodes?: readonly Address[];
   readonly policies?: readonly IngressPolicy[];
   readonly pods?: readonly PodPolicies[];
+  /** New and changed policies by key. A policy that `podEdits` leave without a pod is removed. */
+  readonly policyEdits?: ReadonlyMap<string, IngressPolicy>;
+  /** Pods with changed policies; undefined for a pod that no policy selects any more. */
+  readonly podEdits?: ReadonlyMap<Address, PodPolicies | undefined>;
   readonly virtualNetworks?: readonly Prefix[];
 }
 

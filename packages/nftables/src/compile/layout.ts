@@ -4,7 +4,6 @@ import type { Prefix } from '@causeway/base/address/prefix';
 import { parsePort, protocols, type Port, type Protocol } from '@causeway/base/address/port';
 import { checkService } from './check-service.ts';
 import { AddressOwnerChange, AddressOwners } from './address-owners.ts';
-import type { Fragment } from './fragment.ts';
 import type {
   AmbiguousBackend,
   LayoutChange,
@@ -15,7 +14,7 @@ import type {
 import { setNames } from '../model/names.ts';
 import { nodesFragment } from './nodes-fragment.ts';
 import { families, protocolNumbers } from '../model/operands.ts';
-import { podFragment, policyFragment, policyKey } from './policy-fragment.ts';
+import { PolicyLayout, type FragmentChange } from './policy-layout.ts';
 import { emptyRuleset, type Field, type Ruleset } from '../model/ruleset.ts';
 import { applyOperations } from '../plan/apply-operations.ts';
 import { serviceFragment } from './service-fragment.ts';
@@ -24,10 +23,8 @@ import type { Operation } from '../model/transaction.ts';
 import {
   serviceBackends,
   serviceKey,
-  type IngressPolicy,
   type LayoutInput,
   type LayoutSettings,
-  type PodPolicies,
   type ServiceKey,
   type VirtualService,
 } from './virtual-service.ts';
@@ -51,8 +48,7 @@ export class Layout {
   #services = new Map<ServiceKey, VirtualService>();
   #nodes: readonly Address[] = [];
   #drainingNodes: readonly Address[] = [];
-  #policies = new Map<string, IngressPolicy>();
-  #pods = new Map<Address, PodPolicies>();
+  readonly #policies = new PolicyLayout();
   #virtualNetworks: readonly Prefix[] = [];
   #version = 0;
 
@@ -87,8 +83,8 @@ export class Layout {
       services: [...this.#services.values()],
       nodes: this.#nodes,
       drainingNodes: this.#drainingNodes,
-      policies: [...this.#policies.values()],
-      pods: [...this.#pods.values()],
+      policies: this.#policies.policies,
+      pods: this.#policies.pods,
       virtualNetworks: this.#virtualNetworks,
     });
   }
@@ -126,14 +122,12 @@ export class Layout {
   #planWith(change: LayoutChange, extra: readonly FragmentChange[]): LayoutPlan {
     const version = this.#version;
     const services = this.#serviceChanges(change);
-    const policies =
-      change.policies === undefined ? this.#policies : keyed(change.policies, policyKey);
-    const pods = change.pods === undefined ? this.#pods : keyed(change.pods, (pod) => pod.address);
+    const policies = this.#policies.plan(change);
     const ownerChange = new AddressOwnerChange(this.#owners);
     const fragments = [
       ...extra,
       ...this.#nodeChanges(change, extra.length > 0),
-      ...this.#policyChanges(policies, pods),
+      ...policies.fragments,
       ...this.#networkChanges(change.virtualNetworks),
     ];
     for (const { before, after } of fragments) ownerChange.exchange(before, after);
@@ -156,8 +150,7 @@ export class Layout {
       this.#nodes = change.nodes ?? this.#nodes;
       this.#drainingNodes = change.drainingNodes ?? this.#drainingNodes;
       this.#virtualNetworks = change.virtualNetworks ?? this.#virtualNetworks;
-      this.#policies = policies;
-      this.#pods = pods;
+      policies.accept();
     };
     return {
       transaction: { table: this.settings.table, operations: ownerChange.operations() },
@@ -205,57 +198,11 @@ export class Layout {
     const before = virtualNetworksFragment(this.#virtualNetworks);
     return [{ before, after: virtualNetworksFragment(networks) }];
   }
-
-  #policyChanges(
-    policies: Map<string, IngressPolicy>,
-    pods: Map<Address, PodPolicies>,
-  ): FragmentChange[] {
-    if (policies === this.#policies && pods === this.#pods) return [];
-    const known = (name: string) => this.#policies.has(name);
-    const willBeKnown = (name: string) => policies.has(name);
-    return [
-      ...paired(this.#policies, policies, policyFragment, policyFragment),
-      ...paired(
-        this.#pods,
-        pods,
-        (pod) => podFragment(pod, known),
-        (pod) => podFragment(pod, willBeKnown),
-      ),
-    ];
-  }
-}
-
-/** Pairs the old and the new contribution of each source. */
-function paired<K, V>(
-  before: ReadonlyMap<K, V>,
-  after: ReadonlyMap<K, V>,
-  compileBefore: (value: V) => Fragment,
-  compileAfter: (value: V) => Fragment,
-): FragmentChange[] {
-  const changes: FragmentChange[] = [];
-  for (const key of new Set([...before.keys(), ...after.keys()])) {
-    const old = before.get(key);
-    const now = after.get(key);
-    changes.push({
-      before: old === undefined ? undefined : compileBefore(old),
-      after: now === undefined ? undefined : compileAfter(now),
-    });
-  }
-  return changes;
-}
-
-interface FragmentChange {
-  readonly before: Fragment | undefined;
-  readonly after: Fragment | undefined;
 }
 
 interface ServiceChange {
   readonly before: VirtualService | undefined;
   readonly after: VirtualService | undefined;
-}
-
-function keyed<K, V>(items: readonly V[], keyOf: (item: V) => K): Map<K, V> {
-  return new Map(items.map((item) => [keyOf(item), item]));
 }
 
 function protocolNamed(number: Field | undefined): Protocol | undefined {

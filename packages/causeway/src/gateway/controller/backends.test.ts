@@ -127,6 +127,26 @@ describe('backendsOf', () => {
       ['192.0.2.1:80 -> 10.1.0.1:8080 (draining) 10.1.0.2:8080'],
     ],
     [
+      'drains a terminating pod that no longer serves, for as long as the pod exists',
+      input('Pod', {}, [slice(pod(1, 'n1', { ...ending, serving: false }), pod(2, 'n2'))]),
+      ['192.0.2.1:80 -> 10.1.0.1:8080 (draining) 10.1.0.2:8080'],
+    ],
+    [
+      'sends nothing to a terminating pod that no longer serves',
+      input('Pod', {}, [slice(pod(1, 'n1', { ...ending, serving: false }))]),
+      ['192.0.2.1:80 -> 10.1.0.1:8080 (draining)'],
+    ],
+    [
+      'drains no UDP flows of a pod that no longer serves',
+      input('Pod', { ports: [{ name: 'http', port: 80, protocol: 'UDP' }] }, [
+        {
+          ...slice(pod(1, 'n1', { ...ending, serving: false }), pod(2, 'n2')),
+          ports: [{ name: 'http', port: 8080, protocol: 'UDP' }],
+        },
+      ]),
+      ['192.0.2.1:80 -> 10.1.0.2:8080'],
+    ],
+    [
       'drains a node with terminating pods only for the policy Local',
       input('NodePort', { externalTrafficPolicy: 'Local' }, [
         slice(pod(1, 'n1', ending), pod(2, 'n2'), pod(3, 'n2', ending)),

@@ -151,12 +151,12 @@ function targetOf(input: BackendInput, family: Family, port: FrontendPort): Targ
       return clusterTarget(input.spec, family, port);
     case 'Pod':
       return {
-        destinations: podDestinations(input, ready, drainingEndpoints(input, family, port)),
+        destinations: podDestinations(input, ready, leavingEndpoints(input, family, port)),
       };
   }
 }
 
-/** Pods that terminate and still serve are draining, unless no other pod is ready. */
+/** Pods that terminate are draining. Those that still serve are used if no other pod is left. */
 function podDestinations(
   input: BackendInput,
   ready: readonly ReadyEndpoint[],
@@ -196,7 +196,7 @@ function nodesTarget(
   const nodePort = parsePort(port.nodePort);
   if (local === undefined) return { nodePort };
   const inUse = new Set(local);
-  const draining = nodesWith(input, family, drainingEndpoints(input, family, port));
+  const draining = nodesWith(input, family, leavingEndpoints(input, family, port));
   return {
     destinations: [
       ...local.map((address) => at(address, nodePort)),
@@ -278,6 +278,20 @@ function drainingEndpoints(
     port,
     ({ conditions }) => conditions?.terminating === true && conditions.serving === true,
   );
+}
+
+/**
+ * Terminating endpoints, which keep their connections as long as their pod exists. A pod that no longer serves may still
+ * have running TCP and SCTP connections, for example if it fails its readiness probe to get no new ones. A UDP flow has
+ * no end, and moves when its endpoint no longer serves.
+ */
+function leavingEndpoints(
+  input: BackendInput,
+  family: Family,
+  port: FrontendPort,
+): ReadyEndpoint[] {
+  if (port.protocol === 'UDP') return drainingEndpoints(input, family, port);
+  return endpointsWhere(input, family, port, ({ conditions }) => conditions?.terminating === true);
 }
 
 function reallyReady(input: BackendInput, family: Family, port: FrontendPort): ReadyEndpoint[] {

@@ -161,12 +161,34 @@ export function toLayoutChange(
     if (frontend === undefined) remove.push(serviceKey(parseFrontendKey(key)));
     else set.push(toVirtualService(frontend, unhealthy));
   }
-  const touchesPolicies = change.policies.size > 0 || change.assignments.size > 0;
   return {
     set,
     remove,
     ...(change.nodes.size === 0 ? {} : toNodes(view.nodes.values(), unhealthy)),
-    ...(touchesPolicies ? toPolicies(view.policies, view.assignments.values()) : {}),
+    ...policyEdits(view, change),
+  };
+}
+
+/** The pods with changed assignments, and those that a changed policy selects, with their policies. */
+function policyEdits(
+  view: StateView,
+  change: Change,
+): Pick<LayoutChange, 'policyEdits' | 'podEdits'> {
+  const touched = new Set(change.assignments.keys());
+  if (change.policies.size > 0) {
+    for (const { address, policies } of view.assignments.values()) {
+      if (policies.some((key) => change.policies.has(key))) touched.add(address);
+    }
+  }
+  if (touched.size === 0) return {};
+  const assignments = [...touched].flatMap((address) => view.assignments.get(address) ?? []);
+  const { policies, pods } = toPolicies(view.policies, assignments);
+  const podEdits = new Map<Address, PodPolicies | undefined>();
+  for (const address of touched) podEdits.set(address, undefined);
+  for (const pod of pods) podEdits.set(pod.address, pod);
+  return {
+    policyEdits: new Map(policies.map((each) => [`${each.namespace}/${each.name}`, each])),
+    podEdits,
   };
 }
 

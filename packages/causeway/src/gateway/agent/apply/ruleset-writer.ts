@@ -8,7 +8,9 @@ export interface Committed {
 }
 
 /** The complete desired contents of the kernel. */
-export type WholeLayout = Required<Omit<LayoutChange, 'remove' | 'virtualNetworks'>>;
+export type WholeLayout = Required<
+  Omit<LayoutChange, 'remove' | 'policyEdits' | 'podEdits' | 'virtualNetworks'>
+>;
 
 /** The kernel's side of an apply: each change is one atomic commit. */
 export interface RulesetWriter {

@@ -16,6 +16,7 @@ import { policyExcess } from './policy-budget.ts';
 import { defaultWeight, parseWeight, weightAnnotation, weightTextOf } from './pod-weight.ts';
 import { assignmentFor, limitsIngress, policyFrom } from './policy-rules.ts';
 import type { NamespacePolicies } from '../fleet/desired-state.ts';
+import type { Assignment } from '../../protocol/policy.ts';
 
 export interface PodPoliciesOptions {
   readonly client: KubeClient;
@@ -27,11 +28,21 @@ export interface PodPoliciesOptions {
 /** A changed namespace, and the addresses of pods in it that have another weight than before. */
 export type OnPodChange = (namespace: string, reweighted: readonly Address[]) => void;
 
+/** The records of one pod for a list of policies, by address. */
+interface PodRecords {
+  readonly limiting: readonly NetworkPolicy[];
+  readonly byAddress: { readonly address: Address; readonly assignment: Assignment | undefined }[];
+}
+
 /** The network policies of the cluster, and the pods with their weights, for the layer Pod. */
 export class PodPolicies {
   readonly #log: Log;
   readonly #policies: Store<NetworkPolicy, 'namespace'>;
   readonly #pods: Store<Pod, 'address'>;
+  /** The policies of each namespace that limit connections, as one list until they change. */
+  readonly #limitingIn = new Map<string, readonly NetworkPolicy[]>();
+  /** The records of pods. An unchanged pod keeps its record, so that a change costs little for the others. */
+  readonly #records = new WeakMap<Pod, PodRecords>();
   readonly #policyReflector: Reflector<NetworkPolicy, NetworkPolicy, 'namespace'>;
   readonly #podReflector: Reflector<Pod, Pod, 'address'>;
 
@@ -93,7 +104,7 @@ export class PodPolicies {
       const pod = this.#podAt(namespace, address);
       // Policies don't apply to a pod on its node's network.
       if (pod === undefined || pod.spec?.hostNetwork === true) return [];
-      return assignmentFor(address, pod, limiting) ?? [];
+      return this.#assignment(address, pod, limiting) ?? [];
     });
     const used = new Set<string>(assignments.flatMap(({ policies }) => policies));
     const isOver = policyExcess(limiting) !== undefined;
@@ -131,8 +142,31 @@ export class PodPolicies {
     });
   }
 
-  #limiting(namespace: string): NetworkPolicy[] {
-    return this.#policies.byIndex('namespace', namespace).filter(limitsIngress);
+  #assignment(
+    address: Address,
+    pod: Pod,
+    limiting: readonly NetworkPolicy[],
+  ): Assignment | undefined {
+    let records = this.#records.get(pod);
+    if (records?.limiting !== limiting) {
+      records = { limiting, byAddress: [] };
+      this.#records.set(pod, records);
+    }
+    const known = records.byAddress.find((each) => each.address === address);
+    if (known !== undefined) return known.assignment;
+    const assignment = assignmentFor(address, pod, limiting);
+    records.byAddress.push({ address, assignment });
+    return assignment;
+  }
+
+  #limiting(namespace: string): readonly NetworkPolicy[] {
+    const found = this.#policies.byIndex('namespace', namespace).filter(limitsIngress);
+    const known = this.#limitingIn.get(namespace) ?? [];
+    const isSame = known.length === found.length && found.every((one, at) => one === known[at]);
+    if (isSame) return known;
+    if (found.length === 0) this.#limitingIn.delete(namespace);
+    else this.#limitingIn.set(namespace, found);
+    return found;
   }
 
   #podAt(namespace: string, address: Address): Pod | undefined {
