@@ -305,7 +305,7 @@ export class GatewayWorld extends SimulatedWorld {
   #portManager(neutron: Neutron, client: KubeClient, clock: Clock): PortManager {
     if (this.isStatic) {
       const book = new ConfigMapAddressBook({ client, clock, namespace: 'kube-system' });
-      return new StaticPortManager(staticRanges, book);
+      return new StaticPortManager({ ranges: staticRanges }, book);
     }
     return new OpenStackPortManager({
       neutron,

@@ -53,7 +53,10 @@ export async function gatewayProvider(
     manager:
       openStack !== undefined && owned !== undefined
         ? openStack.managerFor(owned.cluster, configMapPortBook(place))
-        : new StaticPortManager(gateway.addresses, new ConfigMapAddressBook(place)),
+        : new StaticPortManager(
+            { ranges: gateway.addresses, retiring: gateway.retiringAddresses },
+            new ConfigMapAddressBook(place),
+          ),
     ...(owned === undefined ? {} : { orphans: owned.orphans }),
     ...(openStack === undefined ? {} : { pairWriter: openStack.pairWriter }),
     configMap: new GatewayConfigMap(place),

@@ -34,7 +34,7 @@ import {
   notPlaced,
   type Placed,
 } from './ports/placement-outcomes.ts';
-import { hasNewSharingGroup, whyMoved } from './ports/address-change.ts';
+import { hasNewSharingGroup, releasesAddress, whyMoved } from './ports/address-change.ts';
 import type { PortKeeper } from './ports/port-keeper.ts';
 import type { ReasonSink } from './reasons/reason-queue.ts';
 import type { ServiceWaits } from './service-waits.ts';
@@ -154,7 +154,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     const owner = this.#owners.add(spec.owner);
     const before = this.#idsBefore(spec);
     for (const family of needs.families) {
-      const refusal = await this.#reserve(owner, needs, family, context);
+      const refusal = await this.#reserve(spec, needs, family, context);
       if (refusal !== undefined) return refusal;
     }
     await keeper.takeOver(owner.uid, context.signal);
@@ -186,7 +186,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     // A lost and recreated port has another ID, which must be written.
     const isWritten =
       sameIds(idsOf(ports), readPortIds(spec)) && saysLayer(spec, this.#options.settings.layer);
-    if (ports.size === 0 || !isWritten) return this.ensure(spec, context);
+    if (ports.size === 0 || !isWritten || releasesAddress(spec)) return this.ensure(spec, context);
     this.#recordNotes(spec, context);
     return Promise.resolve(this.#options.serving.serve(spec, ports, context));
   }
@@ -223,15 +223,18 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   async #reserve(
-    owner: Owner,
+    spec: FrontendSpec,
     needs: LoadBalancerSpec,
     family: Family,
     context: ProviderContext,
   ): Promise<EnsureOutcome | undefined> {
+    const { owner } = spec;
     const requested = needs.requested.get(family);
     const { sharingGroup, ports } = needs;
     const { uid, namespace } = owner;
-    const request = { owner: uid, namespace, family, needs: ports, sharingGroup, requested };
+    const leavesRetiring = releasesAddress(spec);
+    const asked = { needs: ports, sharingGroup, requested, leavesRetiring };
+    const request = { owner: uid, namespace, family, ...asked };
     try {
       const reservation = await this.#options.keeper.reserve(request, context.signal);
       if (reservation.kind === 'port') return undefined;

@@ -6,7 +6,7 @@ import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { systemRandom, type Random } from '@causeway/base/simulation/random';
 import { OwnerIndex } from '../../services/owner-index.ts';
-import type { GuardReporter } from '../../services/guard-register.ts';
+import { noGuards, type GuardReporter } from '../../services/guard-register.ts';
 import { noRegister, type OrphanRegister } from '../../services/orphan-register.ts';
 import type { LoadBalancerProvider } from '../../services/provider.ts';
 import { AffinityEvents } from './affinity-events.ts';
@@ -98,11 +98,18 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     resyncEveryMs: parts.resyncEveryMs ?? parts.driftEveryMs,
   });
   const { layer, masquerade, keepWayBack } = parts;
-  const settings = { layer, masquerade, keepWayBack, families: manager.families };
+  const settings = {
+    ...{ layer, masquerade, keepWayBack },
+    // The families of addresses in use are known only after the restoration.
+    get families() {
+      return manager.families;
+    },
+  };
   const state = { reasons, waits, owners, keeper, fleet, fencing, policies, view };
   const serving = new GatewayServing({ ...state, settings });
   const restore = new GatewayRestore({ ...state, serving });
-  const loop = new GatewayLoop({ ...state, cleaner, configMap, log });
+  const guards = parts.guards ?? noGuards;
+  const loop = new GatewayLoop({ ...state, manager, guards, cleaner, configMap, log });
   const runtime = new GatewayRuntime({
     ...state,
     restore,

@@ -45,6 +45,12 @@ export const gatewaySettings = z.strictObject({
     .array(addressRange)
     .default([])
     .describe('addresses, ranges and networks of the static port manager'),
+  retiringAddresses: z
+    .array(addressRange)
+    .default([])
+    .describe(
+      'addresses, ranges and networks that their present Services keep and no other Service gets; they take precedence over `addresses`',
+    ),
   subnets: z
     .array(z.string().min(1))
     .max(2)

@@ -71,7 +71,10 @@ async function start(grain: 'address' | 'gateway', metrics: Metrics = noMetrics)
   const asked = new Set<string>();
   const reasons = new ReasonQueue();
   const keeper = new PortKeeper(
-    new StaticPortManager([parseAddressRange('192.0.2.1-192.0.2.9')], new MemoryAddressBook()),
+    new StaticPortManager(
+      { ranges: [parseAddressRange('192.0.2.1-192.0.2.9')] },
+      new MemoryAddressBook(),
+    ),
     () => 'marker',
     reasons,
   );

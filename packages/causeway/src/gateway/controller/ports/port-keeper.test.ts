@@ -79,7 +79,10 @@ class FragileManager extends StaticPortManager {
 }
 
 const fragile = () =>
-  new FragileManager([parseAddressRange('192.0.2.1-192.0.2.9')], new MemoryAddressBook());
+  new FragileManager(
+    { ranges: [parseAddressRange('192.0.2.1-192.0.2.9')] },
+    new MemoryAddressBook(),
+  );
 const keeperOf = (manager: FragileManager, reasons = new ReasonQueue()) =>
   new PortKeeper(manager, () => 'marker', reasons);
 const place = { family: 4 as const, namespace: 'default', sharingGroup: 'namespace:default' };
