@@ -32,6 +32,10 @@ export const marks: Readonly<Record<string, Mark>> = {
     service,
     '`true`: the floating IP is kept after the Service is deleted (gateway, octavia)',
   ),
+  'causeway.dev/release-address': user(
+    service,
+    '`true`: the Service moves away from an address that is retiring or in no list (gateway)',
+  ),
   'causeway.dev/octavia': user(
     service,
     '`true` gives a ClusterIP Service a load balancer, `false` prevents one; also the class of octavia',

@@ -6,7 +6,7 @@ import { StaticPortManager } from '../../../packages/causeway/src/gateway/contro
 import { portManagerContract } from './contract.ts';
 
 const newManager = (...ranges: string[]) =>
-  new StaticPortManager(ranges.map(parseStaticAddresses), new MemoryAddressRecords());
+  new StaticPortManager({ ranges: ranges.map(parseStaticAddresses) }, new MemoryAddressRecords());
 const signal = new AbortController().signal;
 const nothing: ReadonlySet<string> = new Set();
 
@@ -14,7 +14,7 @@ describe('the static port manager', () => {
   const ranges = ['192.0.2.1-192.0.2.9', '2001:db8::/120'].map(parseStaticAddresses);
   const records = new MemoryAddressRecords();
   portManagerContract({
-    newManager: () => Promise.resolve(new StaticPortManager(ranges, records)),
+    newManager: () => Promise.resolve(new StaticPortManager({ ranges }, records)),
     requestable: () => Promise.resolve(parseAddress('192.0.2.7')),
   });
 
@@ -36,15 +36,33 @@ describe('the static port manager', () => {
     );
   });
 
-  test('an address that left the list can still be deleted', async () => {
+  test('an address that left the list stays with its Service, and can be deleted', async () => {
     const records = new MemoryAddressRecords();
     const address = parseAddress('192.0.2.1');
     await records.enter([address]);
-    const manager = new StaticPortManager([parseStaticAddresses('192.0.2.2')], records);
+    const manager = new StaticPortManager({ ranges: [parseStaticAddresses('192.0.2.2')] }, records);
     const [port] = await manager.list(nothing, nothing, signal);
     expect(port?.address).toBe(address);
-    expect(await manager.list(new Set([address]), nothing, signal)).toEqual([]);
+    expect(manager.standingOf(address)).toBe('unlisted');
+    expect(await manager.list(new Set([address]), nothing, signal)).toEqual([port]);
+    expect(await manager.find(address)).toEqual(port);
     if (port !== undefined) await manager.delete(port);
     expect(await records.read()).toEqual(new Set());
+  });
+
+  test('no Service gets an address of a retiring range', async () => {
+    const manager = new StaticPortManager(
+      {
+        ranges: [parseStaticAddresses('192.0.2.1-192.0.2.2')],
+        retiring: [parseStaticAddresses('192.0.2.1')],
+      },
+      new MemoryAddressRecords(),
+    );
+    const requested = parseAddress('192.0.2.1');
+    expect(manager.standingOf(requested)).toBe('retiring');
+    const refused = manager.create({ family: 4, requested, marker: 'm' }, signal);
+    await expect(refused).rejects.toMatchObject({ code: 'invalid' });
+    const given = await manager.create({ family: 4, requested: undefined, marker: 'm' }, signal);
+    expect(given.address).toBe('192.0.2.2');
   });
 });

@@ -307,7 +307,7 @@ export class GatewayWorld extends SimulatedWorld {
   #portManager(neutron: Neutron, client: KubeClient, clock: Clock): PortManager {
     if (this.isStatic) {
       const records = new ConfigMapAddressRecords({ client, clock, namespace: 'kube-system' });
-      return new StaticPortManager(staticRanges, records);
+      return new StaticPortManager({ ranges: staticRanges }, records);
     }
     return new OpenStackPortManager({
       neutron,

@@ -46,6 +46,32 @@ describe('ProxyStore', () => {
     expect(changed()).toEqual(['shop/b']);
   });
 
+  it('keeps the endpoints of all Services that lose them at once', () => {
+    const reports: (number | undefined)[] = [];
+    const store = new ProxyStore({
+      ...{ node: tracedNode, clock: new SimulatedClock(), log: discardLog },
+      reportGuard: (report) => void reports.push(report?.held),
+    });
+    const objects = new StoreWriter(store);
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const setAll = (isReady: boolean) => {
+      for (const name of names) {
+        const endpoints = [{ addresses: ['10.1.0.1'], conditions: { ready: isReady } }];
+        objects.setSlice(makeSlice({ service: name, name, endpoints }));
+      }
+    };
+    for (const name of names) objects.setService(service(name));
+    setAll(true);
+    setAll(false);
+    const isReady = () => store.stateOf('shop/a').slices[0]?.endpoints?.[0]?.conditions?.ready;
+    expect(isReady()).toBe(true);
+    expect([...store.takeChanged()].sort()).toEqual(names.map((name) => `shop/${name}`));
+    setAll(true);
+    expect(reports).toEqual([5, undefined]);
+    setAll(true);
+    expect(isReady()).toBe(true);
+  });
+
   it('ignores a slice without a Service until the Service arrives', () => {
     const { store, objects, changed, notifications } = start();
     objects.setSlice(makeSlice({ service: 'late' }));

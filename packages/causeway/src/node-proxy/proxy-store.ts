@@ -10,6 +10,9 @@ import { hasIdledAt } from '../idling/annotations.ts';
 import type { EgressPolicy } from './egress-firewall/egress-rules.ts';
 import type { EgressRestrictions } from './egress-firewall/restrict-slices.ts';
 import { serviceNameLabel } from './followed-objects.ts';
+import { EndpointGuard } from '../services/endpoint-guard.ts';
+import type { GuardReport } from '../services/guard-register.ts';
+import { keepEndpoints } from '../services/kept-endpoints.ts';
 import type { NodeContext } from './translate-service.ts';
 
 export interface ProxyStoreOptions {
@@ -19,6 +22,8 @@ export interface ProxyStoreOptions {
   readonly serves?: (service: Service) => boolean;
   /** The EgressNetworkPolicies of these namespaces have no effect. */
   readonly exemptNamespaces?: readonly string[];
+  /** Takes the report of the guard against a mass loss of endpoints; undefined if it keeps nothing. */
+  readonly reportGuard?: (report: GuardReport | undefined) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -46,6 +51,7 @@ export class ProxyStore {
   readonly nodes: Store<Node>;
   readonly policies: Store<EgressPolicy, 'namespace'>;
   readonly #clock: Clock;
+  readonly #guard: EndpointGuard;
   readonly #unmarkedAt = new Map<string, number>();
   readonly #addresses = new Map<string, ReadonlySet<Address>>();
   readonly #listeners: (() => void)[] = [];
@@ -54,10 +60,15 @@ export class ProxyStore {
   #serviceNetworks: readonly Prefix[] = [];
   #clusterNetworks: readonly Prefix[] = [];
 
-  constructor({ node, serves, exemptNamespaces = [], clock, log }: ProxyStoreOptions) {
+  constructor(options: ProxyStoreOptions) {
+    const { node, serves, exemptNamespaces = [], clock, log } = options;
     const exempt = new Set(exemptNamespaces);
     this.#node = node;
     this.#clock = clock;
+    this.#guard = new EndpointGuard((keys) => {
+      options.reportGuard?.(this.#guard.report);
+      this.#touch([...keys].filter((key) => this.services.get(key) !== undefined));
+    });
     this.services = new Store({ log, ...(serves === undefined ? {} : { keeps: serves }) });
     this.slices = new Store({ log, indexes: { service: (slice) => asList(serviceOf(slice)) } });
     this.nodes = new Store({ log });
@@ -114,7 +125,7 @@ export class ProxyStore {
     const { namespace = '' } = nameFromKey(key);
     return {
       service: this.services.get(key),
-      slices: sorted(this.slices.byIndex('service', key)),
+      slices: this.#slicesOf(key),
       restrictions: {
         policies: sorted(this.policies.byIndex('namespace', namespace)),
         clusterNetworks: this.#clusterNetworks,
@@ -145,11 +156,18 @@ export class ProxyStore {
     this.#touch([key]);
   }
 
+  /** Endpoints that the guard keeps count as ready. */
+  #slicesOf(key: string): readonly EndpointSlice[] {
+    const slices = sorted(this.slices.byIndex('service', key));
+    return this.#guard.isKept(key) ? keepEndpoints(slices, () => true) : slices;
+  }
+
   /** A slice without its Service has no rules. */
   #sliceChanged(change: Change<EndpointSlice>): void {
     const before = change.type === 'added' ? undefined : serviceOf(change.before);
     const after = change.type === 'deleted' ? undefined : serviceOf(change.after);
     const affected = [...new Set([before, after])].filter((key) => key !== undefined);
+    for (const key of affected) this.#guard.set(key, this.slices.byIndex('service', key));
     this.#touch(affected.filter((key) => this.services.get(key) !== undefined));
   }
 

@@ -6,7 +6,10 @@ import { sleep } from '@causeway/base/time/clock';
 import { delayedAbort } from '@causeway/base/time/delayed-abort';
 import { whenAborted } from '@causeway/base/time/when-aborted';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import type { Node } from '@causeway/kubernetes/objects/core-objects';
+import { nodes } from '@causeway/kubernetes/objects/resources';
 import type { Driver } from '@causeway/nftables/drivers/driver';
+import { guardMetric, type GuardReport } from '../services/guard-register.ts';
 import { buildProxy, type ProxyParts } from './build-proxy.ts';
 import { enforceSettings, wantedConntrack } from './conntrack-settings.ts';
 import { followCluster, servedBy } from './follow-cluster.ts';
@@ -29,6 +32,7 @@ export async function runProxy(parts: ProxyParts, signal: AbortSignal): Promise<
     node: nodeContext(settings, undefined, []),
     serves: servedBy(settings),
     exemptNamespaces: settings.egressFirewall.exemptNamespaces,
+    reportGuard: (report) => reportGuard(parts, store.nodes.get(nodeName), report),
     clock,
     log,
   });
@@ -39,6 +43,20 @@ export async function runProxy(parts: ProxyParts, signal: AbortSignal): Promise<
       await serve(store, parts, inner);
     },
   });
+}
+
+/** Shows that the guard keeps endpoints: an Event about this node, a metric and a log line. */
+function reportGuard(
+  { recorder, metrics, log }: ProxyParts,
+  node: Node | undefined,
+  report: GuardReport | undefined,
+): void {
+  metrics.gauge(guardMetric).set({ guard: 'endpoints' }, report?.held ?? 0);
+  const message = report?.message ?? 'The guard for endpoints holds nothing back any more';
+  if (report === undefined) log.info({}, message);
+  else log.warn({ held: report.held }, message);
+  const reason = report === undefined ? 'GuardEnded' : 'EndpointLossHeld';
+  if (node !== undefined) recorder.record(nodes, node, { reason, message });
 }
 
 async function serve(store: ProxyStore, parts: ProxyParts, signal: AbortSignal): Promise<void> {

@@ -53,6 +53,8 @@ export type EnsureOutcome =
       readonly retryAfterMs?: number;
       /** Addresses that are already assigned. */
       readonly ingress?: readonly Ingress[];
+      /** The load balancer fails. The condition of a Service that was served becomes false, too. */
+      readonly isFailing?: boolean;
     }
   | {
       readonly kind: 'refused';

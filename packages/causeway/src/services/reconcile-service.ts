@@ -290,11 +290,12 @@ async function writeOutcome(
       return retryAfterMs === undefined ? done : retryAfter(retryAfterMs, missing ?? message);
     }
     case 'pending': {
-      const { message, retryAfterMs, ingress } = outcome;
-      const condition: ConditionText = { status: 'False', reason: 'Pending', message };
+      const { message, retryAfterMs, ingress, isFailing = false } = outcome;
+      const reason = isFailing ? 'NotServed' : 'Pending';
+      const condition: ConditionText = { status: 'False', reason, message };
       // A served Service keeps its condition while a change is on its way to the gateways, or while a
       // controller starts.
-      if (!isServed(writer.current, record.ingress, ingress)) {
+      if (isFailing || !isServed(writer.current, record.ingress, ingress)) {
         await publish(writer, provider, record, ingress, condition);
       }
       return retryAfterMs === undefined ? wait(message) : retryAfter(retryAfterMs, message);

@@ -56,7 +56,10 @@ export async function gatewayProvider(
     manager:
       openStack !== undefined && owned !== undefined
         ? openStack.managerFor(owned.cluster, configMapPortRecords(place))
-        : new StaticPortManager(gateway.addresses, new ConfigMapAddressRecords(place)),
+        : new StaticPortManager(
+            { ranges: gateway.addresses, retiring: gateway.retiringAddresses },
+            new ConfigMapAddressRecords(place),
+          ),
     ...(owned === undefined ? {} : { orphans: owned.orphans }),
     ...(openStack === undefined ? {} : { pairWriter: openStack.pairWriter }),
     configMap: new GatewayConfigMap(place),

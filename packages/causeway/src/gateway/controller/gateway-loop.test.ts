@@ -3,6 +3,7 @@ import { discardLog } from '@causeway/base/observability/log';
 import { settled } from '@causeway/base/time/simulated-clock';
 import { frontendFromService } from '../../services/frontend-from-service.ts';
 import type { FrontendSpec } from '../../services/frontend-spec.ts';
+import { noGuards } from '../../services/guard-register.ts';
 import { OwnerIndex } from '../../services/owner-index.ts';
 import { GatewayLoop } from './gateway-loop.ts';
 import { ReasonQueue } from './reasons/reason-queue.ts';
@@ -36,6 +37,7 @@ function start() {
       servicesOf: (frontends) => new Set([...frontends].map((each) => `of ${each}`)),
       setNodes: note('nodes'),
       standings: () => [],
+      takeNotServed: () => new Set(),
       servingSince: () => ({ kind: 'served' }),
       behind: () => [],
       withholding: () => [],
@@ -50,6 +52,9 @@ function start() {
       },
     },
     view: { nodeAddresses: () => [] },
+    keeper: { portsOf: () => new Map() },
+    manager: { standingOf: () => 'listed' },
+    guards: noGuards,
     log: discardLog,
   });
   const host = {

@@ -9,6 +9,10 @@ import { decideWork, type Action, type Work } from './reasons/decide-work.ts';
 import type { Fencing } from './fencing/fencing.ts';
 import type { GatewayConfigMap } from './gateway-config-map.ts';
 import type { PortCleaner } from './cleanup/port-cleaner.ts';
+import type { GuardReporter } from '../../services/guard-register.ts';
+import type { PortKeeper } from './ports/port-keeper.ts';
+import type { PortManager } from './ports/port-manager.ts';
+import { reportUnlisted } from './ports/unlisted-addresses.ts';
 import type { ReasonQueue } from './reasons/reason-queue.ts';
 import type { ServedPolicies } from './policies/served-policies.ts';
 import type { ServiceWaits } from './service-waits.ts';
@@ -23,6 +27,7 @@ export interface GatewayLoopOptions {
     | 'setNodes'
     | 'standings'
     | 'servingSince'
+    | 'takeNotServed'
     | 'behind'
     | 'withholding'
   >;
@@ -32,7 +37,10 @@ export interface GatewayLoopOptions {
   readonly policies?: Pick<ServedPolicies, 'update'> | undefined;
   readonly view: Pick<ClusterView, 'nodeAddresses'>;
   readonly waits: ServiceWaits;
-  readonly owners: Pick<OwnerIndex, 'get'>;
+  readonly owners: Pick<OwnerIndex, 'get' | 'all'>;
+  readonly keeper: Pick<PortKeeper, 'portsOf'>;
+  readonly manager: Pick<PortManager, 'standingOf'>;
+  readonly guards: GuardReporter;
   readonly log: Log;
 }
 
@@ -93,7 +101,9 @@ export class GatewayLoop {
       ...[...work.namespaces].map((namespace) => () => policies?.update(namespace)),
       ...on('tend-fences', () => fencing.request()),
       ...on('clean-ports', () => cleaner.request()),
+      ...on('report-addresses', () => this.#reportAddresses()),
       ...on('publish-gateways', () => configMap?.show(fleet.standings())),
+      ...on('publish-gateways', () => fleet.takeNotServed()),
       ...on('end-waits', () => waits.takeEnded(fleet)),
       ...on('retry-refused', () => waits.takeForAddress()),
       () => fleet.servicesOf(work.rejections),
@@ -105,6 +115,16 @@ export class GatewayLoop {
     const { fleet, view } = this.#options;
     this.#decidedByProbes = fleet.decidesByProbes;
     fleet.setNodes(view.nodeAddresses(this.#decidedByProbes));
+  }
+
+  #reportAddresses(): void {
+    const { owners, keeper, manager, guards } = this.#options;
+    const found = [...owners.all()].flatMap((owner) =>
+      [...keeper.portsOf(owner.uid).values()]
+        .filter(({ address }) => manager.standingOf(address) === 'unlisted')
+        .map(({ address }) => ({ address, service: ownerKey(owner) })),
+    );
+    guards.report('addresses', reportUnlisted(found));
   }
 
   #namesOf(owners: Iterable<string>): readonly string[] {

@@ -37,7 +37,7 @@ import {
   notPlaced,
   type Placed,
 } from './ports/placement-outcomes.ts';
-import { hasNewSharingGroup, whyMoved } from './ports/address-change.ts';
+import { hasNewSharingGroup, releasesAddress, whyMoved } from './ports/address-change.ts';
 import type { PortKeeper } from './ports/port-keeper.ts';
 import type { ReasonSink } from './reasons/reason-queue.ts';
 import type { ServiceWaits } from './service-waits.ts';
@@ -172,7 +172,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     const { settings, keeper } = this.#options;
     const owner = this.#owners.add(spec.owner);
     const before = this.#idsBefore(spec);
-    const reserved = await this.#reserveAll(owner, needs, context);
+    const reserved = await this.#reserveAll(spec, needs, context);
     if (reserved.kind !== 'reserved') return reserved;
     const { families, missing } = reserved;
     await keeper.takeOver(owner.uid, context.signal);
@@ -204,7 +204,7 @@ export class GatewayProvider implements LoadBalancerProvider {
     // A lost and recreated port has another ID, which must be written.
     const isWritten =
       sameIds(idsOf(ports), readPortIds(spec)) && saysLayer(spec, this.#options.settings.layer);
-    if (ports.size === 0 || !isWritten) return this.ensure(spec, context);
+    if (ports.size === 0 || !isWritten || releasesAddress(spec)) return this.ensure(spec, context);
     this.#recordNotes(spec, context);
     return Promise.resolve(this.#options.serving.serve(spec, ports, context));
   }
@@ -242,7 +242,7 @@ export class GatewayProvider implements LoadBalancerProvider {
 
   /** Reserves a port of each family. An optional family may be exhausted, if another one is not. */
   async #reserveAll(
-    owner: Owner,
+    spec: FrontendSpec,
     needs: LoadBalancerSpec,
     context: ProviderContext,
   ): Promise<Reserved | EnsureOutcome> {
@@ -250,13 +250,13 @@ export class GatewayProvider implements LoadBalancerProvider {
     const shortages: CausewayError[] = [];
     for (const family of needs.families) {
       try {
-        const refusal = await this.#reserve(owner, needs, family, context);
+        const refusal = await this.#reserve(spec, needs, family, context);
         if (refusal !== undefined) return refusal;
         families.push(family);
       } catch (error) {
         const shortage = CausewayError.from(error);
         // A Service that holds a port of the family keeps the port until it gets another one.
-        const isHeld = this.#options.keeper.portsOf(owner.uid).has(family);
+        const isHeld = this.#options.keeper.portsOf(spec.owner.uid).has(family);
         if (shortage.code !== 'exhausted' || !needs.isFamilyOptional || isHeld) throw error;
         shortages.push(shortage);
       }
@@ -282,15 +282,18 @@ export class GatewayProvider implements LoadBalancerProvider {
   }
 
   async #reserve(
-    owner: Owner,
+    spec: FrontendSpec,
     needs: LoadBalancerSpec,
     family: Family,
     context: ProviderContext,
   ): Promise<EnsureOutcome | undefined> {
+    const { owner } = spec;
     const requested = needs.requested.get(family);
     const { sharingGroup, ports } = needs;
     const { uid, namespace } = owner;
-    const request = { owner: uid, namespace, family, needs: ports, sharingGroup, requested };
+    const leavesRetiring = releasesAddress(spec);
+    const asked = { needs: ports, sharingGroup, requested, leavesRetiring };
+    const request = { owner: uid, namespace, family, ...asked };
     try {
       const reservation = await this.#options.keeper.reserve(request, context.signal);
       if (reservation.kind === 'port') return undefined;

@@ -64,9 +64,11 @@ export class GatewayServing {
         const message = why === undefined ? waiting : `${waiting}: ${why}`;
         return { kind: 'pending', message, retryAfterMs: waitMs, ingress };
       }
-      case 'waiting':
+      case 'waiting': {
+        const { message, isFailing = false } = serving;
         waits.forGateways(ownerKey(spec.owner), { kind: 'serving', generation, frontends });
-        return { kind: 'pending', message: serving.message, retryAfterMs: waitMs, ingress };
+        return { kind: 'pending', message, retryAfterMs: waitMs, ingress, isFailing };
+      }
       case 'wrong':
         return { kind: 'refused', reason: 'GatewayRefused', message: serving.messages.join('; ') };
     }

@@ -7,7 +7,7 @@ import type { Metrics } from '@causeway/base/observability/metrics';
 import { systemRandom, type Random } from '@causeway/base/simulation/random';
 import { OnceEvents } from '../../services/once-events.ts';
 import { OwnerIndex } from '../../services/owner-index.ts';
-import type { GuardReporter } from '../../services/guard-register.ts';
+import { noGuards, type GuardReporter } from '../../services/guard-register.ts';
 import { noRegister, type OrphanRegister } from '../../services/orphan-register.ts';
 import type { LoadBalancerProvider } from '../../services/provider.ts';
 import { alwaysOpen, type AddressPairWriter } from './fencing/address-pair-writer.ts';
@@ -98,13 +98,19 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
     resyncEveryMs: parts.resyncEveryMs ?? parts.driftEveryMs,
   });
   const { layer, masquerade, keepWayBack, withoutAffinity = [] } = parts;
-  const { families } = manager;
-  const settings = { layer, masquerade, keepWayBack, families, withoutAffinity };
+  const settings = {
+    ...{ layer, masquerade, keepWayBack, withoutAffinity },
+    // The families of addresses in use are known only after the restoration.
+    get families() {
+      return manager.families;
+    },
+  };
   const onceEvents = new OnceEvents();
   const state = { onceEvents, reasons, waits, owners, keeper, fleet, fencing, policies, view };
   const serving = new GatewayServing({ ...state, settings });
   const restore = new GatewayRestore({ ...state, serving });
-  const loop = new GatewayLoop({ ...state, cleaner, configMap, log });
+  const guards = parts.guards ?? noGuards;
+  const loop = new GatewayLoop({ ...state, manager, guards, cleaner, configMap, log });
   const runtime = new GatewayRuntime({
     ...state,
     restore,

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { parseAddressRange } from '@causeway/base/address/address-range';
 import { networkSetting, parsed } from '@causeway/base/settings/parsed';
 import { parseStaticAddresses } from './ports/static-addresses.ts';
 
+const addressRange = parsed(parseAddressRange);
 const staticAddresses = parsed(parseStaticAddresses);
 
 const gatewayAgent = z.strictObject({
@@ -46,6 +48,12 @@ export const gatewaySettings = z.strictObject({
     .default([])
     .describe(
       'addresses, ranges and networks of the static port manager; Services get the first and last address of an IPv4 network, and the first of an IPv6 network, on request only',
+    ),
+  retiringAddresses: z
+    .array(addressRange)
+    .default([])
+    .describe(
+      'addresses, ranges and networks that their present Services keep and no other Service gets; they take precedence over `addresses`',
     ),
   subnets: z
     .array(z.string().min(1))

@@ -61,6 +61,7 @@ export class ProviderLab {
   readonly events: string[] = [];
   /** The list of addresses, from the next controller on. */
   addresses: readonly string[] = ['192.0.2.1-192.0.2.3'];
+  retiring: readonly string[] = [];
   /** The gateways without session affinity, from the next controller on. */
   withoutAffinity: readonly string[] = [];
   defaultProvider: string | undefined = 'gateway';
@@ -114,7 +115,13 @@ export class ProviderLab {
       ...common,
       manager:
         this.manager?.() ??
-        new StaticPortManager(this.addresses.map(parseStaticAddresses), records),
+        new StaticPortManager(
+          {
+            ranges: this.addresses.map(parseStaticAddresses),
+            retiring: this.retiring.map(parseStaticAddresses),
+          },
+          records,
+        ),
       orphans: this.#register(),
       agents: new Map(this.agents.map((agent, index) => [`g${index + 1}`, agent])),
       layer: this.layer,

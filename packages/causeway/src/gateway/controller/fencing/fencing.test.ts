@@ -72,7 +72,7 @@ async function start(grain: 'address' | 'gateway', metrics: Metrics = noMetrics)
   const reasons = new ReasonQueue();
   const keeper = new PortKeeper(
     new StaticPortManager(
-      [parseStaticAddresses('192.0.2.1-192.0.2.9')],
+      { ranges: [parseStaticAddresses('192.0.2.1-192.0.2.9')] },
       new MemoryAddressRecords(),
     ),
     () => 'marker',

@@ -15,6 +15,12 @@ import { AddressUse } from './address-use.ts';
 import { AgentLink } from './agent-link.ts';
 import type { AgentClient } from './agent-client-contract.ts';
 import type { Work } from '../reasons/decide-work.ts';
+import {
+  carriersOf,
+  decideServing,
+  type GenerationServing,
+  type ServingFacts,
+} from './decide-serving.ts';
 import { FleetHealth } from './fleet-health.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
 import type { ReasonSink } from '../reasons/reason-queue.ts';
@@ -40,8 +46,7 @@ export interface FleetOptions {
 
 /** Whether the gateways serve a Service. */
 export type Serving =
-  | { readonly kind: 'served' }
-  | { readonly kind: 'waiting'; readonly message: string }
+  | GenerationServing
   | { readonly kind: 'wrong'; readonly messages: readonly string[] };
 
 /** The state of one gateway. */
@@ -80,6 +85,9 @@ export class AgentFleet {
   readonly #addresses = new AddressUse();
   readonly #removals: RemovalLoop;
   readonly #desired = new DesiredState();
+  readonly #lastRoles = new Map<string, Role>();
+  /** The active gateways that failed at the last call of `takeNotServed`. */
+  #failedCarriers = '';
   #isComplete = false;
   #firstGeneration = Number.POSITIVE_INFINITY;
 
@@ -152,23 +160,35 @@ export class AgentFleet {
   }
 
   /**
-   * Whether the gateways serve the frontends of this generation. Gateways that are down are not waited for.
+   * Whether the gateways serve the frontends of this generation. The active gateway decides.
    */
   servingSince(generation: number, frontends: readonly FrontendId[]): Serving {
     const messages = this.#complaintsAbout(frontends);
     if (messages.length > 0) return { kind: 'wrong', messages };
-    const reachable = this.#links.filter(
-      ({ name, failure }) => failure === undefined && this.#fenced.get(name) !== 'all',
-    );
-    if (reachable.length === 0) {
-      const [first] = this.#links;
-      const why =
-        first === undefined ? 'none is configured' : (first.failure?.message ?? 'all are fenced');
-      return { kind: 'waiting', message: `No gateway can be reached: ${why}` };
-    }
-    const behind = this.behind(generation);
-    if (behind.length === 0) return { kind: 'served' };
-    return { kind: 'waiting', message: `Waiting for ${behind.join(', ')}` };
+    return decideServing(this.#servingFacts(), generation);
+  }
+
+  /**
+   * Takes the Services that the active gateways don't serve, once for each change of the active gateways or of
+   * their failures.
+   */
+  takeNotServed(): ReadonlySet<string> {
+    const failed = carriersOf(this.#servingFacts()).filter(({ failure }) => failure !== undefined);
+    const names = failed.map(({ name }) => name).join();
+    if (names === this.#failedCarriers) return new Set();
+    this.#failedCarriers = names;
+    const confirmed = Math.min(...failed.map((facts) => facts.confirmed));
+    return this.servicesOf(failed.length === 0 ? [] : this.#desired.frontendsSince(confirmed));
+  }
+
+  #servingFacts(): readonly ServingFacts[] {
+    return this.#links.map(({ name, failure, downForMs, confirmed }) => ({
+      ...{ name, downForMs, confirmed },
+      failure: failure?.message,
+      isFenced: this.#fenced.get(name) === 'all',
+      role: this.#health.statusOf(name)?.announcer.role,
+      lastRole: this.#lastRoles.get(name),
+    }));
   }
 
   /** The reachable gateways that have not confirmed the generation yet. */
@@ -272,6 +292,10 @@ export class AgentFleet {
     }
     if (actions.has('send-updates')) this.#nudge();
     if (actions.has('agree-on-health')) this.#health.agree(gateways);
+    for (const name of gateways) {
+      const role = this.#health.statusOf(name)?.announcer.role;
+      if (role !== undefined) this.#lastRoles.set(name, role);
+    }
     for (const link of this.#links) {
       // A gateway with an ended status stream may be down: its link asks at once instead of at its next check.
       const isStreamOver =

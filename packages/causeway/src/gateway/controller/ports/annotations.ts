@@ -10,6 +10,8 @@ import type { L4Port } from '../../../services/l4-port.ts';
 
 /** Annotations of users. All start with `causeway.dev/`. */
 export const keepFloatingIpAnnotation = 'causeway.dev/keep-floating-ip';
+/** `true`: the Service moves away from an address that is retiring or in no list. */
+export const releaseAddressAnnotation = 'causeway.dev/release-address';
 
 /** Written by Causeway: the L2 port of the Service in each family. */
 export const portsAnnotation = 'causeway.dev/gateway-ports';

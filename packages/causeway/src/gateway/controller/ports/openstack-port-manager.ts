@@ -91,6 +91,10 @@ export class OpenStackPortManager implements PortManager {
     return ports;
   }
 
+  standingOf(): 'listed' {
+    return 'listed';
+  }
+
   isRecorded({ id }: L2Port): boolean {
     return this.#record.has(id);
   }

@@ -79,7 +79,10 @@ class FragileManager extends StaticPortManager {
 }
 
 const fragile = () =>
-  new FragileManager([parseStaticAddresses('192.0.2.1-192.0.2.9')], new MemoryAddressRecords());
+  new FragileManager(
+    { ranges: [parseStaticAddresses('192.0.2.1-192.0.2.9')] },
+    new MemoryAddressRecords(),
+  );
 const keeperOf = (manager: FragileManager, reasons = new ReasonQueue()) =>
   new PortKeeper(manager, () => 'marker', reasons);
 const place = { family: 4 as const, namespace: 'default', sharingGroup: 'namespace:default' };

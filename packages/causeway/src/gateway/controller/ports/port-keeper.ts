@@ -19,11 +19,10 @@ export type Reservation =
   | { readonly kind: 'leaving' };
 
 /**
- * Combines the mapper, which decides immediately, with the manager, which takes time. All Services on a port
- * wait for its creation, and the port is not treated as unused during this.
+ * Combines the mapper, which decides at once, with the slower manager. All Services on a port wait for its creation.
  */
 export class PortKeeper {
-  readonly #mapper = new PortMapper();
+  readonly #mapper: PortMapper;
   readonly #manager: PortManager;
   readonly #making = new Map<PortSlot, Promise<L2Port>>();
   readonly #markers = new Set<string>();
@@ -41,6 +40,7 @@ export class PortKeeper {
 
   constructor(manager: PortManager, newMarker: () => string, reasons: ReasonSink) {
     this.#manager = manager;
+    this.#mapper = new PortMapper(({ address }) => manager.standingOf(address) !== 'listed');
     this.#newMarker = newMarker;
     this.#reasons = reasons;
   }

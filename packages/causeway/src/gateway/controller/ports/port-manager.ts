@@ -12,6 +12,15 @@ export interface PortRequest {
   readonly instead?: LostPort | undefined;
 }
 
+/**
+ * Whether new Services may get an address:
+ *
+ * - `listed`: they may;
+ * - `retiring`: the operator retires it, so that only its present users keep it;
+ * - `unlisted`: it is in no list any more, and its present users keep it.
+ */
+export type AddressStanding = 'listed' | 'retiring' | 'unlisted';
+
 /** The known facts about a lost port. */
 export interface LostPort {
   readonly id: string;
@@ -52,6 +61,7 @@ export interface PortManager {
   keepPublic(port: L2Port, isKept: boolean, signal: AbortSignal): Promise<L2Port>;
   /** Deletes the port, and its floating IP unless it is marked to keep. */
   delete(port: L2Port, signal: AbortSignal): Promise<void>;
+  standingOf(address: Address): AddressStanding;
   /** Whether the cluster's own record has the port. Only such a port is deleted without a confirmation. */
   isRecorded(port: L2Port): boolean;
   /** Adds these used ports to the cluster's own record. */

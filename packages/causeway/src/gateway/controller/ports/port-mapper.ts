@@ -52,7 +52,13 @@ export class PortMapper {
   readonly #byAddress = new Map<Address, PortSlot>();
   readonly #unused = new Set<PortSlot>();
   readonly #byOwner = { 4: new Map<string, Stand>(), 6: new Map<string, Stand>() };
+  readonly #isRetiring: (port: L2Port) => boolean;
   #next = 1;
+
+  /** `isRetiring` returns whether only the present users keep the port. */
+  constructor(isRetiring: (port: L2Port) => boolean = () => false) {
+    this.#isRetiring = isRetiring;
+  }
 
   /**
    * Restores the placements before a restart. One total order decides conflicts: the address in the status,
@@ -98,7 +104,8 @@ export class PortMapper {
     const { slot, from } = this.#standOf(request.owner, request.family) ?? {};
     // The former port is preferred, if it still exists.
     for (const own of [from, slot]) {
-      if (own !== undefined && fits(own, request) && mayStay(own, request)) {
+      if (own === undefined || (request.leavesRetiring === true && this.#retires(own))) continue;
+      if (fits(own, request) && mayStay(own, request)) {
         return this.#placed(own, request);
       }
     }
@@ -247,9 +254,14 @@ export class PortMapper {
     let oldest: PortSlot | undefined;
     for (const slot of this.#bySharingGroup.of(request.sharingGroup)) {
       const isOlder = oldest === undefined || slot.number < oldest.number;
-      if (isOlder && slot.users.size > 0 && fits(slot, request)) oldest = slot;
+      const isOpen = slot.users.size > 0 && !this.#retires(slot);
+      if (isOlder && isOpen && fits(slot, request)) oldest = slot;
     }
     return oldest;
+  }
+
+  #retires({ port }: PortSlot): boolean {
+    return port !== undefined && this.#isRetiring(port);
   }
 
   /** Puts the Service onto the slot. Its other ports stay reserved until `settle`. */

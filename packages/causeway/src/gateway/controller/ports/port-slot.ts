@@ -25,6 +25,8 @@ export interface PlacementRequest {
   readonly sharingGroup: string;
   /** Serve only on this address. */
   readonly requested?: Address | undefined;
+  /** The Service releases an address that new Services don't get. */
+  readonly leavesRetiring?: boolean;
 }
 
 /** The ports of one Service on a slot. */

@@ -8,7 +8,7 @@ import { StaticPortManager } from './static-port-manager.ts';
 const signal = new AbortController().signal;
 
 const managerOf = (...list: string[]) =>
-  new StaticPortManager(list.map(parseStaticAddresses), new MemoryAddressRecords());
+  new StaticPortManager({ ranges: list.map(parseStaticAddresses) }, new MemoryAddressRecords());
 
 /** Takes addresses until none is left. */
 async function takeAll(manager: StaticPortManager, family: Family): Promise<string[]> {

@@ -6,30 +6,50 @@ import {
   type Address,
   type Family,
 } from '@causeway/base/address/address';
+import type { AddressRange } from '@causeway/base/address/address-range';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { noOrphans, type OrphanReport } from '../../../services/orphan.ts';
 import type { AddressRecords } from './address-records.ts';
-import type { PortManager, PortRequest } from './port-manager.ts';
+import type { AddressStanding, PortManager, PortRequest } from './port-manager.ts';
 import type { L2Port } from './port-slot.ts';
 import type { StaticAddresses } from './static-addresses.ts';
 
+export interface AddressLists {
+  /** The addresses that Services get. */
+  readonly ranges: readonly StaticAddresses[];
+  /** Addresses that their present Services keep, and that no other Service gets. */
+  readonly retiring?: readonly AddressRange[];
+}
+
 /**
- * Addresses of a list. The address is the port's ID, as ch-k8s-lbaas writes it. Assigned addresses are
+ * Addresses of a list. An address in use stays with its Services when it leaves the list, until they are
+ * deleted or asked to release it. The address is the port's ID, as ch-k8s-lbaas writes it. Assigned addresses are
  * recorded. After a restart, the records also have the addresses that Services have left and gateways may
  * still announce.
  */
 export class StaticPortManager implements PortManager {
-  readonly families: readonly Family[];
   readonly #ranges: readonly StaticAddresses[];
+  readonly #retiring: readonly AddressRange[];
   readonly #records: AddressRecords;
   /** The assigned addresses, with the marker of their request. */
   readonly #given = new Map<Address, string>();
   #isRead = false;
 
-  constructor(ranges: readonly StaticAddresses[], records: AddressRecords) {
+  constructor({ ranges, retiring = [] }: AddressLists, records: AddressRecords) {
     this.#ranges = ranges;
+    this.#retiring = retiring;
     this.#records = records;
-    this.families = [...new Set(ranges.map(({ family }) => family))];
+  }
+
+  /** The families of the list, and of addresses in use. */
+  get families(): readonly Family[] {
+    const listed = this.#ranges.map(({ family }) => family);
+    return [...new Set([...listed, ...[...this.#given.keys()].map(familyOf)])].sort();
+  }
+
+  standingOf(address: Address): AddressStanding {
+    if (isIn(this.#retiring, address)) return 'retiring';
+    return isIn(this.#ranges, address) ? 'listed' : 'unlisted';
   }
 
   async list(
@@ -39,19 +59,14 @@ export class StaticPortManager implements PortManager {
   ): Promise<readonly L2Port[]> {
     await this.#readRecords(signal);
     await this.#recordNamed(named);
-    return (
-      [...this.#given]
-        .filter(([, marker]) => !making.has(marker))
-        .map(([address]) => address)
-        // An address that is no longer in the list has no owner, but is removed like all others.
-        .filter((address) => this.#holds(address) || !named.has(address))
-        .map(portAt)
-    );
+    return [...this.#given]
+      .filter(([, marker]) => !making.has(marker))
+      .map(([address]) => portAt(address));
   }
 
   find(id: string): Promise<L2Port | undefined> {
     const address = tryParseAddress(id);
-    const isThere = address !== undefined && this.#given.has(address) && this.#holds(address);
+    const isThere = address !== undefined && this.#given.has(address);
     return Promise.resolve(isThere ? portAt(address) : undefined);
   }
 
@@ -120,21 +135,21 @@ export class StaticPortManager implements PortManager {
   async #recordNamed(named: ReadonlySet<string>): Promise<void> {
     const missing = [...named]
       .flatMap((text) => tryParseAddress(text) ?? [])
-      .filter((address) => this.#holds(address) && !this.#given.has(address));
+      .filter((address) => this.standingOf(address) !== 'unlisted' && !this.#given.has(address));
     for (const address of missing) this.#given.set(address, '');
     await this.#records.enter(missing);
   }
 
   #choose({ family, requested, instead }: PortRequest): Address {
     const former = instead?.publicAddress;
-    const isFree = former !== undefined && this.#holds(former) && !this.#given.has(former);
+    const isFree = former !== undefined && this.#isListed(former) && !this.#given.has(former);
     const address = requested ?? (isFree ? former : this.#firstFree(family));
     if (address === undefined) {
       throw new CausewayError('exhausted', `no IPv${family} address is left`, {
         hint: 'Add addresses to the list of the static port manager, or delete Services.',
       });
     }
-    if (!this.#holds(address)) {
+    if (!this.#isListed(address)) {
       throw new CausewayError('invalid', `${address} is not in the list of addresses`);
     }
     if (this.#given.has(address)) {
@@ -143,11 +158,8 @@ export class StaticPortManager implements PortManager {
     return address;
   }
 
-  #holds(address: Address): boolean {
-    const value = addressToInteger(address);
-    return this.#ranges.some(
-      ({ family, first, last }) => family === familyOf(address) && first <= value && value <= last,
-    );
+  #isListed(address: Address): boolean {
+    return this.standingOf(address) === 'listed';
   }
 
   #firstFree(family: Family): Address | undefined {
@@ -155,7 +167,7 @@ export class StaticPortManager implements PortManager {
       if (automatic.family !== family) continue;
       for (let value = automatic.first; value <= automatic.last; value += 1n) {
         const address = addressFromInteger(value, family);
-        if (!this.#given.has(address)) return address;
+        if (!this.#given.has(address) && this.#isListed(address)) return address;
       }
     }
     return undefined;
@@ -164,4 +176,11 @@ export class StaticPortManager implements PortManager {
 
 function portAt(address: Address): L2Port {
   return { id: address, family: familyOf(address), address, publicAddress: address };
+}
+
+function isIn(ranges: readonly AddressRange[], address: Address): boolean {
+  const value = addressToInteger(address);
+  return ranges.some(
+    ({ family, first, last }) => family === familyOf(address) && first <= value && value <= last,
+  );
 }

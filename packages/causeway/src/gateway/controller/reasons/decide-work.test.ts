@@ -32,9 +32,9 @@ const table: readonly (readonly [Reason, readonly Action[], object])[] = [
   [{ kind: 'removal-allowed', frontend }, [], { allowedRemovals: new Set([frontend]) }],
   [{ kind: 'fence-requests-changed' }, ['tend-fences'], {}],
   [{ kind: 'address-blocked' }, ['tend-fences'], {}],
-  [{ kind: 'address-freed' }, ['clean-ports', 'retry-refused'], {}],
-  [{ kind: 'ports-changed', owner: 'u1' }, [], { owners: new Set(['u1']) }],
-  [{ kind: 'ports-compared' }, ['clean-ports'], {}],
+  [{ kind: 'address-freed' }, ['clean-ports', 'retry-refused', 'report-addresses'], {}],
+  [{ kind: 'ports-changed', owner: 'u1' }, ['report-addresses'], { owners: new Set(['u1']) }],
+  [{ kind: 'ports-compared' }, ['clean-ports', 'report-addresses'], {}],
   [{ kind: 'endpoints-changed', service: 'a/b' }, [], { services: new Set(['a/b']) }],
   [{ kind: 'nodes-changed' }, ['update-nodes'], {}],
   [{ kind: 'policies-changed', namespace: 'a' }, [], { namespaces: new Set(['a']) }],
@@ -54,6 +54,6 @@ test('does work once for many reasons', () => {
     { kind: 'endpoints-changed', service: 'default/a' },
     { kind: 'endpoints-changed', service: 'default/b' },
   ]);
-  expect(actions).toEqual(new Set([...afterAnswer, 'retry-refused']));
+  expect(actions).toEqual(new Set([...afterAnswer, 'retry-refused', 'report-addresses']));
   expect(services).toEqual(new Set(['default/a', 'default/b']));
 });

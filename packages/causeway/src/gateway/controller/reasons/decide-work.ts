@@ -13,6 +13,8 @@ export type Action =
   | 'update-nodes'
   | 'tend-fences'
   | 'clean-ports'
+  /** Reports addresses in use that are in no list. */
+  | 'report-addresses'
   /** Writes the state of the gateways, where `causeway status` reads it. */
   | 'publish-gateways'
   /** Reconciles the Services whose wait for gateways is over. */
@@ -55,9 +57,9 @@ const actionsAfter: Readonly<Record<ReasonKind, readonly Action[]>> = {
   'removal-allowed': [],
   'fence-requests-changed': ['tend-fences'],
   'address-blocked': ['tend-fences'],
-  'address-freed': ['clean-ports', 'retry-refused'],
-  'ports-changed': [],
-  'ports-compared': ['clean-ports'],
+  'address-freed': ['clean-ports', 'retry-refused', 'report-addresses'],
+  'ports-changed': ['report-addresses'],
+  'ports-compared': ['clean-ports', 'report-addresses'],
   'endpoints-changed': [],
   'nodes-changed': ['update-nodes'],
   'policies-changed': [],
