@@ -11,6 +11,7 @@ import type { Acknowledgement } from './acknowledgement.ts';
 import type { AgentStatus, FrontendCount } from './agent-status.ts';
 import { digestOf, signRequest } from './tokens.ts';
 import type { RemovalConfirmation } from './removal-confirmation.ts';
+import { formatPin, readDelta, type PinCursor, type PinDelta, type PinSet } from './pins.ts';
 import { parseFrontendKey } from './frontend.ts';
 import { formatFrontendId } from './records.ts';
 import type { OverrideName } from './override.ts';
@@ -78,6 +79,10 @@ export class HttpAgentClient {
 
   /** Sends the lines of `writeState` or `writeDelta`. */
   async push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement> {
+    return readAcknowledgement(await this.#sendLines('/v2/push', lines, signal));
+  }
+
+  async #sendLines(path: string, lines: Iterable<string>, signal: AbortSignal): Promise<unknown> {
     const plain = Buffer.from([...lines].join(''));
     const isLarge = plain.length >= compressFrom;
     const body = isLarge ? await compress(plain) : plain;
@@ -85,7 +90,7 @@ export class HttpAgentClient {
       'content-type': 'application/jsonl',
       ...(isLarge ? { 'content-encoding': 'gzip' } : {}),
     };
-    return readAcknowledgement(await this.#call('POST', '/v2/push', body, headers, signal));
+    return this.#call('POST', path, body, headers, signal);
   }
 
   /** Confirms exactly these withheld removals, which were verified. */
@@ -97,6 +102,23 @@ export class HttpAgentClient {
     const removals = [...frontends].map((key) => formatFrontendId(parseFrontendKey(key)));
     const body = { generation, ...(cluster === undefined ? {} : { cluster }), removals };
     return readAcknowledgement(await this.#callJson('/v2/removals', body, signal));
+  }
+
+  /** Pins the connections that this update would move, before it is sent. */
+  async preparePins(lines: Iterable<string>, signal: AbortSignal): Promise<void> {
+    await this.#sendLines('/v2/pins/prepare', lines, signal);
+  }
+
+  /** The changes of the agent's pins since the cursor. */
+  async collectPins(since: PinCursor | undefined, signal: AbortSignal): Promise<PinDelta> {
+    const body = since === undefined ? {} : { since };
+    return readDelta(await this.#callJson('/v2/pins/collect', body, signal));
+  }
+
+  /** Hands pins of another gateway over. Resolves when the agent has acknowledged them. */
+  async sendPins({ set, removed }: PinSet, signal: AbortSignal): Promise<void> {
+    const body = { set: set.map(formatPin), removed: removed.map(formatPin) };
+    await this.#callJson('/v2/pins', body, signal);
   }
 
   /** Sends the unhealthy backends that all gateways have agreed on. */
