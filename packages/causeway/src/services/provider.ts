@@ -39,7 +39,12 @@ export type Match = 'yes' | 'if-default' | 'no';
  *   says what is wrong and what to do.
  */
 export type EnsureOutcome =
-  | { readonly kind: 'ready'; readonly ingress: readonly Ingress[] }
+  | {
+      readonly kind: 'ready';
+      readonly ingress: readonly Ingress[];
+      /** A limitation of the served Service, for its condition. */
+      readonly note?: string;
+    }
   | {
       readonly kind: 'pending';
       readonly message: string;

@@ -273,7 +273,8 @@ async function writeOutcome(
   switch (outcome.kind) {
     case 'ready': {
       const message = describe(outcome.ingress);
-      const condition: ConditionText = { status: 'True', reason: 'Served', message };
+      const text = outcome.note === undefined ? message : `${message}. ${outcome.note}`;
+      const condition: ConditionText = { status: 'True', reason: 'Served', message: text };
       const isNew = !saysServed(writer.current, message);
       await publish(writer, provider, record, outcome.ingress, condition);
       if (isNew) context.recordEvent('EnsuredLoadBalancer', message);

@@ -53,6 +53,14 @@ export const gatewayEvents = {
     meaning: 'The gateways do not serve one port of the Service. They serve its other ports.',
     remedy: 'Correct the port that the message names.',
   }),
+  NotFailoverSafe: defineEvent({
+    reason: 'NotFailoverSafe',
+    type: 'Warning',
+    meaning:
+      'The backends of the Service changed, and a gateway has not acknowledged the pins of its running connections. A failover to that gateway can break those connections.',
+    remedy:
+      'Check the gateway that the message names. The controller retries every two seconds, and the condition of the Service shows when all gateways have the pins.',
+  }),
   GatewayRefused: defineEvent({
     reason: 'GatewayRefused',
     type: 'Warning',

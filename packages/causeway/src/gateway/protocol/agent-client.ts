@@ -104,22 +104,20 @@ export class HttpAgentClient {
     return readAcknowledgement(await this.#callJson('/v2/removals', body, signal));
   }
 
-  /** Pins the connections that this update would move, before it is sent. */
-  async preparePins(lines: Iterable<string>, signal: AbortSignal): Promise<void> {
-    await this.#sendLines('/v2/pins/prepare', lines, signal);
-  }
-
-  /** The changes of the agent's pins since the cursor. */
-  async collectPins(since: PinCursor | undefined, signal: AbortSignal): Promise<PinDelta> {
-    const body = since === undefined ? {} : { since };
-    return readDelta(await this.#callJson('/v2/pins/collect', body, signal));
-  }
-
-  /** Hands pins of another gateway over. Resolves when the agent has acknowledged them. */
-  async sendPins({ set, removed }: PinSet, signal: AbortSignal): Promise<void> {
-    const body = { set: set.map(formatPin), removed: removed.map(formatPin) };
-    await this.#callJson('/v2/pins', body, signal);
-  }
+  /** The requests about pins: before an update, from this agent, and to this agent. */
+  readonly pins = {
+    prepare: async (lines: Iterable<string>, signal: AbortSignal): Promise<void> => {
+      await this.#sendLines('/v2/pins/prepare', lines, signal);
+    },
+    collect: async (since: PinCursor | undefined, signal: AbortSignal): Promise<PinDelta> => {
+      const body = since === undefined ? {} : { since };
+      return readDelta(await this.#callJson('/v2/pins/collect', body, signal));
+    },
+    send: async ({ set, removed }: PinSet, signal: AbortSignal): Promise<void> => {
+      const body = { set: set.map(formatPin), removed: removed.map(formatPin) };
+      await this.#callJson('/v2/pins', body, signal);
+    },
+  };
 
   /** Sends the unhealthy backends that all gateways have agreed on. */
   async sendUnhealthy(unhealthy: Iterable<Address>, signal: AbortSignal): Promise<void> {

@@ -91,8 +91,8 @@ export class PinTable {
     const { timeoutMs } = this.#limits;
     for (const held of [...this.#pins.values()]) {
       const age = now - held.renewedAt;
-      if (age > timeoutMs) this.#delete(held.pin);
-      else if (age > timeoutMs / 4 && isRunning(held.pin)) this.#put(held.pin, true);
+      if (age > timeoutMs / 4 && isRunning(held.pin)) this.#put(held.pin, true);
+      else if (age > timeoutMs) this.#delete(held.pin);
     }
   }
 

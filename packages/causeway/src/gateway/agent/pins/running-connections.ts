@@ -108,7 +108,7 @@ export class RunningConnections {
 
   /** Builds the index anew. Events go into the old and the new one. */
   async #list(signal: AbortSignal): Promise<void> {
-    const { kernel, onListed } = this.#options;
+    const { kernel } = this.#options;
     const listing = { index: new ConnectionIndex(), ended: new Set<string>() };
     listing.index.watchAddresses(this.#addresses);
     this.#listing = listing;
@@ -116,7 +116,7 @@ export class RunningConnections {
       if (!listing.ended.has(endKey(tracked))) listing.index.add(tracked);
     }
     this.#index = listing.index;
-    onListed();
+    this.#options.onListed();
   }
 
   #began(tracked: Tracked): void {

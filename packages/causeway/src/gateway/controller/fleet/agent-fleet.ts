@@ -18,6 +18,7 @@ import type { Work } from '../reasons/decide-work.ts';
 import { FleetHealth } from './fleet-health.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
 import type { ReasonSink } from '../reasons/reason-queue.ts';
+import { PinRelay } from './pin-relay.ts';
 import { RemovalLoop } from './removal-loop.ts';
 import type { RemovalVerifier } from './removal-verifier.ts';
 import { DesiredState, type NamespacePolicies } from './desired-state.ts';
@@ -79,6 +80,7 @@ export class AgentFleet {
   readonly #fenced = new Map<string, 'all' | Set<Address>>();
   readonly #addresses = new AddressUse();
   readonly #removals: RemovalLoop;
+  readonly #pins: PinRelay;
   readonly #desired = new DesiredState();
   #isComplete = false;
   #firstGeneration = Number.POSITIVE_INFINITY;
@@ -97,8 +99,10 @@ export class AgentFleet {
     };
     const desired = this.#desired;
     const pushes = metrics.counter(fleetMetrics.pushes);
+    this.#pins = new PinRelay({ ...options, statusOf: (name) => this.#health.statusOf(name) });
     const gateways = [...agents].map(([name, agent]) => {
-      const link = new AgentLink({ ...options, name, agent, desired, pushes });
+      const guard = this.#pins;
+      const link = new AgentLink({ ...options, name, agent, desired, pushes, guard });
       return { agent, link };
     });
     this.#links = gateways.map(({ link }) => link);
@@ -163,6 +167,11 @@ export class AgentFleet {
     const behind = this.behind(generation);
     if (behind.length === 0) return { kind: 'served' };
     return { kind: 'waiting', message: `Waiting for ${behind.join(', ')}` };
+  }
+
+  /** Why running connections of these frontends may not survive a failover; undefined if they do. */
+  failoverRisk(frontends: readonly FrontendId[]): string | undefined {
+    return this.#pins.riskOf(frontends);
   }
 
   /** The reachable gateways that have not confirmed the generation yet. */
@@ -291,6 +300,7 @@ export class AgentFleet {
         : {
             health: (inner) => this.#health.run(inner),
             'withheld removals': (inner) => this.#removals.loop(inner),
+            pins: (inner) => this.#pins.loop(inner),
           }),
     });
   }

@@ -14,7 +14,13 @@ import {
   type PolicyKey,
 } from '../../protocol/policy.ts';
 import { formatAssignment, formatPolicy } from '../../protocol/records.ts';
-import type { DeltaContent, StateContent } from '../../protocol/write-update.ts';
+import {
+  writeDelta,
+  writeState,
+  type DeltaContent,
+  type StateContent,
+  type UpdateOptions,
+} from '../../protocol/write-update.ts';
 import { SmallSets } from '@causeway/base/work/small-sets';
 import { StampedMap } from './stamped-map.ts';
 
@@ -167,6 +173,16 @@ export class DesiredState {
     return new Set([...values.map(frontendKey), ...removed]);
   }
 
+  /** The frontends with backends that may change by an update from this generation, or by the full state. */
+  movedSince(base: number | undefined): ReadonlySet<FrontendKey> {
+    const all = [...this.#frontends.values()];
+    if (base === undefined) return new Set(all.map(frontendKey));
+    const { values, removed } = this.#nodes.since(base);
+    const isSame = values.length === 0 && removed.length === 0;
+    const onNodes = isSame ? [] : all.filter(({ nodePort }) => nodePort !== undefined);
+    return this.frontendsSince(base).union(new Set(onNodes.map(frontendKey)));
+  }
+
   /** The Service of the frontend, as `namespace/name`. */
   serviceOf(key: FrontendKey): string | undefined {
     return this.#frontends.get(key)?.service;
@@ -203,6 +219,17 @@ export class DesiredState {
     for (const key of keys) newest = Math.max(newest, this.#frontends.stampOf(key));
     return newest;
   }
+}
+
+/** The lines of an update from this generation, or of the full state. */
+export function updateLines(
+  state: DesiredState,
+  base: number | undefined,
+  options: UpdateOptions,
+): Iterable<string> {
+  return base === undefined
+    ? writeState(state.all(), options)
+    : writeDelta(state.since(base), { ...options, base });
 }
 
 function sameText<Value>(format: (value: Value) => unknown) {

@@ -49,6 +49,12 @@ export const fleetMetrics = {
     help: "1 while the gateway's status stream is open, so that its probe results count.",
     labels: ['gateway'],
   },
+  pinsMissing: {
+    kind: 'gauge',
+    name: 'causeway_gateway_pins_missing',
+    help: '1 while the gateway has not acknowledged the pins of running connections, so that a failover to it can break them.',
+    labels: ['gateway'],
+  },
   pushes: {
     kind: 'counter',
     name: 'causeway_gateway_pushes_total',
