@@ -44,7 +44,7 @@ class PinningAgent extends MemoryAgent {
     this.table = new PinTable(epoch, limits, clock);
   }
 
-  readonly pins = {
+  override readonly pins = {
     prepare: async () => {
       for (const each of this.running) this.table.own(each);
     },
