@@ -258,6 +258,7 @@ export class AgentFleet {
       complaints: [
         ...link.complaints.general,
         ...[link.removals.describe() ?? []].flat(),
+        ...(this.#pins.isLate(link.name) ? ['has not acknowledged the pins of connections'] : []),
         ...(this.#health.statusOf(link.name)?.alarms ?? []),
       ],
     }));
@@ -273,7 +274,10 @@ export class AgentFleet {
       this.#show();
     }
     if (actions.has('send-updates')) this.#nudge();
-    if (actions.has('agree-on-health')) this.#health.agree(gateways);
+    if (actions.has('agree-on-health')) {
+      this.#health.agree(gateways);
+      this.#pins.request();
+    }
     for (const link of this.#links) {
       // A gateway with an ended status stream may be down: its link asks at once instead of at its next check.
       const isStreamOver =

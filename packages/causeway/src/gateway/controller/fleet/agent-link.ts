@@ -286,7 +286,7 @@ export class AgentLink {
     const options = { generation, revision, ...(this.#withholds ? { cluster } : { meansRemoval }) };
     const touched = base === undefined ? undefined : state.frontendsSince(base);
     const lines = [...updateLines(state, base, options)];
-    const moved = () => state.movedSince(base);
+    const moved = () => (base === undefined ? undefined : state.movedSince(base));
     await guard?.beforePush({ gateway: this.name, generation, lines, moved }, signal);
     const askedAt = this.#options.clock.monotonic();
     try {

@@ -173,13 +173,12 @@ export class DesiredState {
     return new Set([...values.map(frontendKey), ...removed]);
   }
 
-  /** The frontends with backends that may change by an update from this generation, or by the full state. */
-  movedSince(base: number | undefined): ReadonlySet<FrontendKey> {
-    const all = [...this.#frontends.values()];
-    if (base === undefined) return new Set(all.map(frontendKey));
+  /** The frontends with backends that may change by an update from this generation. */
+  movedSince(base: number): ReadonlySet<FrontendKey> {
     const { values, removed } = this.#nodes.since(base);
     const isSame = values.length === 0 && removed.length === 0;
-    const onNodes = isSame ? [] : all.filter(({ nodePort }) => nodePort !== undefined);
+    const all = isSame ? [] : [...this.#frontends.values()];
+    const onNodes = all.filter(({ nodePort }) => nodePort !== undefined);
     return this.frontendsSince(base).union(new Set(onNodes.map(frontendKey)));
   }
 

@@ -1,4 +1,4 @@
-import { pinsAtOnce, type PinCursor } from '../../protocol/pins.ts';
+import { pinsAtOnce, type PinCursor, type PinSet } from '../../protocol/pins.ts';
 import type { PinClient } from './agent-client-contract.ts';
 
 /** The last pins of one gateway that another one has acknowledged. */
@@ -8,20 +8,14 @@ export interface Handover {
   readonly cursor: PinCursor;
 }
 
-/** Hands the changes since the cursor over, and returns the next cursor. */
-export async function handOver(
-  gateways: {
-    readonly from: PinClient;
-    readonly to: PinClient;
-    readonly since: PinCursor | undefined;
-  },
+/** Resolves when the gateway has acknowledged all of these pins. */
+export async function sendPins(
+  to: PinClient,
+  { set, removed }: PinSet,
   signal: AbortSignal,
-): Promise<PinCursor> {
-  const { cursor, set, removed } = await gateways.from.collect(gateways.since, signal);
+): Promise<void> {
   for (let start = 0; start < Math.max(set.length, removed.length); start += pinsAtOnce) {
     const end = start + pinsAtOnce;
-    const part = { set: set.slice(start, end), removed: removed.slice(start, end) };
-    await gateways.to.send(part, signal);
+    await to.send({ set: set.slice(start, end), removed: removed.slice(start, end) }, signal);
   }
-  return cursor;
 }

@@ -9,9 +9,10 @@ import { BoundedFrequencyRunner } from '@causeway/base/work/bounded-frequency-ru
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import { frontendKey, type FrontendId, type FrontendKey } from '../../protocol/frontend.ts';
 import type { ReasonSink } from '../reasons/reason-queue.ts';
-import type { AgentClient } from './agent-client-contract.ts';
+import type { PinDelta } from '../../protocol/pins.ts';
+import type { AgentClient, PinClient } from './agent-client-contract.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
-import { handOver, type Handover } from './pin-handover.ts';
+import { sendPins, type Handover } from './pin-handover.ts';
 import { PreparedGenerations } from './prepared-generations.ts';
 
 /** An update that is about to be sent to a gateway. */
@@ -19,8 +20,8 @@ export interface PendingUpdate {
   readonly gateway: string;
   readonly generation: number;
   readonly lines: readonly string[];
-  /** The frontends with backends that may change. */
-  moved(): ReadonlySet<FrontendKey>;
+  /** The frontends with backends that may change; undefined if the full state does not say it. */
+  moved(): ReadonlySet<FrontendKey> | undefined;
 }
 
 /** Takes part in every push to a gateway. */
@@ -88,6 +89,16 @@ export class PinRelay implements PushGuard {
     return this.#runner.loop(signal);
   }
 
+  /** Requests a pass: the slots of a gateway may have changed by its own probes. */
+  request(): void {
+    this.#runner.request();
+  }
+
+  /** Whether the gateway has not acknowledged its last pins. */
+  isLate(gateway: string): boolean {
+    return this.#late.has(gateway);
+  }
+
   /** Why running connections of these frontends may not survive a failover; undefined if they do. */
   riskOf(frontends: Iterable<FrontendId>): string | undefined {
     const isUnsafe = [...frontends].some((each) => this.#unsafe.has(frontendKey(each)));
@@ -109,7 +120,7 @@ export class PinRelay implements PushGuard {
       const { gateway, generation } = update;
       const problem = { gateway, generation, error: CausewayError.from(error) };
       this.#options.log.warn(problem, 'slots change without acknowledged pins');
-      this.#markUnsafe(update.moved(), generation);
+      this.#markUnsafe(update.moved() ?? [], generation);
     }
   }
 
@@ -173,7 +184,7 @@ export class PinRelay implements PushGuard {
     } finally {
       this.#prepared.reach(gateway, generation);
     }
-    if (this.#late.size > 0) this.#markUnsafe(update.moved(), generation);
+    if (this.#late.size > 0) this.#markUnsafe(update.moved() ?? [], generation);
   }
 
   async #awaitSources(
@@ -243,7 +254,9 @@ export class PinRelay implements PushGuard {
     const before = this.#handovers.get(key);
     const since = before?.epoch === epoch ? before.cursor : undefined;
     try {
-      this.#handovers.set(key, { epoch, cursor: await handOver({ from, to, since }, signal) });
+      const delta = await from.collect(since, signal);
+      await this.#send(to, delta, signal);
+      this.#handovers.set(key, { epoch, cursor: delta.cursor });
       this.#late.delete(target);
     } catch (error) {
       this.#late.add(target);
@@ -253,9 +266,19 @@ export class PinRelay implements PushGuard {
     }
   }
 
+  async #send(to: PinClient, delta: PinDelta, signal: AbortSignal): Promise<void> {
+    try {
+      await sendPins(to, delta, signal);
+    } catch (error) {
+      const frontends = delta.set.map((pin) => frontendKey({ ...pin, protocol: 'TCP' }));
+      this.#markUnsafe(new Set(frontends), 0);
+      throw error;
+    }
+  }
+
   #markUnsafe(frontends: Iterable<FrontendKey>, generation: number): void {
     for (const frontend of frontends) {
-      this.#unsafe.set(frontend, generation);
+      this.#unsafe.set(frontend, Math.max(generation, this.#unsafe.get(frontend) ?? 0));
       this.#options.reasons.add({ kind: 'failover-safety-changed', frontend });
     }
   }
