@@ -101,6 +101,12 @@ beforeAll(async () => {
           return Promise.resolve();
         },
         countConnections: () => Promise.resolve([]),
+        pins: {
+          prepare: () => Promise.resolve(),
+          since: () =>
+            Promise.resolve({ cursor: { epoch: 'e', version: 0 }, set: [], removed: [] }),
+          take: () => Promise.resolve(),
+        },
         trace: (question) =>
           traceConnection(
             { state: gateway.state, unhealthy: gateway.unhealthy, settings: layout },

@@ -99,6 +99,7 @@ async function startAll(): Promise<void> {
         countConnections: untouched,
         trace: untouched,
         pull: untouched,
+        pins: untouched,
       }),
     },
     signal,

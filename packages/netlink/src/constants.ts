@@ -18,6 +18,7 @@ export const batchEnd = 17;
 export const subsystemNftables = 10;
 export const subsystemConntrack = 1;
 export const groupNftables = 7;
+export const groupsConntrack = { new: 1, destroy: 3 } as const;
 export const tableFamilies = { inet: 1, ip: 2, ip6: 10 } as const;
 
 export const messages = {
@@ -79,6 +80,7 @@ export const elementAttribute = {
   key: 1,
   data: 2,
   flags: 3,
+  timeout: 4,
   expression: 7,
   expressions: 11,
 } as const;

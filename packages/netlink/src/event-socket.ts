@@ -2,8 +2,8 @@ import { openNetlinkSocket, type SocketOptions } from './open-socket.ts';
 import { noBuffers, SystemCallError, type NetlinkSocket } from './system-calls.ts';
 
 export interface EventSocketOptions extends SocketOptions {
-  /** The multicast group to subscribe to. */
-  readonly group: number;
+  /** The multicast groups to subscribe to. */
+  readonly group: number | readonly number[];
 }
 
 export interface EventListener {
@@ -35,7 +35,7 @@ export class EventSocket {
   static async open(options: EventSocketOptions, listener: EventListener): Promise<EventSocket> {
     const socket = await openNetlinkSocket(options);
     socket.reserve(0, bufferBytes);
-    socket.join(options.group);
+    for (const group of [options.group].flat()) socket.join(group);
     return new EventSocket(socket, listener);
   }
 

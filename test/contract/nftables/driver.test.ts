@@ -4,6 +4,9 @@ import {
   addressFromInteger,
   parseAddress as address,
 } from '../../../packages/base/src/address/address.ts';
+import { parsePort as port } from '../../../packages/base/src/address/port.ts';
+import { KernelPins } from '../../../packages/nftables/src/pins/kernel-pins.ts';
+import type { Pin } from '../../../packages/nftables/src/pins/pin.ts';
 import { diff, replacement } from '../../../packages/nftables/src/plan/diff.ts';
 import type { Driver } from '../../../packages/nftables/src/drivers/driver.ts';
 import { buildRuleset, Layout } from '../../../packages/nftables/src/compile/layout.ts';
@@ -24,6 +27,14 @@ import { canUseNamespaces, TestNetwork, type Host } from '../../services/namespa
 import { changes } from './changes.ts';
 import { everything, slots } from './sample.ts';
 
+const pin = (to: string, backend: string): Pin => ({
+  client: address(to.includes(':') ? '2001:db8::99' : '198.51.100.9'),
+  clientPort: port(40_000),
+  address: address(to),
+  port: port(80),
+  backend: address(backend),
+  backendPort: port(8080),
+});
 const table = 'contract';
 const addresses: SetDefinition = { name: 'addresses4', key: ['ipv4_addr'] };
 
@@ -175,6 +186,21 @@ describe.each(implementations)('the $name driver', ({ needsKernel, open }) => {
     });
     const present = await driver.read();
     expect(present?.sets.get('addresses4')?.elements.size).toBeGreaterThan(20_000);
+  });
+
+  test('keeps pins with a timeout, which are no part of the ruleset', async () => {
+    const wanted = buildRuleset(everything(table));
+    await driver.apply(diff(undefined, wanted));
+    const pins = new KernelPins(driver, 3_600);
+    const [first, second] = [pin('192.0.2.7', '10.0.0.1'), pin('2001:db8::7', 'fd00::1')];
+    await pins.apply({ set: [first, second], remove: [] });
+    await pins.apply({ set: [{ ...first, backend: address('10.0.0.2') }], remove: [second] });
+    expect(isEmpty(diff(await driver.read(), wanted))).toBe(true);
+    const read = await new KernelPins(driver, 3_600).load();
+    expect(read).toEqual([{ ...first, backend: address('10.0.0.2') }]);
+    await driver.apply({ table, operations: [{ op: 'flush-set', set: 'pins4', isMap: true }] });
+    await pins.apply({ set: [second], remove: [first] });
+    expect(await new KernelPins(driver, 3_600).load()).toEqual([second]);
   });
 
   test('names an element that cannot be removed', async () => {

@@ -46,6 +46,8 @@ export type EnsureOutcome =
       readonly missing?: string | undefined;
       /** Reconcile again after this delay to get the missing part. */
       readonly retryAfterMs?: number | undefined;
+      /** A limitation of the served Service, for its condition. */
+      readonly note?: string | undefined;
     }
   | {
       readonly kind: 'pending';

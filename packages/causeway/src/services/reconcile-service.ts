@@ -281,9 +281,10 @@ async function writeOutcome(
 ): Promise<Outcome> {
   switch (outcome.kind) {
     case 'ready': {
-      const { missing, retryAfterMs } = outcome;
+      const { missing, note, retryAfterMs } = outcome;
       const message = describe(outcome.ingress, missing);
-      const condition: ConditionText = { status: 'True', reason: 'Served', message };
+      const text = note === undefined ? message : `${message.replace(/\.$/, '')}. ${note}`;
+      const condition: ConditionText = { status: 'True', reason: 'Served', message: text };
       const isNew = !saysServed(writer.current, message);
       await publish(writer, provider, record, outcome.ingress, condition);
       if (isNew) context.recordEvent('EnsuredLoadBalancer', message);

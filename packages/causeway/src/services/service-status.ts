@@ -52,7 +52,9 @@ export function hasCondition(service: Service): boolean {
 /** Whether the condition is true, with this message. */
 export function saysServed(service: Service, message: string): boolean {
   const condition = conditionOf(service);
-  return condition?.status === 'True' && condition.message === message;
+  const text = condition?.message ?? '';
+  // A note about a limitation may follow.
+  return condition?.status === 'True' && (text === message || text.startsWith(`${message}. `));
 }
 
 function conditionOf({ status }: Service): Condition | undefined {

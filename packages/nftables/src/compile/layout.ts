@@ -71,6 +71,11 @@ export class Layout {
     return this.#services;
   }
 
+  /** The nodes that get new connections of `node-ports` services. */
+  get nodes(): readonly Address[] {
+    return this.#nodes;
+  }
+
   /** Throws `invalid` and changes nothing if a service is not supported. */
   plan(change: LayoutChange): LayoutPlan {
     return this.#planWith(change, []);

@@ -36,6 +36,7 @@ import {
   verdict,
 } from '../model/operands.ts';
 import type { BaseHook, Chain, DataType, SetDefinition } from '../model/ruleset.ts';
+import { pinRule, pinSet } from '../pins/pin-rules.ts';
 import { tableSizes } from './slot-table.ts';
 import { addressChains } from './address-chains.ts';
 import { mergedRanges } from './address-ranges.ts';
@@ -54,6 +55,7 @@ export function skeleton(settings: LayoutSettings): Fragment {
   for (const number of Object.values(protocolNumbers)) fragment.element(portProtocols, [number]);
   for (const family of families) {
     fragment.sets.push(...familySets(family));
+    if (settings.resumeConnections) fragment.sets.push(pinSet(family));
     fragment.chains.push(...slotChains(family, settings.hashSeed, 'all'));
     if (settings.dropsUnallocated === true) {
       fragment.sets.push(networkSet(setNames.virtualNetworks(family), family));
@@ -170,6 +172,7 @@ const sourcePriority = 100;
 function natChains(settings: LayoutSettings): Chain[] {
   const dispatch = families.flatMap((family) => [
     rule(isFamily(family), isIn(target(family), setNames.counts(family))),
+    ...(settings.resumeConnections ? [pinRule(family)] : []),
     rule(isFamily(family), {
       kind: 'dispatch',
       key: target(family),

@@ -34,6 +34,11 @@ export function* connectionsIn(part: Buffer, query: Query): Generator<Tracked> {
   }
 }
 
+/** The connection in the payload of one message; undefined if the query does not match it. */
+export function connectionOf(payload: Buffer, query: Query): Tracked | undefined {
+  return readConnection(payload, genericLength, payload.length, query);
+}
+
 function rejectError(part: Buffer, from: number, to: number): void {
   const errno = to - from < 4 ? 0 : -part.readInt32LE(from);
   if (errno === 0) return;

@@ -1,4 +1,4 @@
-import type { PresentRuleset } from '../model/ruleset.ts';
+import type { Element, PresentRuleset } from '../model/ruleset.ts';
 import type { Transaction } from '../model/transaction.ts';
 
 /** Counters of one element: new connections, and the bytes of their first packets. */
@@ -28,6 +28,8 @@ export interface Driver {
    * read after a start, for diagnosis and for tests, never in a loop.
    */
   read(signal?: AbortSignal): Promise<PresentRuleset | undefined>;
+  /** The elements of one set, also of a dynamic one. Empty if there is no such set. */
+  elements(set: string, signal?: AbortSignal): Promise<readonly Element[]>;
   /** Counters of one counting set, by `elementId`. */
   counters(set: string, signal?: AbortSignal): Promise<ReadonlyMap<string, ElementCount>>;
   /**

@@ -7,7 +7,13 @@ import { families } from '../model/operands.ts';
 import { routedTable } from '../compile/routed-ruleset.ts';
 import type { RoutingMachine } from '../compile/routed-writer.ts';
 import { tracePacket, type Probe, type Trace, type TraceOptions } from '../trace/packet-tracer.ts';
-import { emptyRuleset, ruleDigest, type PresentRuleset, type Ruleset } from '../model/ruleset.ts';
+import {
+  emptyRuleset,
+  ruleDigest,
+  type Element,
+  type PresentRuleset,
+  type Ruleset,
+} from '../model/ruleset.ts';
 import { TransactionError, type Operation, type Transaction } from '../model/transaction.ts';
 
 /** Keeps the ruleset in memory, for tests, the playground and packet traces. */
@@ -37,6 +43,10 @@ export class MemoryDriver implements Driver {
       const { table, sets } = ruleset;
       return { table, generation: this.#generation, chains: new Map(chains), sets };
     });
+  }
+
+  elements(set: string, signal?: AbortSignal): Promise<readonly Element[]> {
+    return attempt(signal, () => [...(this.#ruleset?.sets.get(set)?.elements.values() ?? [])]);
   }
 
   counters(set: string, signal?: AbortSignal): Promise<ReadonlyMap<string, ElementCount>> {

@@ -5,9 +5,14 @@ import { ForeignChangeQueue } from './foreign-change-queue.ts';
 import { groupNftables } from '@causeway/netlink/constants';
 import { EventSocket } from '@causeway/netlink/event-socket';
 import { foreignChanges } from './netlink/foreign-events.ts';
-import { parseCounters, parseListing } from './nft-json.ts';
+import { parseCounters, parseElements, parseListing } from './nft-json.ts';
 import { elementText, operationsText } from './nft-text.ts';
-import { elementId, type PresentRuleset, type TableFamily } from '../model/ruleset.ts';
+import {
+  elementId,
+  type Element,
+  type PresentRuleset,
+  type TableFamily,
+} from '../model/ruleset.ts';
 import { TransactionError, type Operation, type Transaction } from '../model/transaction.ts';
 
 export interface NftDriverOptions {
@@ -51,6 +56,16 @@ export class NftDriver implements Driver {
     if (result.code === 0) return parseListing(this.table, result.stdout);
     if (result.stderr.includes('No such file or directory')) return undefined;
     throw readError(result);
+  }
+
+  async elements(set: string, signal?: AbortSignal): Promise<readonly Element[]> {
+    for (const kind of ['map', 'set']) {
+      const args = ['-j', '-nn', '-y', 'list', kind, this.#family, this.table, set];
+      const result = await this.#nft(args, signal);
+      if (result.code === 0) return parseElements(set, result.stdout);
+      if (!result.stderr.includes('No such file or directory')) throw readError(result);
+    }
+    return [];
   }
 
   async counters(set: string, signal?: AbortSignal): Promise<ReadonlyMap<string, ElementCount>> {

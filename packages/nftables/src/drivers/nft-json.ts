@@ -103,6 +103,15 @@ export function parseCounters(set: string, text: string): Map<string, ElementCou
   return counts;
 }
 
+/** The elements of one set or map, also of a dynamic one. */
+export function parseElements(set: string, text: string): Element[] {
+  return listingItems(text).flatMap((item) => {
+    const parsed = setSchema.safeParse(item['set'] ?? item['map']);
+    if (!parsed.success || parsed.data.name !== set) return [];
+    return elementsOf(parsed.data, toNamedSet(parsed.data).definition);
+  });
+}
+
 function baseOf({ type, hook, prio }: z.infer<typeof chainSchema>): BaseHook | undefined {
   if (type === undefined || hook === undefined || prio === undefined) return undefined;
   return { type, hook, priority: prio };
@@ -120,14 +129,16 @@ function toNamedSet(set: z.infer<typeof setSchema>): NamedSet {
     ...(flags.includes('timeout') || flags.includes('dynamic') ? { dynamic: true } : {}),
     ...(set.stmt === undefined ? {} : { counter: true }),
   };
-  const elements = new Map<string, Element>();
-  for (const entry of definition.dynamic === true ? [] : (set.elem ?? [])) {
-    const element = Array.isArray(entry)
+  const elements = definition.dynamic === true ? [] : elementsOf(set, definition);
+  return { definition, elements: new Map(elements.map((each) => [elementId(each), each])) };
+}
+
+function elementsOf(set: z.infer<typeof setSchema>, definition: SetDefinition): Element[] {
+  return (set.elem ?? []).map((entry) =>
+    Array.isArray(entry)
       ? { ...toElement(entry[0], definition), value: toValue(entry[1]) }
-      : toElement(entry, definition);
-    elements.set(elementId(element), element);
-  }
-  return { definition, elements };
+      : toElement(entry, definition),
+  );
 }
 
 /** nft lists the type of a slot as an integer, or as a mark in sets that we made. */

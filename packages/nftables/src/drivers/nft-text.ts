@@ -31,7 +31,9 @@ export function verdictText(verdict: Verdict): string {
 
 export function elementText(element: Element): string {
   const key = element.key.join(' . ');
-  const range = element.keyEnd === undefined ? key : `${key}-${element.keyEnd.join(' . ')}`;
+  const { keyEnd, timeoutSeconds } = element;
+  const bounds = keyEnd === undefined ? key : `${key}-${keyEnd.join(' . ')}`;
+  const range = timeoutSeconds === undefined ? bounds : `${bounds} timeout ${timeoutSeconds}s`;
   if (element.value === undefined) return range;
   const value = 'kind' in element.value ? verdictText(element.value) : element.value.join(' . ');
   return `${range} : ${value}`;
@@ -82,7 +84,7 @@ function* operationText(table: string, operation: Operation): Iterable<string> {
       yield `delete set ${within(operation.set)}`;
       return;
     case 'flush-set':
-      yield `flush set ${within(operation.set)}`;
+      yield `flush ${operation.isMap === true ? 'map' : 'set'} ${within(operation.set)}`;
       return;
     case 'add-elements':
     case 'remove-elements':

@@ -22,6 +22,7 @@ function driverThat(parts: { isOwned: boolean; failures: number }) {
     },
     apply: (transaction, signal) => memory.apply(transaction, signal),
     read: (signal) => memory.read(signal),
+    elements: (set, signal) => memory.elements(set, signal),
     counters: (set, signal) => memory.counters(set, signal),
     close: () => memory.close(),
     async *watch(signal, onListening) {

@@ -53,6 +53,8 @@ export const setNames = {
   slots: perFamily('slots'),
   /** The backend chain of each slot of a service with stored clients. */
   stickySlots: perFamily('sticky-slots'),
+  /** The backend of a running connection whose slot has moved. */
+  pins: perFamily('pins'),
   /** Virtual address of a backend, for its answers. */
   reverse: perFamily('reverse'),
   reverseNodePorts: perFamily('reverse-node-ports'),

@@ -31,7 +31,7 @@ export interface SetDefinition {
   readonly value?: readonly DataType[] | 'verdict';
   /** The elements are ranges of a single field. */
   readonly interval?: boolean;
-  /** The kernel itself adds elements, each with a timeout. They are never part of a ruleset. */
+  /** The elements have timeouts and are never part of a ruleset. The kernel itself may add some. */
   readonly dynamic?: boolean;
   /** Each element has a counter. */
   readonly counter?: boolean;
@@ -42,6 +42,8 @@ export interface Element {
   /** The last value of a range, in an interval set. Inclusive. */
   readonly keyEnd?: readonly Field[];
   readonly value?: readonly Field[] | Verdict;
+  /** The kernel removes the element after this time; only in a dynamic set. */
+  readonly timeoutSeconds?: number;
 }
 
 export interface NamedSet {

@@ -13,7 +13,7 @@ export type Operation =
   | { readonly op: 'set-rules'; readonly chain: string; readonly rules: readonly Rule[] }
   | { readonly op: 'add-set'; readonly definition: SetDefinition }
   | { readonly op: 'remove-set'; readonly set: string }
-  | { readonly op: 'flush-set'; readonly set: string }
+  | { readonly op: 'flush-set'; readonly set: string; readonly isMap?: boolean }
   | {
       readonly op: 'add-elements' | 'remove-elements';
       readonly set: SetDefinition;

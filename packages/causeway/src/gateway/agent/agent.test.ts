@@ -44,6 +44,14 @@ function kernelOf(world: FakeWorld): Kernel {
     elements: () => 0,
     countConnections: () => Promise.resolve([]),
     connections: () => null,
+    pinned: {
+      services: world.services,
+      nodes: [],
+      follow: () => {},
+      writePins: () => Promise.resolve(),
+    },
+    followConnections: (_listener, signal) => whenAborted(signal),
+    listConnections: () => Promise.resolve(),
   };
 }
 

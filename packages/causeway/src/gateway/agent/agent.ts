@@ -25,6 +25,8 @@ import type { Kernel } from './kernel.ts';
 import type { Overrides } from './overrides.ts';
 import { openState, type AgentState } from './open-state.ts';
 import type { OverrideName } from '../protocol/override.ts';
+import { ConnectionPins } from './pins/connection-pins.ts';
+import { pinLimits } from './pins/pin-limits.ts';
 import { Probing } from './probe/probing.ts';
 import { TargetsOfState } from './probe/targets.ts';
 import { cutOffIllness, Relief } from './relief.ts';
@@ -75,6 +77,7 @@ class Agent {
   readonly #events: EventStream;
   readonly #probing: Probing;
   readonly #relief: Relief;
+  readonly #pins: ConnectionPins;
   readonly #healthDue = new WakeUp();
   readonly #statusDue = new WakeUp();
   readonly #upkeep: Maintenance;
@@ -90,6 +93,14 @@ class Agent {
     this.#probing = parts.probing;
     this.#relief = new Relief(clock);
     this.#alarms = new Alarms(log, metrics, () => this.#statusDue.call());
+    this.#pins = new ConnectionPins({
+      kernel,
+      limits: pinLimits,
+      clock,
+      log,
+      metrics,
+      role: () => parts.announcer.status().role,
+    });
     this.#gateway = new Gateway({
       ruleset: new HarmlessRuleset(kernel.ruleset, servableHere(settings).taken, log),
       announcer: parts.announcer,
@@ -124,7 +135,10 @@ class Agent {
       log,
       metrics,
     });
-    parts.announcer.onChange(() => this.#statusDue.call());
+    parts.announcer.onChange((role, before) => {
+      if (before === 'active' && role !== 'active') this.#pins.leftActiveRole();
+      this.#statusDue.call();
+    });
   }
 
   static async open(options: AgentOptions, signal: AbortSignal): Promise<Agent> {
@@ -164,6 +178,7 @@ class Agent {
     return {
       api: (signal) => this.#serve(signal),
       ...this.#upkeep.loops(),
+      ...this.#pins.loops(),
       'unhealthy backends': (signal) => this.#applyBackendHealth(signal),
       'unhealthy backends recheck': (signal) =>
         this.#backendHealth.recheck(() => this.#healthDue.call(), signal),
@@ -242,6 +257,7 @@ class Agent {
                 },
                 setRelief: (isAvailable) => this.#relief.set(isAvailable),
                 countConnections: (each) => this.#countConnections(each),
+                pins: this.#pins,
                 trace: (question) => this.#trace(question),
                 pull: (name, reason) => this.#pull(name, reason),
               }),
@@ -346,6 +362,7 @@ class Agent {
       alarms: this.#alarms,
       ledger: this.#probing.ledger,
       backendHealth: this.#backendHealth,
+      pins: this.#pins,
       announcer: this.#announcer,
     });
   }

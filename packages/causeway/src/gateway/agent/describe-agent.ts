@@ -5,6 +5,7 @@ import type { Gateway } from './gateway.ts';
 import type { AgentStatus } from '../protocol/agent-status.ts';
 import type { Announcer } from './announce/announcer.ts';
 import type { Kernel } from './kernel.ts';
+import type { ConnectionPins } from './pins/connection-pins.ts';
 import type { Overrides } from './overrides.ts';
 import type { ProbeResults } from './probe/probe-results.ts';
 import type { BackendHealth } from './probe/backend-health.ts';
@@ -24,6 +25,7 @@ export interface DescribedParts {
   readonly ledger: ProbeResults;
   readonly backendHealth: BackendHealth;
   readonly announcer: Pick<Announcer, 'status'>;
+  readonly pins: Pick<ConnectionPins, 'epoch' | 'size' | 'full'>;
 }
 
 const mostListed = 100;
@@ -43,7 +45,10 @@ export function describeAgent(parts: DescribedParts): AgentStatus {
     older: listOlder(state),
     withheld: listWithheld(state),
     errors: groupByFrontend(gateway.complaints),
-    notFailoverSafe: kernel.notFailoverSafe().slice(0, mostListed).map(formatFrontendId),
+    notFailoverSafe: [...kernel.notFailoverSafe(), ...parts.pins.full()]
+      .slice(0, mostListed)
+      .map(formatFrontendId),
+    pins: { epoch: parts.pins.epoch, count: parts.pins.size },
     sound: !gateway.isDegraded,
     announcer: {
       role,

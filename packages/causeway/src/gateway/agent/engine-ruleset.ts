@@ -8,30 +8,47 @@ import type { LayoutChange } from '@causeway/nftables/compile/layout-change';
 import { LayoutWriter } from '@causeway/nftables/compile/layout-writer';
 import { RoutedWriter, type RoutingMachine } from '@causeway/nftables/compile/routed-writer';
 import { TableWatch } from '@causeway/nftables/drivers/table-watch';
-import { serviceKey, type LayoutSettings } from '@causeway/nftables/compile/virtual-service';
+import {
+  serviceKey,
+  type LayoutSettings,
+  type ServiceKey,
+  type VirtualService,
+} from '@causeway/nftables/compile/virtual-service';
+import { KernelPins, type PinChange } from '@causeway/nftables/pins/kernel-pins';
+import { pinTimeoutMs } from './pins/pin-limits.ts';
+import type { LayoutListener, PinnedRuleset } from './pins/pinned-ruleset.ts';
 import { ElementCount } from './element-count.ts';
 import type { FrontendId } from '../protocol/frontend.ts';
 import type { Committed, RulesetWriter, WholeLayout } from './apply/ruleset-writer.ts';
+
+/** The agent removes a pin before the kernel does, so that both know the same pins. */
+const graceSeconds = 3_600;
 
 /**
  * Writes the kernel's rules with the nftables engine: plans the desired layout as data, then commits it
  * atomically.
  */
-export class EngineRuleset implements RulesetWriter {
+export class EngineRuleset implements RulesetWriter, PinnedRuleset {
   readonly #driver: Driver;
   readonly #writer: LayoutWriter;
   readonly #routed: RoutedWriter;
   readonly #watch = new TableWatch();
+  readonly #pins: KernelPins;
+  #hasPins = false;
+  #listener: LayoutListener | undefined;
   #count = new ElementCount();
 
   constructor(driver: Driver, settings: LayoutSettings, machine: RoutingMachine) {
     this.#driver = driver;
     this.#writer = new LayoutWriter(driver, settings);
+    this.#pins = new KernelPins(driver, pinTimeoutMs / 1000 + graceSeconds);
     this.#routed = new RoutedWriter(machine, settings, (table) => this.#watch.listen(table));
   }
 
   async commit(change: LayoutChange, signal: AbortSignal): Promise<Committed> {
+    this.#listener?.changing(change);
     const { operations, ...committed } = await this.#writer.commit(change, signal);
+    this.#listener?.changed(change);
     this.#count.committed(operations);
     const wrote = await this.#writeRouted(() => this.#routed.commit(change, signal));
     return { ...committed, wrote: committed.wrote || wrote };
@@ -45,11 +62,41 @@ export class EngineRuleset implements RulesetWriter {
   async replaceAll({ set, ...parts }: WholeLayout, signal: AbortSignal): Promise<Committed> {
     const whole = { services: set, ...parts };
     await this.#watch.listen(this.#driver);
+    this.#listener?.changing({ set });
     const { operations, ...committed } = await this.#writer.replaceAll(whole, signal);
+    await this.#restorePins(signal);
+    this.#listener?.changed({ set, nodes: parts.nodes });
     this.#count = new ElementCount();
     this.#count.committed(operations);
     const wrote = await this.#writeRouted(() => this.#routed.replaceAll(set, parts.nodes, signal));
     return { ...committed, wrote: committed.wrote || wrote };
+  }
+
+  /** The kernel keeps pins while no agent runs. A table that was written anew has none. */
+  async #restorePins(signal: AbortSignal): Promise<void> {
+    if (this.#hasPins) {
+      await this.#pins.rewrite(signal);
+      return;
+    }
+    const found = await this.#pins.load(signal);
+    this.#hasPins = true;
+    this.#listener?.loaded(found);
+  }
+
+  get services(): ReadonlyMap<ServiceKey, VirtualService> {
+    return this.#writer.layout?.services ?? new Map();
+  }
+
+  get nodes(): readonly Address[] {
+    return this.#writer.layout?.nodes ?? [];
+  }
+
+  follow(listener: LayoutListener): void {
+    this.#listener = listener;
+  }
+
+  writePins(change: PinChange, signal: AbortSignal): Promise<void> {
+    return this.#pins.apply(change, signal);
   }
 
   /** Changes of any of our tables by others, until the signal fires. */

@@ -12,6 +12,7 @@ import { confirmedRemovals, withheldIn, type RemovalLimits } from './apply/withh
 import type { AddressAnnouncer } from './announce/announcer.ts';
 import { applyChange, RollbackFailed, type Applied } from './apply/apply-change.ts';
 import { ApplyFailed } from './apply/apply-failed.ts';
+import { previewUpdate } from './apply/preview-update.ts';
 import { refuseOtherState } from './apply/refuse-other-state.ts';
 import { rejectionsFrom } from './apply/rejection-cause.ts';
 import {
@@ -135,6 +136,14 @@ export class Gateway {
     signal: AbortSignal,
   ): Promise<Acknowledgement> {
     return this.#serialQueue.run(() => this.#push(digest, read, signal));
+  }
+
+  /** The change of the rules that this update would make. */
+  preview(digest: string, update: Update): LayoutChange {
+    const { overrides, limits } = this.#options;
+    if (this.#doubt !== undefined) return {};
+    const admission = { ...limits, isAllowed: overrides.get('removal') !== undefined };
+    return previewUpdate(this.state, update, digest, admission, this.#unhealthy);
   }
 
   /**

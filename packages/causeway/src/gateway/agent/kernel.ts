@@ -4,6 +4,9 @@ import type { Removed } from '@causeway/nftables/compile/layout-change';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
 import type { VirtualService } from '@causeway/nftables/compile/virtual-service';
 import type { RulesetWriter } from './apply/ruleset-writer.ts';
+import type { ConnectionListener } from '@causeway/nftables/conntrack/connection-feed';
+import type { Tracked } from '@causeway/nftables/conntrack/tracked-connection';
+import type { PinnedRuleset } from './pins/pinned-ruleset.ts';
 import type { FrontendCount } from '../protocol/agent-status.ts';
 import type { FrontendId } from '../protocol/frontend.ts';
 
@@ -37,5 +40,11 @@ export interface Kernel {
   elements(): number;
   /** Number of connections of each frontend. */
   countConnections(signal: AbortSignal): Promise<readonly ConnectionCount[]>;
+  /** The layout and the pins in the kernel. */
+  readonly pinned: PinnedRuleset;
+  /** Reports the beginning and the end of TCP connections, until the signal fires. */
+  followConnections(listener: ConnectionListener, signal: AbortSignal): Promise<void>;
+  /** Passes all TCP connections to the visitor. */
+  listConnections(visit: (connection: Tracked) => void, signal: AbortSignal): Promise<void>;
   connections(): { count: number; limit: number } | null;
 }

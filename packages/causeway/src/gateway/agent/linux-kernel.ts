@@ -15,6 +15,13 @@ import { NftDriver } from '@causeway/nftables/drivers/nft-driver';
 import { routedTable } from '@causeway/nftables/compile/routed-ruleset';
 import type { TableFamily } from '@causeway/nftables/model/ruleset';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
+import {
+  followConnections,
+  listConnections,
+  type ConnectionListener,
+} from '@causeway/nftables/conntrack/connection-feed';
+import type { Tracked } from '@causeway/nftables/conntrack/tracked-connection';
+import type { PinnedRuleset } from './pins/pinned-ruleset.ts';
 import { frontendCounts } from './frontend-counts.ts';
 import { EngineRuleset } from './engine-ruleset.ts';
 import type { ConnectionCount, Kernel } from './kernel.ts';
@@ -151,6 +158,18 @@ export class LinuxKernel implements Kernel {
       for (const [id, count] of counters) tracked.set(id, count);
     }
     return frontendCounts(tracked, await this.ruleset.routedCounts(signal));
+  }
+
+  get pinned(): PinnedRuleset {
+    return this.ruleset;
+  }
+
+  followConnections(listener: ConnectionListener, signal: AbortSignal): Promise<void> {
+    return followConnections(listener, signal);
+  }
+
+  listConnections(visit: (connection: Tracked) => void, signal: AbortSignal): Promise<void> {
+    return listConnections(visit, signal);
   }
 
   settings(): readonly KernelSetting[] {

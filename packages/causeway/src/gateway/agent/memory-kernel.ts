@@ -1,6 +1,9 @@
 import type { ElementCount } from '@causeway/nftables/drivers/driver';
 import { MemoryDriver, memoryRouting } from '@causeway/nftables/drivers/memory-driver';
 import type { LayoutSettings } from '@causeway/nftables/compile/virtual-service';
+import { whenAborted } from '@causeway/base/time/when-aborted';
+import type { ConnectionListener } from '@causeway/nftables/conntrack/connection-feed';
+import type { PinnedRuleset } from './pins/pinned-ruleset.ts';
 import { EngineRuleset } from './engine-ruleset.ts';
 import type { Kernel } from './kernel.ts';
 import type { FrontendId } from '../protocol/frontend.ts';
@@ -28,6 +31,19 @@ export class MemoryKernel implements Kernel {
 
   counters(set: string, signal: AbortSignal): Promise<ReadonlyMap<string, ElementCount>> {
     return this.#driver.counters(set, signal);
+  }
+
+  get pinned(): PinnedRuleset {
+    return this.ruleset;
+  }
+
+  followConnections(_listener: ConnectionListener, signal: AbortSignal): Promise<void> {
+    return whenAborted(signal);
+  }
+
+  // biome-ignore lint/suspicious/useAwait: a list without entries
+  listConnections(): Promise<void> {
+    return Promise.resolve();
   }
 
   settings(): readonly never[] {

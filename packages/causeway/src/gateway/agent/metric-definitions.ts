@@ -80,6 +80,12 @@ export const gatewayMetrics = {
     help: "Fill ratio of the kernel's connection table, from 0 to 1.",
     labels: [],
   },
+  pins: {
+    kind: 'gauge',
+    name: 'causeway_agent_pins',
+    help: 'Running connections with a fixed backend, because their slot has moved.',
+    labels: [],
+  },
   degraded: {
     kind: 'gauge',
     name: 'causeway_agent_degraded',

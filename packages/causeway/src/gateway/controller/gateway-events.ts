@@ -67,6 +67,14 @@ export const gatewayEvents = {
       'The annotation `causeway.dev/weight` of a pod is not a whole number from 0 to 256. The pod counts with the weight 1.',
     remedy: 'Correct the annotation on the pods that the message names.',
   }),
+  NotFailoverSafe: defineEvent({
+    reason: 'NotFailoverSafe',
+    type: 'Warning',
+    meaning:
+      'The backends of the Service changed, and a gateway has not acknowledged the pins of its running connections. A failover to that gateway can break those connections.',
+    remedy:
+      'Check the gateway that the message names. The controller retries every two seconds, and the condition of the Service shows when all gateways have the pins.',
+  }),
   GatewayRefused: defineEvent({
     reason: 'GatewayRefused',
     type: 'Warning',

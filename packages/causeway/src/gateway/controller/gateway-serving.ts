@@ -56,7 +56,11 @@ export class GatewayServing {
     switch (serving.kind) {
       case 'served': {
         const shut = fencing.notLetThrough([...ports.values()].map(({ address }) => address));
-        if (shut.length === 0) return lostAddress(ports) ?? { kind: 'ready', ingress };
+        if (shut.length === 0) {
+          return (
+            lostAddress(ports) ?? { kind: 'ready', ingress, ...this.#risk(frontends, context) }
+          );
+        }
         waits.forGateways(ownerKey(spec.owner), { kind: 'network' });
         reasons.add({ kind: 'address-blocked' });
         const why = fencing.whyNot(shut);
@@ -72,6 +76,14 @@ export class GatewayServing {
       case 'wrong':
         return { kind: 'refused', reason: 'GatewayRefused', message: serving.messages.join('; ') };
     }
+  }
+
+  /** A failover may break running connections of the Service. */
+  #risk(frontends: readonly FrontendId[], context: ProviderContext): { readonly note?: string } {
+    const note = this.#options.fleet.failoverRisk(frontends);
+    if (note === undefined) return {};
+    context.recordEvent('NotFailoverSafe', note);
+    return { note };
   }
 
   /** The gateways serve the placement that is written on the Service, with the current backends. */

@@ -11,6 +11,7 @@ import type { Acknowledgement } from './acknowledgement.ts';
 import type { AgentStatus, FrontendCount } from './agent-status.ts';
 import { digestOf, signRequest } from './tokens.ts';
 import type { RemovalConfirmation } from './removal-confirmation.ts';
+import { formatPin, readDelta, type PinCursor, type PinDelta, type PinSet } from './pins.ts';
 import { parseFrontendKey } from './frontend.ts';
 import { formatFrontendId } from './records.ts';
 import type { OverrideName } from './override.ts';
@@ -78,6 +79,10 @@ export class HttpAgentClient {
 
   /** Sends the lines of `writeState` or `writeDelta`. */
   async push(lines: Iterable<string>, signal: AbortSignal): Promise<Acknowledgement> {
+    return readAcknowledgement(await this.#sendLines('/v2/push', lines, signal));
+  }
+
+  async #sendLines(path: string, lines: Iterable<string>, signal: AbortSignal): Promise<unknown> {
     const plain = Buffer.from([...lines].join(''));
     const isLarge = plain.length >= compressFrom;
     const body = isLarge ? await compress(plain) : plain;
@@ -85,7 +90,7 @@ export class HttpAgentClient {
       'content-type': 'application/jsonl',
       ...(isLarge ? { 'content-encoding': 'gzip' } : {}),
     };
-    return readAcknowledgement(await this.#call('POST', '/v2/push', body, headers, signal));
+    return this.#call('POST', path, body, headers, signal);
   }
 
   /** Confirms exactly these withheld removals, which were verified. */
@@ -98,6 +103,21 @@ export class HttpAgentClient {
     const body = { generation, ...(cluster === undefined ? {} : { cluster }), removals };
     return readAcknowledgement(await this.#callJson('/v2/removals', body, signal));
   }
+
+  /** The requests about pins: before an update, from this agent, and to this agent. */
+  readonly pins = {
+    prepare: async (lines: Iterable<string>, signal: AbortSignal): Promise<void> => {
+      await this.#sendLines('/v2/pins/prepare', lines, signal);
+    },
+    collect: async (since: PinCursor | undefined, signal: AbortSignal): Promise<PinDelta> => {
+      const body = since === undefined ? {} : { since };
+      return readDelta(await this.#callJson('/v2/pins/collect', body, signal));
+    },
+    send: async ({ set, removed }: PinSet, signal: AbortSignal): Promise<void> => {
+      const body = { set: set.map(formatPin), removed: removed.map(formatPin) };
+      await this.#callJson('/v2/pins', body, signal);
+    },
+  };
 
   /** Sends the unhealthy backends that all gateways have agreed on. */
   async sendUnhealthy(unhealthy: Iterable<Address>, signal: AbortSignal): Promise<void> {

@@ -24,6 +24,8 @@ export interface AgentStatus {
   readonly errors: readonly FrontendErrors[];
   /** The first hundred frontends with connections that may not survive a failover. */
   readonly notFailoverSafe: readonly FrontendIdRecord[];
+  /** The number of pins, and the process that holds them. Missing in older versions of the agent. */
+  readonly pins?: { readonly epoch: string; readonly count: number };
   /** False while the kernel may differ from the accepted configuration. */
   readonly sound: boolean;
   readonly announcer: {

@@ -40,6 +40,7 @@ const status = z.looseObject({
   withheld,
   errors,
   notFailoverSafe: z.array(frontendId),
+  pins: z.looseObject({ epoch: text, count }).optional(),
   sound: z.boolean(),
   announcer: z.looseObject({
     role: z.enum(roles).catch('unknown'),

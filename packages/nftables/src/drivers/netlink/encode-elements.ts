@@ -58,6 +58,9 @@ export function writeElement(
   const entry = writer.begin(listElement);
   writeKey(writer, set.key, element.key);
   if (withValue && element.value !== undefined) writeValue(writer, set, element.value);
+  if (withValue && element.timeoutSeconds !== undefined) {
+    writer.u64(elementAttribute.timeout, BigInt(element.timeoutSeconds) * 1000n);
+  }
   writer.end(entry);
   if (element.keyEnd === undefined) return;
   const after = afterRange(set.key, element.keyEnd);

@@ -3,7 +3,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { SerialQueue } from '@causeway/base/work/serial-queue';
 import type { Driver, ElementCount, ForeignChange } from '../driver.ts';
 import { ForeignChangeQueue } from '../foreign-change-queue.ts';
-import type { PresentRuleset, TableFamily } from '../../model/ruleset.ts';
+import type { Element, PresentRuleset, TableFamily } from '../../model/ruleset.ts';
 import type { Transaction } from '../../model/transaction.ts';
 import {
   batchBegin,
@@ -83,6 +83,10 @@ export class NetlinkDriver implements Driver {
 
   read(signal?: AbortSignal): Promise<PresentRuleset | undefined> {
     return this.#reader.read(signal);
+  }
+
+  elements(set: string, signal?: AbortSignal): Promise<readonly Element[]> {
+    return this.#reader.elements(set, signal);
   }
 
   counters(set: string, signal?: AbortSignal): Promise<ReadonlyMap<string, ElementCount>> {

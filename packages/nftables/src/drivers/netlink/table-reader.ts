@@ -1,6 +1,7 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { ElementCount } from '../driver.ts';
 import type {
+  Element,
   NamedSet,
   PresentChain,
   PresentRuleset,
@@ -77,16 +78,34 @@ export class TableReader {
   }
 
   async counters(set: string, signal?: AbortSignal): Promise<Map<string, ElementCount>> {
+    const definition = await this.#definition(set, signal);
+    if (definition === undefined) {
+      throw new CausewayError('not-found', `there is no set ${set} in ${this.#table}`);
+    }
+    return decodeCounters(definition, (await this.#elements(set, signal)) ?? []);
+  }
+
+  /** Elements that are added or removed during the listing may be missing. */
+  async elements(set: string, signal?: AbortSignal): Promise<readonly Element[]> {
+    const definition = await this.#definition(set, signal);
+    if (definition === undefined) return [];
+    for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+      const found = await this.#elements(set, signal);
+      if (found !== undefined) return [...decodeElements(definition, found).values()];
+    }
+    throw new CausewayError('unavailable', 'nftables changes faster than it can be read');
+  }
+
+  async #definition(
+    set: string,
+    signal: AbortSignal | undefined,
+  ): Promise<SetDefinition | undefined> {
     const found = await this.#request(messages.getSet, netlinkAck, signal, (w) => {
       w.text(setAttribute.table, this.#table);
       w.text(setAttribute.name, set);
     });
     const [message] = found ?? [];
-    const definition = message === undefined ? undefined : decodeSet(message);
-    if (definition === undefined) {
-      throw new CausewayError('not-found', `there is no set ${set} in ${this.#table}`);
-    }
-    return decodeCounters(definition, (await this.#elements(set, signal)) ?? []);
+    return message === undefined ? undefined : decodeSet(message);
   }
 
   async #generation(signal: AbortSignal | undefined): Promise<number> {

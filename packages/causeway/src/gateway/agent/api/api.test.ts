@@ -119,6 +119,12 @@ beforeEach(async () => {
         setRelief: () => {},
         sendUnhealthy: (unhealthy) => gateway.setUnhealthy(unhealthy, signal),
         pull: () => Promise.resolve(),
+        pins: {
+          prepare: () => Promise.resolve(),
+          since: () =>
+            Promise.resolve({ cursor: { epoch: 'e', version: 0 }, set: [], removed: [] }),
+          take: () => Promise.resolve(),
+        },
         countConnections: () => Promise.resolve([]),
         trace: (question) =>
           traceConnection(

@@ -9,7 +9,9 @@ import type { Gateway } from '../gateway.ts';
 import { frontendKey } from '../../protocol/frontend.ts';
 import { overrideNames, type OverrideName } from '../../protocol/override.ts';
 import type { TraceAnswer, TraceQuestion } from '../../protocol/trace.ts';
-import { clusterText, UpdateReader } from '../../protocol/update.ts';
+import { collectBody, formatDelta, parsePin, pinsBody } from '../../protocol/pins.ts';
+import type { ConnectionPins } from '../pins/connection-pins.ts';
+import { clusterText, UpdateReader, type Update } from '../../protocol/update.ts';
 import { parseFrontendId } from '../../protocol/records.ts';
 import { readLines, readSmallBody, UnsupportedMedia, type BodyLimits } from './body.ts';
 import type { Reply } from './reply.ts';
@@ -37,6 +39,7 @@ export interface V2ApiOptions {
   /** Receives whether another gateway can serve in place of this one. */
   setRelief(isAvailable: boolean): void;
   countConnections(signal: AbortSignal): Promise<readonly FrontendCount[]>;
+  readonly pins: Pick<ConnectionPins, 'prepare' | 'since' | 'take'>;
   trace(question: TraceQuestion): TraceAnswer;
   /** Sets an override, or clears it if there is no reason. */
   pull(name: OverrideName, reason: string | undefined): Promise<void>;
@@ -112,6 +115,12 @@ export class V2Api {
         return { status: 200, body: { frontends: await this.#options.countConnections(signal) } };
       case 'POST /v2/push':
         return this.#push(request, claims, signal);
+      case 'POST /v2/pins':
+        return this.#takePins(request, claims, signal);
+      case 'POST /v2/pins/collect':
+        return this.#collectPins(request, claims);
+      case 'POST /v2/pins/prepare':
+        return this.#preparePins(request, claims, signal);
       case 'POST /v2/removals':
         return this.#confirmRemovals(request, claims, signal);
       case 'POST /v2/unhealthy':
@@ -134,6 +143,43 @@ export class V2Api {
     claims: RequestClaims,
     signal: AbortSignal,
   ): Promise<Reply> {
+    const { digest, update } = await this.#readUpdate(request, claims, signal);
+    const body = await this.#options.gateway.push(digest, () => update, signal);
+    return { status: 200, body };
+  }
+
+  /** Pins the connections that the update would move. The update itself follows in another request. */
+  async #preparePins(
+    request: IncomingMessage,
+    claims: RequestClaims,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    const { gateway, pins } = this.#options;
+    const { digest, update } = await this.#readUpdate(request, claims, signal);
+    await pins.prepare(gateway.preview(digest, update), signal);
+    return { status: 200, body: {} };
+  }
+
+  async #collectPins(request: IncomingMessage, claims: RequestClaims): Promise<Reply> {
+    const { since } = collectBody.parse(await readJson(request, claims));
+    return { status: 200, body: formatDelta(await this.#options.pins.since(since)) };
+  }
+
+  async #takePins(
+    request: IncomingMessage,
+    claims: RequestClaims,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    const { set, removed } = pinsBody.parse(await readJson(request, claims));
+    await this.#options.pins.take(set.map(parsePin), removed.map(parsePin), signal);
+    return { status: 200, body: {} };
+  }
+
+  async #readUpdate(
+    request: IncomingMessage,
+    claims: RequestClaims,
+    signal: AbortSignal,
+  ): Promise<{ readonly digest: string; readonly update: Update }> {
     if (mediaType(request) !== 'application/jsonl') {
       throw new UnsupportedMedia('the content type of an update is application/jsonl');
     }
@@ -146,13 +192,8 @@ export class V2Api {
       signal,
     );
     checkBody(digest, claims);
-    const push = setUnservableAside(reader.result(), this.#options.servable);
-    const body = await this.#options.gateway.push(
-      contentDigest(push.header.kind, digest),
-      () => push,
-      signal,
-    );
-    return { status: 200, body };
+    const update = setUnservableAside(reader.result(), this.#options.servable);
+    return { digest: contentDigest(update.header.kind, digest), update };
   }
 
   async #confirmRemovals(

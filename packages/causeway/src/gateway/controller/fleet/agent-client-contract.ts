@@ -2,7 +2,18 @@ import type { Acknowledgement } from '../../protocol/acknowledgement.ts';
 import type { RemovalConfirmation } from '../../protocol/removal-confirmation.ts';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
 import type { FrontendIdRecord } from '../../protocol/records.ts';
+import type { PinCursor, PinDelta, PinSet } from '../../protocol/pins.ts';
 import type { Address } from '@causeway/base/address/address';
+
+/** The requests about pins. */
+export interface PinClient {
+  /** Pins the connections that this update would move, before it is sent. */
+  prepare(lines: Iterable<string>, signal: AbortSignal): Promise<void>;
+  /** The changes of the agent's pins since the cursor; all pins without a cursor. */
+  collect(since: PinCursor | undefined, signal: AbortSignal): Promise<PinDelta>;
+  /** Hands pins of another gateway over. Resolves when the agent has acknowledged them. */
+  send(pins: PinSet, signal: AbortSignal): Promise<void>;
+}
 
 /** The interface to an agent: the HTTP client, or an agent in memory. */
 export interface AgentClient {
@@ -19,6 +30,8 @@ export interface AgentClient {
     confirmation: RemovalConfirmation,
     signal: AbortSignal,
   ): Promise<Acknowledgement>;
+  /** The requests about pins. Missing for an agent without pins. */
+  readonly pins?: PinClient;
   /** All frontends that the agent serves, if it supports the request. */
   counters?(signal: AbortSignal): Promise<readonly FrontendIdRecord[]>;
 }

@@ -24,6 +24,7 @@ import {
 import { FleetHealth } from './fleet-health.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
 import type { ReasonSink } from '../reasons/reason-queue.ts';
+import { PinRelay } from './pin-relay.ts';
 import { RemovalLoop } from './removal-loop.ts';
 import type { RemovalVerifier } from './removal-verifier.ts';
 import { DesiredState, type NamespacePolicies } from './desired-state.ts';
@@ -84,6 +85,7 @@ export class AgentFleet {
   readonly #fenced = new Map<string, 'all' | Set<Address>>();
   readonly #addresses = new AddressUse();
   readonly #removals: RemovalLoop;
+  readonly #pins: PinRelay;
   readonly #desired = new DesiredState();
   readonly #lastRoles = new Map<string, Role>();
   /** The active gateways that failed at the last call of `takeNotServed`. */
@@ -105,8 +107,10 @@ export class AgentFleet {
     };
     const desired = this.#desired;
     const pushes = metrics.counter(fleetMetrics.pushes);
+    this.#pins = new PinRelay({ ...options, statusOf: (name) => this.#health.statusOf(name) });
     const gateways = [...agents].map(([name, agent]) => {
-      const link = new AgentLink({ ...options, name, agent, desired, pushes });
+      const guard = this.#pins;
+      const link = new AgentLink({ ...options, name, agent, desired, pushes, guard });
       return { agent, link };
     });
     this.#links = gateways.map(({ link }) => link);
@@ -189,6 +193,11 @@ export class AgentFleet {
       role: this.#health.statusOf(name)?.announcer.role,
       lastRole: this.#lastRoles.get(name),
     }));
+  }
+
+  /** Why running connections of these frontends may not survive a failover; undefined if they do. */
+  failoverRisk(frontends: readonly FrontendId[]): string | undefined {
+    return this.#pins.riskOf(frontends);
   }
 
   /** The reachable gateways that have not confirmed the generation yet. */
@@ -275,6 +284,7 @@ export class AgentFleet {
       complaints: [
         ...link.complaints.general,
         ...[link.removals.describe() ?? []].flat(),
+        ...(this.#pins.isLate(link.name) ? ['has not acknowledged the pins of connections'] : []),
         ...(this.#health.statusOf(link.name)?.alarms ?? []),
         ...[this.#health.differentSeeds ?? []].flat(),
       ],
@@ -291,7 +301,10 @@ export class AgentFleet {
       this.#show();
     }
     if (actions.has('send-updates')) this.#nudge();
-    if (actions.has('agree-on-health')) this.#health.agree(gateways);
+    if (actions.has('agree-on-health')) {
+      this.#health.agree(gateways);
+      this.#pins.request();
+    }
     for (const name of gateways) {
       const role = this.#health.statusOf(name)?.announcer.role;
       if (role !== undefined) this.#lastRoles.set(name, role);
@@ -322,6 +335,7 @@ export class AgentFleet {
         : {
             health: (inner) => this.#health.run(inner),
             'withheld removals': (inner) => this.#removals.loop(inner),
+            pins: (inner) => this.#pins.loop(inner),
           }),
     });
   }

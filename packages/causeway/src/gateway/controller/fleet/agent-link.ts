@@ -3,7 +3,6 @@ import type { Acknowledgement, OlderRecord } from '../../protocol/acknowledgemen
 import { frontendKey, type FrontendKey } from '../../protocol/frontend.ts';
 import { frontendIdOf } from '../../protocol/records.ts';
 import { commonRevision, revisions } from '../../protocol/revision.ts';
-import { writeDelta, writeState } from '../../protocol/write-update.ts';
 import { backoffDelay, type BackoffPolicy } from '@causeway/base/time/backoff';
 import type { Clock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
@@ -14,7 +13,8 @@ import { reasonOf, type AgentClient, type HeardStatus } from './agent-client-con
 import { AgentOutage } from './agent-outage.ts';
 import { guardFields } from './guard-fields.ts';
 import { Rejections } from './rejections.ts';
-import type { DesiredState } from './desired-state.ts';
+import { updateLines, type DesiredState } from './desired-state.ts';
+import type { PushGuard } from './pin-relay.ts';
 import type { ReasonSink } from '../reasons/reason-queue.ts';
 import { WithheldRemovals, type RemovalVerdict } from './withheld-removals.ts';
 
@@ -36,6 +36,8 @@ export interface AgentLinkOptions {
   readonly reasons: ReasonSink;
   /** Counts pushes by outcome. */
   readonly pushes: Counter<'gateway' | 'outcome'>;
+  /** Takes part in every push. */
+  readonly guard?: PushGuard;
 }
 
 type FrontendReasonKind = 'rejection-changed' | 'removal-allowed';
@@ -186,10 +188,8 @@ export class AgentLink {
   /** Asks whether the gateway still has the confirmed state, unless an update is running. */
   async check(signal: AbortSignal): Promise<void> {
     if (this.#wake === undefined || this.#outage.failures > 0) return;
-    const status = await this.#limited('querying', signal, (inner) =>
-      this.#options.agent.status(inner),
-    );
-    this.heard(status);
+    const ask = (inner: AbortSignal) => this.#options.agent.status(inner);
+    this.heard(await this.#limited('querying', signal, ask));
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -284,20 +284,20 @@ export class AgentLink {
     const meansRemoval = this.#removals.isRejectionVerified((key) => state.wants(key));
     const facts = { ...this.#options, withholds: this.#withholds, revision, base, meansRemoval };
     const options = { generation, revision, ...guardFields(facts) };
+    const { guard } = this.#options;
     const touched = base === undefined ? undefined : state.frontendsSince(base);
-    const lines =
-      base === undefined
-        ? writeState(state.all(), options)
-        : writeDelta(state.since(base), { ...options, base });
+    const lines = [...updateLines(state, base, options)];
+    const moved = () => (base === undefined ? undefined : state.movedSince(base));
+    await guard?.beforePush({ gateway: this.name, generation, lines, moved }, signal);
     const askedAt = this.#options.clock.monotonic();
     try {
-      const answer = await this.#limited('pushing', signal, (inner) =>
-        this.#options.agent.push(lines, inner),
-      );
+      const push = (inner: AbortSignal) => this.#options.agent.push(lines, inner);
+      const answer = await this.#limited('pushing', signal, push);
       this.#writtenIn = revision;
       this.#isOtherRevision = false;
       this.#confirmed = generation;
       this.#reported = answer.generation;
+      guard?.afterPush(this.name, generation);
       this.#needsWhole = false;
       this.#takeRemovals(answer, meansRemoval);
       const newRejections = this.#complaints.take(answer.errors, touched);
@@ -382,8 +382,8 @@ export class AgentLink {
     if (signal.aborted) return;
     const error = CausewayError.from(thrown);
     this.#outage.fail(error, askedAt);
-    const { failures } = this.#outage;
-    this.#options.log.warn({ agent: this.name, error, failures }, 'agent failed');
+    const problem = { agent: this.name, error, failures: this.#outage.failures };
+    this.#options.log.warn(problem, 'agent failed');
     this.#publish();
   }
 

@@ -14,7 +14,13 @@ import {
   type PolicyKey,
 } from '../../protocol/policy.ts';
 import { formatAssignment, formatPolicy } from '../../protocol/records.ts';
-import type { DeltaContent, StateContent } from '../../protocol/write-update.ts';
+import {
+  writeDelta,
+  writeState,
+  type DeltaContent,
+  type StateContent,
+  type UpdateOptions,
+} from '../../protocol/write-update.ts';
 import { SmallSets } from '@causeway/base/work/small-sets';
 import { StampedMap } from './stamped-map.ts';
 
@@ -167,6 +173,15 @@ export class DesiredState {
     return new Set([...values.map(frontendKey), ...removed]);
   }
 
+  /** The frontends with backends that may change by an update from this generation. */
+  movedSince(base: number): ReadonlySet<FrontendKey> {
+    const { values, removed } = this.#nodes.since(base);
+    const isSame = values.length === 0 && removed.length === 0;
+    const all = isSame ? [] : [...this.#frontends.values()];
+    const onNodes = all.filter(({ nodePort }) => nodePort !== undefined);
+    return this.frontendsSince(base).union(new Set(onNodes.map(frontendKey)));
+  }
+
   /** The Service of the frontend, as `namespace/name`. */
   serviceOf(key: FrontendKey): string | undefined {
     return this.#frontends.get(key)?.service;
@@ -203,6 +218,17 @@ export class DesiredState {
     for (const key of keys) newest = Math.max(newest, this.#frontends.stampOf(key));
     return newest;
   }
+}
+
+/** The lines of an update from this generation, or of the full state. */
+export function updateLines(
+  state: DesiredState,
+  base: number | undefined,
+  options: UpdateOptions,
+): Iterable<string> {
+  return base === undefined
+    ? writeState(state.all(), options)
+    : writeDelta(state.since(base), { ...options, base });
 }
 
 function sameText<Value>(format: (value: Value) => unknown) {

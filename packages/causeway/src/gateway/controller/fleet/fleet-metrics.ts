@@ -55,6 +55,12 @@ export const fleetMetrics = {
     help: '1 while gateways have different seeds, so that a failover breaks running connections.',
     labels: [],
   },
+  pinsMissing: {
+    kind: 'gauge',
+    name: 'causeway_gateway_pins_missing',
+    help: '1 while the gateway has not acknowledged the pins of running connections, so that a failover to it can break them.',
+    labels: ['gateway'],
+  },
   pushes: {
     kind: 'counter',
     name: 'causeway_gateway_pushes_total',

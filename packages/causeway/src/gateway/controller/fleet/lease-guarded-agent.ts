@@ -45,11 +45,21 @@ function optional(
   agent: AgentClient,
   limited: Limited,
   confirmed: Confirmed,
-): Pick<AgentClient, 'counters' | 'confirmRemovals' | 'sendRelief'> {
+): Pick<AgentClient, 'counters' | 'confirmRemovals' | 'sendRelief' | 'pins'> {
   const counters = agent.counters?.bind(agent);
   const confirmRemovals = agent.confirmRemovals?.bind(agent);
   const sendRelief = agent.sendRelief?.bind(agent);
+  const { pins } = agent;
   return {
+    ...(pins === undefined
+      ? {}
+      : {
+          pins: {
+            prepare: (lines, signal) => limited(signal, (inner) => pins.prepare(lines, inner)),
+            collect: (since, signal) => limited(signal, (inner) => pins.collect(since, inner)),
+            send: (each, signal) => limited(signal, (inner) => pins.send(each, inner)),
+          },
+        }),
     ...(counters === undefined
       ? {}
       : { counters: (signal: AbortSignal) => limited(signal, (inner) => counters(inner)) }),

@@ -27,7 +27,7 @@ export interface Work {
   readonly actions: ReadonlySet<Action>;
   /** Gateways with a new status, or without one. */
   readonly gateways: ReadonlySet<string>;
-  /** Frontends that a gateway starts or stops rejecting. */
+  /** Frontends that a gateway starts or stops rejecting, and those whose failover safety has changed. */
   readonly rejections: ReadonlySet<FrontendKey>;
   /** Frontends that an operator allowed a gateway to remove. */
   readonly allowedRemovals: ReadonlySet<FrontendKey>;
@@ -54,6 +54,7 @@ const actionsAfter: Readonly<Record<ReasonKind, readonly Action[]>> = {
   'gateway-status': ['agree-on-health', 'publish-gateways'],
   'generation-raised': ['send-updates'],
   'rejection-changed': [],
+  'failover-safety-changed': ['publish-gateways'],
   'removal-allowed': [],
   'fence-requests-changed': ['tend-fences'],
   'address-blocked': ['tend-fences'],
@@ -83,6 +84,7 @@ export function decideWork(reasons: Iterable<Reason>): Work {
         work.gateways.add(reason.gateway);
         break;
       case 'rejection-changed':
+      case 'failover-safety-changed':
         work.rejections.add(reason.frontend);
         break;
       case 'removal-allowed':

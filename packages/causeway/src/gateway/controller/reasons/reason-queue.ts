@@ -14,6 +14,8 @@ export type Reason =
   | { readonly kind: 'generation-raised' }
   /** A gateway starts or stops rejecting the frontend. */
   | { readonly kind: 'rejection-changed'; readonly frontend: FrontendKey }
+  /** Running connections of the frontend are no longer failover-safe, or are again. */
+  | { readonly kind: 'failover-safety-changed'; readonly frontend: FrontendKey }
   /** An operator has allowed a gateway to remove the frontend. */
   | { readonly kind: 'removal-allowed'; readonly frontend: FrontendKey }
   /** The withheld removals of the gateways have new verdicts. */

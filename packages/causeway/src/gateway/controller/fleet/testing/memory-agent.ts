@@ -21,7 +21,7 @@ import { revisions, type Revisions } from '../../../protocol/revision.ts';
 import { formatFrontendId, type FrontendIdRecord } from '../../../protocol/records.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { whenAborted } from '@causeway/base/time/when-aborted';
-import type { AgentClient } from '../agent-client-contract.ts';
+import type { AgentClient, PinClient } from '../agent-client-contract.ts';
 
 /**
  * An agent that accepts every newer update, unless it is set to fail, hang, be frozen or keep something. In
@@ -52,6 +52,8 @@ export class MemoryAgent implements AgentClient {
   handed: readonly string[] | undefined;
   /** Frontends that the agent rejects. */
   readonly dislikes = new Set<string>();
+  /** The requests about pins; undefined for an older version. */
+  pins?: PinClient;
   role: Role = 'standby';
   alarms: readonly string[] = [];
   seed: string | undefined;
@@ -118,6 +120,7 @@ export class MemoryAgent implements AgentClient {
       announcer: { role, since: null, reason: null },
       unhealthy,
       revisions: this.revisions,
+      ...(this.pins === undefined ? {} : { pins: { epoch: 'memory', count: 0 } }),
       ...withheld,
       ...rest,
     } as unknown as AgentStatus;
