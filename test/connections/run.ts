@@ -51,8 +51,9 @@ export async function runSchedule(options: RunOptions): Promise<RunResult> {
     const actor = new Actor(lab);
     const nodes = [...lab.machines.keys()];
     for (const { step, pauseSeconds } of makeSchedule({ seed, seconds, nodes, failovers })) {
-      events.push({ at: Date.now(), step });
+      const at = Date.now();
       await actor.act(step);
+      events.push({ at, completeAt: Date.now(), step });
       lab.kubelet.check();
       await delay(pauseSeconds * 1_000);
     }

@@ -18,8 +18,8 @@ const pods: PodEnds = new Map([
   ['web-2', 20_000],
 ]);
 const events: readonly RunEvent[] = [
-  { at: 5_000, step: { kind: 'scale', replicas: 3 } },
-  { at: 15_000, step: { kind: 'failover', how: 'power cut' } },
+  { at: 5_000, completeAt: 5_000, step: { kind: 'scale', replicas: 3 } },
+  { at: 15_000, completeAt: 18_000, step: { kind: 'failover', how: 'power cut' } },
 ];
 const verdictOf = (...lines: TrafficLine[]) => judge(lines, pods, events);
 

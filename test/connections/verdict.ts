@@ -7,9 +7,10 @@ import type {
   TrafficPath,
 } from './traffic-lines.ts';
 
-/** A step of a run, and when it began. */
+/** A step of a run, when it began, and when it was complete. */
 export interface RunEvent {
   readonly at: number;
+  readonly completeAt: number;
   readonly step: Step;
 }
 
@@ -89,8 +90,8 @@ function brokenConnection(
   const isFailover = events.some(
     (each) =>
       each.step.kind === 'failover' &&
-      at - failoverMs.before <= each.at &&
-      each.at <= at + failoverMs.after,
+      at >= each.at - messageMs &&
+      at <= each.completeAt + afterFailoverMs,
   );
   const knownLoss = isFailover ? lossInFailover(line) : undefined;
   return { id, path, family, direction, cause, backend, at, event, knownLoss };
@@ -98,8 +99,8 @@ function brokenConnection(
 
 /** Connections carry a message at least this often. */
 const messageMs = 2_000;
-/** A failover breaks a connection this long after it began, or before, if the connection had no message. */
-const failoverMs = { before: 20_000, after: messageMs };
+/** A connection that a failover breaks sends its next packet within this time, with the backoff of TCP. */
+const afterFailoverMs = 15_000;
 
 function lossInFailover({ path, direction, cause }: LostConnection): KnownLoss | undefined {
   if (path === 'gateway, local source') return 'source was rewritten';
