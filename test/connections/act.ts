@@ -7,10 +7,17 @@ import type { ConnectionsLab } from './lab.ts';
 import { setNodeReady, setUnschedulable } from './nodes.ts';
 import { acceptSyns, dropSyns } from './pod-machine.ts';
 import type { FailoverKind, Step } from './schedule.ts';
+import type { RunEvent } from './verdict.ts';
 
-/** Carries out steps on a lab. */
+/** An unplanned failover began at most this long before it is noticed. */
+export const checkMs = 3_000;
+
+/** Carries out steps on a lab, and records them. */
 export class Actor {
   readonly #lab: ConnectionsLab;
+  readonly #events: RunEvent[] = [];
+  #active: GatewayName | undefined;
+  #isFailingOver = false;
   #absent: { readonly gateway: GatewayName; readonly how: FailoverKind } | undefined;
   #restarts = 0;
 
@@ -18,7 +25,32 @@ export class Actor {
     this.#lab = lab;
   }
 
+  /** The steps so far, in the order of their beginning. */
+  get events(): readonly RunEvent[] {
+    return this.#events.toSorted((one, other) => one.at - other.at);
+  }
+
   async act(step: Step): Promise<void> {
+    const at = Date.now();
+    this.#isFailingOver = step.kind === 'failover';
+    await this.#carryOut(step);
+    this.#isFailingOver = false;
+    this.#events.push({ at, completeAt: Date.now(), step });
+  }
+
+  /** Records a failover that is no step, if another gateway is active than before. */
+  async checkActive(): Promise<void> {
+    const active = await this.#lab.topology.active();
+    if (active === undefined) return;
+    const before = this.#active;
+    this.#active = active;
+    if (before === undefined || before === active || this.#isFailingOver) return;
+    const at = Date.now();
+    const step = { kind: 'failover', how: 'unplanned' } as const;
+    this.#events.push({ at: at - checkMs, completeAt: at, step });
+  }
+
+  async #carryOut(step: Step): Promise<void> {
     const { cluster } = this.#lab.kubernetes;
     switch (step.kind) {
       case 'scale':
@@ -111,10 +143,11 @@ export class Actor {
     const gateway = await waitFor('one active gateway', () => topology.active());
     this.#absent = { gateway, how };
     if (how === 'power cut') await topology.cutPower(gateway);
-    else await topology.command(gateway, 'drain', '--reason', 'a step of the schedule');
-    await waitFor('the other gateway to be active', async () => {
+    else if (how === 'drained gateway')
+      await topology.command(gateway, 'drain', '--reason', 'a step of the schedule');
+    this.#active = await waitFor('the other gateway to be active', async () => {
       const active = await topology.active();
-      return active !== undefined && active !== gateway;
+      return active === gateway ? undefined : active;
     });
   }
 

@@ -15,6 +15,8 @@ export interface RunOptions {
   readonly seed: number;
   readonly seconds: number;
   readonly failovers: ScheduleOptions['failovers'];
+  /** Whether uploads whose slot has moved must survive a failover. */
+  readonly hasPins: boolean;
   /** Connections that stay open, on all paths together. */
   readonly running: number;
   readonly newPerSecond: number;
@@ -47,20 +49,26 @@ export async function runSchedule(options: RunOptions): Promise<RunResult> {
   const lab = await ConnectionsLab.start({ layer, preStopSeconds, messageMs, stallMs });
   try {
     const clients = await Promise.all(startClients(lab, options));
-    const events: RunEvent[] = [];
     const actor = new Actor(lab);
     const nodes = [...lab.machines.keys()];
     for (const { step, pauseSeconds } of makeSchedule({ seed, seconds, nodes, failovers })) {
-      events.push({ at: Date.now(), step });
       await actor.act(step);
       lab.kubelet.check();
-      await delay(pauseSeconds * 1_000);
+      for (let second = 0; second < pauseSeconds; second += 1) {
+        await actor.checkActive();
+        await delay(1_000);
+      }
     }
+    await actor.checkActive();
     for (const { child } of clients) child.kill('SIGTERM');
     await Promise.all(clients.map(({ child }) => child.exited));
     const logs = [...clients, ...lab.machines.values()].map(({ log }) => log);
     const lines = (await Promise.all(logs.map(readLines))).flat();
-    return { ...judge(lines, lab.kubelet.ends, events), events };
+    const { events } = actor;
+    return {
+      ...judge(lines, { pods: lab.kubelet.ends, events, hasPins: options.hasPins }),
+      events,
+    };
   } finally {
     const keep = process.env['CAUSEWAY_KEEP_LOGS'];
     if (keep !== undefined)

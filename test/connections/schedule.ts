@@ -25,7 +25,8 @@ export type Step =
   | { readonly kind: 'failover'; readonly how: FailoverKind }
   | { readonly kind: 'return' };
 
-export type FailoverKind = 'power cut' | 'drained gateway';
+/** `unplanned`: the gateways changed their roles by themselves, which a busy machine can cause. */
+export type FailoverKind = 'power cut' | 'drained gateway' | 'unplanned';
 export type StepKind = Step['kind'];
 
 /** A step, and the pause before the next one. */

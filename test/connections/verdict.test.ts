@@ -18,10 +18,10 @@ const pods: PodEnds = new Map([
   ['web-2', 20_000],
 ]);
 const events: readonly RunEvent[] = [
-  { at: 5_000, step: { kind: 'scale', replicas: 3 } },
-  { at: 15_000, step: { kind: 'failover', how: 'power cut' } },
+  { at: 5_000, completeAt: 5_000, step: { kind: 'scale', replicas: 3 } },
+  { at: 15_000, completeAt: 18_000, step: { kind: 'failover', how: 'power cut' } },
 ];
-const verdictOf = (...lines: TrafficLine[]) => judge(lines, pods, events);
+const verdictOf = (...lines: TrafficLine[]) => judge(lines, { pods, events, hasPins: true });
 
 describe('a lost connection', () => {
   test('is broken while its pod runs, with the event before its end', () => {
@@ -93,6 +93,12 @@ test.each([
   ['no failover', { path: 'gateway, local source', endedAt: 40_000 }, undefined],
 ] as const)('the known loss of %s', (_, changes, knownLoss) => {
   expect(verdictOf({ ...lost, ...changes }).broken).toMatchObject([{ knownLoss }]);
+});
+
+test('without pins, a failover may break an upload', () => {
+  const lossOf = (direction: 'up' | 'down') =>
+    judge([{ ...lost, direction }], { pods, events, hasPins: false }).broken[0]?.knownLoss;
+  expect([lossOf('up'), lossOf('down')]).toEqual(['slot may have moved', undefined]);
 });
 
 test('a broken connection has a description', () => {

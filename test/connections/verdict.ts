@@ -7,9 +7,10 @@ import type {
   TrafficPath,
 } from './traffic-lines.ts';
 
-/** A step of a run, and when it began. */
+/** A step of a run, when it began, and when it was complete. */
 export interface RunEvent {
   readonly at: number;
+  readonly completeAt: number;
   readonly step: Step;
 }
 
@@ -33,7 +34,19 @@ export interface BrokenConnection {
 }
 
 /** Connections that a failover breaks by design or by a documented fault: docs/reliability.md. */
-export type KnownLoss = 'source was rewritten' | 'backend has two frontends' | 'was closing';
+export type KnownLoss =
+  | 'source was rewritten'
+  | 'backend has two frontends'
+  | 'was closing'
+  | 'slot may have moved';
+
+/** What happened in a run. */
+export interface RunFacts {
+  readonly pods: PodEnds;
+  readonly events: readonly RunEvent[];
+  /** Whether uploads whose slot has moved must survive a failover. */
+  readonly hasPins: boolean;
+}
 
 export interface Verdict {
   readonly broken: readonly BrokenConnection[];
@@ -51,11 +64,8 @@ const toleranceMs = 1_000;
  * Judges the lines of all clients and servers of a run. If only the client reports that a connection stalled,
  * the pod must have run until then: the pod's reset can be lost in a failover.
  */
-export function judge(
-  lines: readonly TrafficLine[],
-  pods: PodEnds,
-  events: readonly RunEvent[],
-): Verdict {
+export function judge(lines: readonly TrafficLine[], facts: RunFacts): Verdict {
+  const { pods, events } = facts;
   const stalls = new Map<string, StalledUpload>();
   for (const line of lines) if (line.kind === 'stalled') stalls.set(line.id, line);
   const broken: BrokenConnection[] = [];
@@ -72,7 +82,7 @@ export function judge(
     const at = breakTime(line, stalls.get(line.id));
     const isCertain = stalls.has(line.id) || !line.cause.startsWith('stalled');
     if (hasPodEnded(pods, backend, isCertain ? at : line.endedAt)) endedWithPod += 1;
-    else broken.push(brokenConnection(line, backend, at, events));
+    else broken.push(brokenConnection(line, backend, at, facts));
   }
   return { broken, unopened, endedWithPod, counts: totals(lines) };
 }
@@ -81,7 +91,7 @@ function brokenConnection(
   line: LostConnection,
   backend: string,
   at: number,
-  events: readonly RunEvent[],
+  { events, hasPins }: RunFacts,
 ): BrokenConnection {
   const { id, path, family, direction, cause } = line;
   // A connection that stalled broke up to a message after its last progress.
@@ -89,24 +99,28 @@ function brokenConnection(
   const isFailover = events.some(
     (each) =>
       each.step.kind === 'failover' &&
-      at - failoverMs.before <= each.at &&
-      each.at <= at + failoverMs.after,
+      at >= each.at - messageMs &&
+      at <= each.completeAt + afterFailoverMs,
   );
-  const knownLoss = isFailover ? lossInFailover(line) : undefined;
+  const knownLoss = isFailover ? lossInFailover(line, hasPins) : undefined;
   return { id, path, family, direction, cause, backend, at, event, knownLoss };
 }
 
 /** Connections carry a message at least this often. */
 const messageMs = 2_000;
-/** A failover breaks a connection this long after it began, or before, if the connection had no message. */
-const failoverMs = { before: 20_000, after: messageMs };
+/** A connection that a failover breaks sends its next packet within this time, with the backoff of TCP. */
+const afterFailoverMs = 15_000;
 
-function lossInFailover({ path, direction, cause }: LostConnection): KnownLoss | undefined {
+function lossInFailover(
+  { path, direction, cause }: LostConnection,
+  hasPins: boolean,
+): KnownLoss | undefined {
   if (path === 'gateway, local source') return 'source was rewritten';
   if (path === 'gateway, shared backends' && direction === 'down') {
     return 'backend has two frontends';
   }
-  return cause === stalledAtEnd ? 'was closing' : undefined;
+  if (cause === stalledAtEnd) return 'was closing';
+  return direction === 'up' && !hasPins ? 'slot may have moved' : undefined;
 }
 
 export const stalledAtEnd = 'stalled at its end';

@@ -71,7 +71,10 @@ function open(target: TrafficTarget, finishAt = Number.POSITIVE_INFINITY): void 
   socket.on('connect', () => socket.write(`${connection.direction} ${connection.id}\n`));
   socket.on('data', (chunk: Buffer) => receive(connection, chunk));
   socket.on('end', () => endedByServer(connection));
-  socket.on('error', (error: NodeJS.ErrnoException) => end(connection, error.code ?? error.name));
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    const when = socket.pending || connection.backend !== undefined ? '' : ' after the handshake';
+    end(connection, `${error.code ?? error.name}${when}`);
+  });
   socket.on('close', () => end(connection, 'closed'));
 }
 

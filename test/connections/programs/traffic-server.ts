@@ -2,9 +2,9 @@
 //
 // traffic-server.ts CONTROL-SOCKET MESSAGE-MS STALL-MS PORT...
 //
-// A client sends "up ID" or "down ID" in a line. The server answers with the name of the pod in a line. On a
-// download it sends messages from then on; on an upload it sends nothing more. When the client ends its
-// direction, the server sends "END", the bytes it sent and the bytes it received, and ends the connection.
+// The server sends the name of the pod in a line, and the client "up ID" or "down ID". On a download the server
+// sends messages from then on; on an upload it sends nothing more. When the client ends its direction, the
+// server sends "END", the bytes it sent and the bytes it received, and ends the connection.
 //
 // Lines of JSON on the control socket add and remove pods. Removing a pod resets its connections.
 
@@ -44,6 +44,7 @@ function accept(socket: net.Socket): void {
   };
   connections.add(connection);
   socket.setNoDelay(true);
+  socket.write(`${pod}\n`);
   socket.on('error', () => socket.destroy());
   socket.on('close', () => connections.delete(connection));
   socket.on('data', (chunk: Buffer) => receive(connection, chunk));
@@ -60,7 +61,6 @@ function receive(connection: Connection, chunk: Buffer): void {
   const end = chunk.indexOf('\n');
   connection.command = chunk.toString('latin1', 0, end);
   connection.received += chunk.length - end - 1;
-  connection.socket.write(`${connection.pod}\n`);
 }
 
 let slice = 0;
