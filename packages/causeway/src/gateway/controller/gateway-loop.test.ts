@@ -34,7 +34,7 @@ function start() {
       apply: note('apply'),
       servicesOf: (frontends) => new Set([...frontends].map((each) => `of ${each}`)),
       setNodes: note('nodes'),
-      standings: () => [],
+      report: () => ({ gateways: [], unhealthy: { total: 0, services: [] } }),
       servingSince: () => ({ kind: 'served' }),
       behind: () => [],
       withholding: () => [],

@@ -17,7 +17,7 @@ export interface GatewayLoopOptions {
   readonly reasons: ReasonQueue;
   readonly fleet: Pick<
     AgentFleet,
-    'apply' | 'servicesOf' | 'setNodes' | 'standings' | 'servingSince' | 'behind' | 'withholding'
+    'apply' | 'servicesOf' | 'setNodes' | 'report' | 'servingSince' | 'behind' | 'withholding'
   >;
   readonly fencing: Pick<Fencing, 'request'>;
   readonly cleaner: Pick<PortCleaner, 'request'>;
@@ -82,7 +82,7 @@ export class GatewayLoop {
       ...[...work.namespaces].map((namespace) => () => policies?.update(namespace)),
       ...on('tend-fences', () => fencing.request()),
       ...on('clean-ports', () => cleaner.request()),
-      ...on('publish-gateways', () => configMap?.show(fleet.standings())),
+      ...on('publish-gateways', () => configMap?.show(() => fleet.report())),
       ...on('end-waits', () => waits.takeEnded(fleet)),
       ...on('retry-refused', () => waits.takeForAddress()),
       () => fleet.servicesOf(work.rejections),
