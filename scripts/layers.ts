@@ -37,7 +37,7 @@ export const folderLayers: Readonly<Record<string, readonly string[]>> = {
   idling: ['services'],
   'node-proxy': ['services', 'idling'],
   'console/overview': ['services', 'gateway/protocol', 'gateway/controller', 'health', 'ipam'],
-  'console/dashboard': ['console/overview'],
+  'console/dashboard': ['console/overview', 'health'],
   'console/doctor': [],
   playground: ['gateway/protocol', 'ipam'],
   cli: [

@@ -1,10 +1,18 @@
 import type { Family } from '@causeway/base/address/address';
 import { isCutOff, isOutage } from '../gateway/protocol/alarm.ts';
-import type { GatewayFacts } from './facts.ts';
+import type { GatewayFacts, ServiceProblems } from './facts.ts';
 import { rankCauses, type Cause, type CauseCode, type Verdict } from './state.ts';
 
 /** Older facts count as unknown. The controller writes them every 10 s at least. */
 export const staleAfterMs = 30_000;
+
+/** A change that a gateway has not confirmed for this long is a problem. */
+const unconfirmedAfterMs = 5_000;
+
+/** Whether a change has waited too long for its confirmation. */
+export function isLate(since: number | undefined, now: number): boolean {
+  return since === undefined || now - since > unconfirmedAfterMs;
+}
 
 /**
  * What happens to a packet that reaches a gateway:
@@ -93,6 +101,49 @@ function path(
   cause: Cause | undefined,
 ): GatewayPath {
   return { gateway, role, ability, cause };
+}
+
+/** One gateway in an overview. */
+export interface GatewayHealth {
+  readonly name: string;
+  readonly role: GatewayPath['role'];
+  /** The worst of both address families. */
+  readonly ability: Ability;
+  /** Whether an operator should act. */
+  readonly isProblem: boolean;
+  /** All problems, the most important one first. */
+  readonly problems: readonly string[];
+  readonly since: number | undefined;
+}
+
+/** The health of one gateway, independent of Services. */
+export function gatewayHealth(gateway: GatewayFacts, now: number): GatewayHealth {
+  const paths = ([4, 6] as const).map((family) => gatewayPath(gateway, family, now));
+  const worst = paths.find(({ ability }) => ability !== 'able') ?? paths[0];
+  const { unconfirmed, rejected } = gateway;
+  const problems = [
+    ...(worst?.cause === undefined ? [] : [worst.cause.message]),
+    ...(rejected.total === 0 ? [] : [`rejects ${rejected.total} Services`]),
+    ...describeUnconfirmed(unconfirmed, now),
+    ...(gateway.failure === undefined ? [] : [gateway.failure]),
+    ...gateway.alarms,
+  ];
+  return {
+    name: gateway.name,
+    role: worst?.role ?? 'not-known',
+    ability: worst?.ability ?? 'unknown',
+    isProblem: problems.length > 0,
+    problems: problems.filter(
+      (text, at) => !problems.slice(0, at).some((one) => one.includes(text)),
+    ),
+    since: worst?.cause?.since,
+  };
+}
+
+function describeUnconfirmed({ total, listed }: ServiceProblems, now: number): readonly string[] {
+  const [first] = listed.values();
+  if (total === 0 || !isLate(first?.since, now)) return [];
+  return [`has not confirmed the last changes of ${total} Services`];
 }
 
 /** What clients of an address family get from these paths together. */

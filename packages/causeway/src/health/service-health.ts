@@ -2,11 +2,9 @@ import type { Family } from '@causeway/base/address/address';
 import { controllerHealth, type ControllerHealth } from './controller-health.ts';
 import { judgeEndpoints } from './endpoint-health.ts';
 import type { ClusterFacts, GatewayFacts, ServiceFacts, ServiceProblem } from './facts.ts';
-import { gatewayPath, judgePaths, type GatewayPath } from './gateway-health.ts';
+import { gatewayPath, isLate, judgePaths, type GatewayPath } from './gateway-health.ts';
 import { rankCauses, type Cause, type Verdict } from './state.ts';
 
-/** A change that a gateway has not confirmed for this long is a problem. */
-const unconfirmedAfterMs = 5_000;
 const gatewayProvider = 'gateway';
 
 /** What clients of one address family get, and what each gateway does with their packets. */
@@ -213,9 +211,7 @@ function pathsFor(
 function unconfirmed({ key }: ServiceFacts, { facts }: ClusterHealth): readonly Cause[] {
   return (facts.gateways ?? []).flatMap((gateway) => {
     const problem = gateway.unconfirmed.listed.get(key) ?? unlisted(gateway);
-    if (problem === undefined) return [];
-    const isLate = problem.since === undefined || facts.now - problem.since > unconfirmedAfterMs;
-    if (!isLate) return [];
+    if (problem === undefined || !isLate(problem.since, facts.now)) return [];
     return {
       code: 'unconfirmed',
       message: `${gateway.name} has not confirmed the last change: ${problem.message}`,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { FakeKubeApi } from '../../../../../test/doubles/fake-kube-api.ts';
 import { KubeClient } from '@causeway/kubernetes/client/client';
 import { configMaps } from '@causeway/kubernetes/objects/resources';
@@ -12,7 +12,6 @@ import {
   GatewayConfigMap,
   readGatewayConfigMap,
   readObserved,
-  whyNoneServes,
 } from './gateway-config-map.ts';
 
 interface Written {
@@ -37,44 +36,6 @@ function configMap(...states: Written[]) {
   );
   return readGatewayConfigMap({ metadata: { name: 'causeway-gateways' }, data });
 }
-
-const active = { role: 'active' } as const;
-const standby = { role: 'standby' } as const;
-const broken: Written = {
-  role: 'unable',
-  problems: ['bad-health: ext lost the route default'],
-};
-const cutOffAlarm = 'cut-off: no backend answers this gateway over IPv4';
-const noneCan = 'no gateway can serve clients';
-const notKnown = 'no agent of a gateway answers, so it is not known whether clients are served';
-
-describe('whyNoneServes', () => {
-  test.each<[string, Written[], string | undefined]>([
-    ['one active', [active, standby], undefined],
-    ['one active beside a broken one', [active, broken], undefined],
-    ['a broken one that keeps the addresses', [{ ...broken, ...active }, broken], noneCan],
-    ['one with its link down', [{ ...broken }, { problems: ['link-down: ext is down'] }], noneCan],
-    ['none that answers', [{ reachable: false }, { reachable: false }], notKnown],
-    [
-      'an active gateway without a route to IPv4 backends',
-      [{ ...active, problems: [cutOffAlarm] }, standby],
-      `the active gateway reaches no backend: ${cutOffAlarm}`,
-    ],
-    [
-      'a standby gateway without that route',
-      [active, { ...standby, problems: [cutOffAlarm] }],
-      undefined,
-    ],
-    ['none active', [standby, standby], 'no gateway is active: clients get no answer'],
-    ['addresses that another program manages', [{ role: 'foreign' }], undefined],
-    ['a ConfigMap of an older version', [{}, {}], undefined],
-    ['no gateway', [], undefined],
-  ])('%s', (_, states, why) => {
-    const outage = whyNoneServes(configMap(...states));
-    expect(outage?.message).toBe(why);
-    expect(outage?.isCertain ?? true).toBe(why !== notKnown);
-  });
-});
 
 test.each([
   ['0.1.0, active', '{"master":true}', 'active'],

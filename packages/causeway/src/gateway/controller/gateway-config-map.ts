@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { isCutOff, isOutage } from '../protocol/alarm.ts';
-import { roles, type Role } from '../protocol/role.ts';
+import { roles } from '../protocol/role.ts';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { ConfigMap } from '@causeway/kubernetes/objects/core-objects';
 import { patchOrCreate } from '@causeway/kubernetes/client/patch-or-create';
@@ -81,45 +80,6 @@ export function readGatewayConfigMap({ data = {} }: ConfigMap): GatewayEntry[] {
 /** When the controller last wrote the ConfigMap, and which Services have only unhealthy backends. */
 export function readObserved({ data = {} }: ConfigMap): Observed | undefined {
   return parse(observedSchema, data[observedKey]);
-}
-
-const knownRoles: ReadonlySet<Role | undefined> = new Set(['active', 'standby', 'unable']);
-
-/** A problem of all gateways together. */
-export interface GatewayOutage {
-  /** False if no agent answers: the rules of a gateway work without its agent. */
-  readonly isCertain: boolean;
-  readonly message: string;
-}
-
-const noAgent: GatewayOutage = {
-  isCertain: false,
-  message: 'no agent of a gateway answers, so it is not known whether clients are served',
-};
-
-/**
- * Why no gateway can serve clients, if so. A gateway can't if an alarm says so. If all roles are known, one gateway
- * must also be active.
- */
-export function whyNoneServes(gateways: readonly GatewayEntry[]): GatewayOutage | undefined {
-  const isAnswering = gateways.some(({ state }) => state?.reachable === true);
-  if (gateways.length > 0 && !isAnswering) return noAgent;
-  const message = certainOutage(gateways);
-  return message === undefined ? undefined : { isCertain: true, message };
-}
-
-function certainOutage(gateways: readonly GatewayEntry[]): string | undefined {
-  const states = gateways.map(({ state }) => state);
-  if (states.length === 0) return undefined;
-  const isAble = (state: State | undefined) =>
-    state?.reachable === true && !state.problems.some(isOutage);
-  if (!states.some(isAble)) return 'no gateway can serve clients';
-  const areRolesKnown = states.every((state) => knownRoles.has(state?.role));
-  const active = states.filter((state) => state?.role === 'active');
-  if (areRolesKnown && active.length === 0) return 'no gateway is active: clients get no answer';
-  const cutOff = active.map((state) => state?.problems.find(isCutOff));
-  const isReaching = active.length === 0 || cutOff.includes(undefined);
-  return isReaching ? undefined : `the active gateway reaches no backend: ${cutOff[0]}`;
 }
 
 /** The change of the ConfigMap's data that fences a gateway, or removes the fence. */
