@@ -44,7 +44,7 @@ export type EnsureOutcome =
       readonly kind: 'pending';
       readonly message: string;
       readonly retryAfterMs?: number;
-      /** Addresses that are already assigned. */
+      /** Addresses that are assigned. The status gets new ones when the outcome is `ready`. */
       readonly ingress?: readonly Ingress[];
     }
   | {
