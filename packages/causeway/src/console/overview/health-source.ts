@@ -5,6 +5,7 @@ import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { noProblems, type ClusterFacts, type GatewayFacts } from '../../health/facts.ts';
 import { clusterHealth, type ClusterHealth } from '../../health/service-health.ts';
 import { readClusterFacts } from './cluster-facts.ts';
+import { noAnswerFacts } from './gateway-source.ts';
 import type { RowStore } from './row-store.ts';
 import type { GatewayRow } from './rows.ts';
 
@@ -54,29 +55,14 @@ export function withRows(
   if (reported === undefined && rows.length === 0) return undefined;
   const known = new Map((reported ?? []).map((each) => [each.name, each]));
   for (const row of rows) {
-    const before = known.get(row.key) ?? unreported(row.key);
+    const before = known.get(row.key) ?? noAnswerFacts(row.key, row.message, now);
     if (!row.reachable) {
-      if (!known.has(row.key))
-        known.set(row.key, { ...before, observedAt: now, failure: row.message });
+      known.set(row.key, before);
       continue;
     }
     const { role, alarms } = row;
-    known.set(row.key, { ...before, observedAt: now, role, alarms, reachable: true });
+    const answer = { observedAt: now, role, alarms, reachable: true, failure: undefined };
+    known.set(row.key, { ...before, ...answer });
   }
   return [...known.values()];
-}
-
-function unreported(name: string): GatewayFacts {
-  return {
-    name,
-    observedAt: undefined,
-    reachable: false,
-    failure: undefined,
-    failedSince: undefined,
-    role: undefined,
-    alarms: [],
-    isFenced: false,
-    rejected: noProblems,
-    unconfirmed: noProblems,
-  };
 }
