@@ -1,11 +1,13 @@
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { Log } from '@causeway/base/observability/log';
+import type { Metrics } from '@causeway/base/observability/metrics';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { noProblems, type ClusterFacts, type GatewayFacts } from '../../health/facts.ts';
 import { clusterHealth, type ClusterHealth } from '../../health/service-health.ts';
 import { readClusterFacts } from './cluster-facts.ts';
 import { noAnswerFacts } from './gateway-source.ts';
+import { ServiceCounts } from './health-metrics.ts';
 import type { RowStore } from './row-store.ts';
 import type { GatewayRow } from './rows.ts';
 
@@ -14,6 +16,7 @@ export interface HealthSourceOptions {
   readonly systemNamespace: string;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly rowStore: RowStore;
   /** Takes the part of the health that all Services share. */
   readonly assess: (cluster: ClusterHealth) => void;
@@ -23,9 +26,11 @@ const everyMs = 2_000;
 
 /** Reads the facts that all Services share. While they can't be read, the last ones become older. */
 export async function watchHealth(
-  { client, systemNamespace, clock, log, rowStore, assess }: HealthSourceOptions,
+  options: HealthSourceOptions,
   signal: AbortSignal,
 ): Promise<void> {
+  const { client, systemNamespace, clock, log, rowStore, assess } = options;
+  const counts = new ServiceCounts(options.metrics);
   let last: ClusterFacts = {
     now: clock.wallTime(),
     lease: { kind: 'not-read' },
@@ -42,6 +47,7 @@ export async function watchHealth(
     const now = clock.wallTime();
     const gateways = withRows(last.gateways, [...rowStore.rows('gateway')], now);
     assess(clusterHealth({ ...last, now, gateways }));
+    counts.show(rowStore.rows('service'));
     await sleep(clock, everyMs, signal);
   }
 }
