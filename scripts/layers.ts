@@ -27,6 +27,7 @@ const gatewayControllerLayers: Readonly<Record<string, readonly string[]>> = {
 export const folderLayers: Readonly<Record<string, readonly string[]>> = {
   services: [],
   'gateway/protocol': [],
+  health: ['gateway/protocol'],
   'gateway/agent': ['gateway/protocol'],
   ...gatewayControllerLayers,
   octavia: ['services'],
@@ -35,12 +36,12 @@ export const folderLayers: Readonly<Record<string, readonly string[]>> = {
   discovery: [],
   idling: ['services'],
   'node-proxy': ['services', 'idling'],
-  'console/overview': ['services', 'gateway/protocol', 'ipam'],
-  'console/dashboard': ['console/overview'],
+  'console/overview': ['services', 'gateway/protocol', 'gateway/controller', 'health', 'ipam'],
+  'console/dashboard': ['console/overview', 'health'],
   'console/doctor': [],
   playground: ['gateway/protocol', 'ipam'],
   cli: [
-    ...['services', 'gateway/protocol', 'gateway/agent', 'octavia'],
+    ...['services', 'gateway/protocol', 'gateway/agent', 'health', 'octavia'],
     ...Object.keys(gatewayControllerLayers),
     ...['ipam', 'pool', 'discovery', 'idling', 'node-proxy'],
     ...['console/overview', 'console/dashboard', 'console/doctor', 'playground'],

@@ -9,6 +9,7 @@ import { ipamClientSettings, ipamServerSettings } from '../packages/causeway/src
 import { usageMetricDefinitions } from '../packages/causeway/src/ipam/usage.ts';
 import { fleetMetrics } from '../packages/causeway/src/gateway/controller/fleet/fleet-metrics.ts';
 import { guardMetric } from '../packages/causeway/src/services/guard-register.ts';
+import { healthMetrics } from '../packages/causeway/src/console/overview/health-metrics.ts';
 import { orphanMetrics } from '../packages/causeway/src/services/orphan-register.ts';
 import { controllerCommandSettings } from '../packages/causeway/src/cli/controller/load-settings.ts';
 import { releaseMetricDefinitions } from '../packages/causeway/src/pool/release-watch.ts';
@@ -39,6 +40,7 @@ export const allMetrics: readonly MetricDefinition[] = [
   ...allocatorMetricDefinitions,
   ...controllerMetrics,
   ...Object.values(fleetMetrics),
+  ...Object.values(healthMetrics),
   ...Object.values(orphanMetrics),
   guardMetric,
   ...discoveryMetricDefinitions,

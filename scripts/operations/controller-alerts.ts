@@ -28,6 +28,60 @@ export const controllerAlerts: AlertGroup = {
       firesAt: '5m',
     },
     {
+      name: 'CausewayServicesNotServed',
+      severity: 'critical',
+      expression:
+        'max by (state, cause) (causeway_services{state=~"not-served|unknown",cause!="no-provider"}) > 0',
+      for: '2m',
+      summary:
+        '{{ $value }} Services are in the state {{ $labels.state }}, cause {{ $labels.cause }}.',
+      meaning:
+        'Clients of these Services get no answer, or Causeway does not know whether they do. The count needs `dashboard.enabled`.',
+      check: [
+        '`causeway status`: the causes in their order, with ages and remedies.',
+        '`causeway explain NAMESPACE/NAME`: the whole chain of one Service.',
+      ],
+      remedy: [
+        'Follow the remedy of the first cause; later causes are often its effects. [health.md](../health.md) describes states and causes.',
+      ],
+      example: {
+        'causeway_services{state="not-served",cause="no-active-gateway",pod="a"}': '7x10',
+      },
+      firesAt: '5m',
+    },
+    {
+      name: 'CausewayServicesDegraded',
+      severity: 'warning',
+      expression: 'max by (state, cause) (causeway_services{state=~"degraded|no-endpoints"}) > 0',
+      for: '15m',
+      summary:
+        '{{ $value }} Services are in the state {{ $labels.state }}, cause {{ $labels.cause }}.',
+      meaning:
+        'With `degraded`, clients get an answer, but redundancy, a change or an address family is missing. With `no-endpoints`, connections are refused because no pod is ready.',
+      check: ['`causeway services --state degraded -o wide`, and the same with `no-endpoints`.'],
+      remedy: [
+        '`no-redundancy`: repair the gateways that can’t take over, before the last one fails.',
+        '`unconfirmed`: see the log of the agent; it may be paused, or reject updates.',
+        '`no-endpoints`: find out why the pods are not ready, or idle the Service.',
+      ],
+      example: { 'causeway_services{state="degraded",cause="no-redundancy",pod="a"}': '3x30' },
+      firesAt: '20m',
+    },
+    {
+      name: 'CausewayServicesPending',
+      severity: 'warning',
+      expression: 'max by (state, cause) (causeway_services{state="pending"}) > 0',
+      for: '15m',
+      summary: '{{ $value }} Services have waited for an address for 15 minutes.',
+      meaning: 'New Services get no address; served ones are not affected.',
+      check: ['`causeway services --state pending -o wide`: the message names the obstacle.'],
+      remedy: [
+        'Gateways do not answer: see [CausewayGatewayUnreachable](#causewaygatewayunreachable). The cloud refuses: see [CausewayOpenStackFails](#causewayopenstackfails).',
+      ],
+      example: { 'causeway_services{state="pending",cause="pending",pod="a"}': '2x30' },
+      firesAt: '20m',
+    },
+    {
       name: 'CausewayWatchBroken',
       severity: 'warning',
       expression: 'causeway_kube_store_synced == 0',

@@ -65,7 +65,7 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
     await page.getByText('5 of 5').waitFor();
     const failed = options().filter({ hasText: 'shop/api' });
     expect(await failed.textContent()).toContain('belongs to shop/web');
-    await page.getByRole('button', { name: /^Failed/ }).click();
+    await page.getByRole('button', { name: /^Not served/ }).click();
     await page.getByText('1 of 5').waitFor();
     await expect.poll(() => options().count()).toBe(1);
   });
@@ -148,7 +148,7 @@ describe.runIf(await isAvailable(prepareBrowser))('the dashboard in a real brows
 
   test('shows markup from the cluster as text', async () => {
     const message = '<img src=x onerror="document.title=\'taken\'"><script>1</script>';
-    stage.rowStore.set('service', sampleService('evil/one', { state: 'failed', message }));
+    stage.rowStore.set('service', sampleService('evil/one', { state: 'not-served', message }));
     await enter();
     const row = options().filter({ hasText: 'evil/one' });
     expect(await row.textContent()).toContain('<img src=x');

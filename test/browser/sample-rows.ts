@@ -13,8 +13,10 @@ export function sampleService(key: string, changes: Partial<ServiceRow> = {}): S
     type: 'LoadBalancer',
     provider: 'gateway',
     state: 'serving',
-    reason: 'Served',
+    reason: '',
     message: '',
+    since: '',
+    remedy: '',
     addresses: ['203.0.113.10'],
     ports: ['80/TCP', '443/TCP'],
     endpoints: { ready: 3, all: 3 },
@@ -28,8 +30,8 @@ export function sampleService(key: string, changes: Partial<ServiceRow> = {}): S
 export const sampleServices: readonly ServiceRow[] = [
   sampleService('shop/web'),
   sampleService('shop/api', {
-    state: 'failed',
-    reason: 'PortTaken',
+    state: 'not-served',
+    reason: 'refused',
     message: 'Port 443/TCP of 203.0.113.10 belongs to shop/web. Choose another port or address.',
     addresses: [],
   }),

@@ -44,8 +44,14 @@ import { pathEndpoints } from '../../packages/causeway/src/console/overview/serv
 import {
   addSlices,
   countSlice,
+} from '../../packages/causeway/src/console/overview/service-facts.ts';
+import {
+  describeService,
+  healthOf,
   serviceRow,
 } from '../../packages/causeway/src/console/overview/service-row.ts';
+import { noProblems } from '../../packages/causeway/src/health/facts.ts';
+import { clusterHealth } from '../../packages/causeway/src/health/service-health.ts';
 import { parseEgressPolicy } from '../../packages/causeway/src/node-proxy/egress-firewall/egress-rules.ts';
 import { resolveName } from '../../packages/causeway/src/node-proxy/egress-firewall/resolve-name.ts';
 import { tracedNode } from '../../packages/causeway/src/node-proxy/testing/traced-node.ts';
@@ -204,11 +210,19 @@ describe('a hostile Service', () => {
     const event = fc
       .record({ reason: hostileText, message: hostileText, type: hostileText, at: hostileText })
       .map(({ at, ...rest }) => ({ metadata: { name: 'e' }, lastTimestamp: at, ...rest }));
+    const cluster = clusterHealth({
+      ...{ now: 0, gateways: [], unhealthy: noProblems },
+      lease: { kind: 'not-read' },
+    });
     fc.assert(
       fc.property(hostileService, hostileSlice, fc.array(event), (service, slice, events) => {
-        const row = serviceRow(service, addSlices([countSlice(slice)]));
+        const described = describeService(service);
+        const endpoints = addSlices([countSlice(slice)]);
+        const health = healthOf(described, endpoints, cluster);
+        const row = serviceRow(described, endpoints, health);
         expect(row.key).toBe('shop/web');
-        const { summary, steps } = explainService(service, row, events.map(eventRow));
+        const about = { service, row, health, cluster, events: events.map(eventRow) };
+        const { summary, steps } = explainService(about);
         expect(summary).not.toBe('');
         expect(steps.length).toBeGreaterThan(0);
         pathEndpoints([slice]);

@@ -293,11 +293,9 @@ describe('the controller', () => {
   const nearlyAnswers = [status, acknowledgement, trace].map(nearly);
   /** The output of `causeway trace`. */
   const expectPrintable = (answer: TraceAnswer) => {
-    const role = 'active';
-    for (const line of describeTraces(
-      [{ gateway: 'g1', role, answer, problem: '', outages: [] }],
-      [],
-    )) {
+    const gateway = 'g1';
+    const path = { gateway, role: 'active', ability: 'able', cause: undefined } as const;
+    for (const line of describeTraces([{ gateway, path, answer }], [])) {
       // oxlint-disable-next-line no-control-regex
       expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
     }

@@ -8,6 +8,11 @@ import {
 import { runProgram } from '../services/run-program.ts';
 import { removeDirectory, scratchDirectory } from '../services/scratch.ts';
 
+interface Explained {
+  readonly state: string;
+  readonly causes: readonly { readonly code: string }[];
+}
+
 const launcher = path.join(import.meta.dirname, '..', '..', 'bin', 'causeway.js');
 let kubernetes: EmbeddedKubernetes;
 let directory = '';
@@ -36,18 +41,23 @@ const causeway = (...words: string[]) =>
 test('services lists those with external traffic, and all of them on request', async () => {
   const { stdout } = await causeway('services');
   expect(stdout).toContain('default/web');
-  expect(stdout).toContain('unmatched');
+  expect(stdout).toContain('not-served');
   expect(stdout).not.toContain('default/kubernetes');
   const all = await causeway('services', '--all', '-o', 'json');
   const rows = JSON.parse(all.stdout) as { key: string }[];
   expect(rows.map(({ key }) => key)).toEqual(['default/kubernetes', 'default/web']);
 });
 
-test('explain names the reason for a missing address and the remedy', async () => {
+test('explain names the causes in their order, and the remedies', async () => {
   const { code, stdout } = await causeway('explain', 'web');
-  expect(code).toBe(0);
-  expect(stdout).toContain('No provider serves default/web');
-  expect(stdout).toContain('Set spec.loadBalancerClass');
+  expect(code).toBe(1);
+  expect(stdout).toContain('default/web is not served');
+  expect(stdout).toMatch(/✗ controller +No controller has run in this cluster/);
+  const json = await causeway('explain', 'web', '-o', 'json');
+  expect(json.code).toBe(1);
+  const { state, causes } = JSON.parse(json.stdout) as Explained;
+  expect(state).toBe('not-served');
+  expect(causes.map(({ code: cause }) => cause)).toEqual(['no-controller', 'no-provider']);
   const missing = await causeway('explain', 'other/none');
   expect(missing.code).toBe(5);
   expect(missing.stderr).toContain('the Service other/none does not exist');
@@ -56,8 +66,29 @@ test('explain names the reason for a missing address and the remedy', async () =
 test('status ends with 1 while there is a problem, and names it', async () => {
   const { code, stdout } = await causeway('status');
   expect(code).toBe(1);
-  expect(stdout).toContain('none has run here');
-  expect(stdout).toContain('default/web: It has no loadBalancerClass');
+  expect(stdout).toContain('No controller has run in this cluster');
+  expect(stdout).toContain('default/web: not-served');
+  const yaml = await causeway('status', '-o', 'yaml');
+  expect(yaml.code).toBe(1);
+  expect(yaml.stdout).toMatch(/^isWell: false$/m);
+});
+
+test('a hung controller is the first cause everywhere', async () => {
+  const metadata = { name: 'causeway-controller', namespace: 'kube-system' };
+  const spec = {
+    holderIdentity: 'controller-1',
+    leaseDurationSeconds: 15,
+    renewTime: new Date(Date.now() - 90_000).toISOString().replace('Z', '000Z'),
+  };
+  kubernetes.cluster.create('leases.coordination.k8s.io', {
+    ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec },
+  });
+  const hung = 'The controller controller-1 does not renew its lease';
+  expect((await causeway('status')).stdout).toContain(`✗ controller   ${hung}`);
+  const { stdout } = await causeway('explain', 'web');
+  expect(stdout).toContain(`default/web is not served for 1 min: ${hung}`);
+  expect(stdout).toMatch(/What to do:\n {2}See the log of controller-1, and restart it/);
+  expect((await causeway('services', '-o', 'wide')).stdout).toContain('controller-hung');
 });
 
 test('doctor checks the machine and the connection to the cluster', async () => {

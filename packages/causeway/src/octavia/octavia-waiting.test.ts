@@ -39,6 +39,22 @@ function noteDeletes(): readonly number[] {
   return times;
 }
 
+test('the status has an address when the load balancer is ACTIVE, and not before', async () => {
+  await lab.start();
+  const letGo = cloud.provisioning.hold();
+  await lab.client.create(services, newService('web'));
+  await lab.client.create(endpointSlices, newSlice('web', ['10.10.1.1']));
+  await until(async () => {
+    expect((await lab.klb('web'))?.status?.loadbalancer?.ip).not.toBe('');
+    const [condition] = (await lab.service('web'))?.status?.conditions ?? [];
+    expect(condition).toMatchObject({ status: 'False', reason: 'Pending' });
+  });
+  expect((await lab.service('web'))?.status?.loadBalancer?.ingress ?? []).toEqual([]);
+  letGo();
+  await untilServed(lab, 'web');
+  expect((await lab.service('web'))?.status?.loadBalancer?.ingress).toHaveLength(1);
+});
+
 test('records an update that does not end, and applies later changes after its end', async () => {
   lab.pendingLimitMs = 200;
   await lab.start();

@@ -31,6 +31,8 @@ export class MemoryProvider implements LoadBalancerProvider {
   readonly synced = Promise.resolve();
   /** The state of the infrastructure. Like a cloud, it survives the provider. */
   readonly cloud: Map<string, Held>;
+  /** While this is set, an address is assigned and not confirmed, for this reason. */
+  unconfirmed: string | undefined;
   readonly #call: NonNullable<MemoryProviderOptions['call']>;
 
   constructor(options: MemoryProviderOptions, cloud = new Map<string, Held>()) {
@@ -80,7 +82,11 @@ export class MemoryProvider implements LoadBalancerProvider {
         ingress: [{ ip: this.#freeAddress(), ipMode: 'VIP' as const }],
       };
       this.cloud.set(uid, held);
-      return { kind: 'ready', ingress: held.ingress };
+      const { ingress } = held;
+      const message = this.unconfirmed;
+      return message === undefined
+        ? { kind: 'ready', ingress }
+        : { kind: 'pending', message, ingress };
     });
   }
 

@@ -53,7 +53,7 @@ export type EnsureOutcome =
       readonly kind: 'pending';
       readonly message: string;
       readonly retryAfterMs?: number;
-      /** Addresses that are already assigned. */
+      /** Addresses that are assigned. The status gets new ones when the outcome is `ready`. */
       readonly ingress?: readonly Ingress[];
       /** The load balancer fails. The condition of a Service that was served becomes false, too. */
       readonly isFailing?: boolean;

@@ -297,7 +297,14 @@ async function writeOutcome(
       // A served Service keeps its condition while a change is on its way to the gateways, or while a
       // controller starts.
       if (isFailing || !isServed(writer.current, record.ingress, ingress)) {
-        await publish(writer, provider, record, ingress, condition);
+        await publish(
+          writer,
+          provider,
+          record,
+          ingress,
+          condition,
+          shownOf(writer.current, ingress),
+        );
       }
       return retryAfterMs === undefined ? wait(message) : retryAfter(retryAfterMs, message);
     }
@@ -320,13 +327,22 @@ async function publish(
   record: ServiceRecord,
   ingress: readonly Ingress[] | undefined,
   condition: ConditionText,
+  /** The addresses for the status; without those that the provider has assigned and not confirmed. */
+  shown = ingress ?? [],
 ): Promise<void> {
   const isOurs = provider.statusWriter(writer.current) === 'controller';
   if (!isOurs || ingress === undefined) return writer.writeStatus(undefined, condition);
   await writer.writeRecord(provider, withIngress(record, ingress));
-  const merged = mergeIngress(writer.current, record.ingress, ingress);
+  const merged = mergeIngress(writer.current, [...record.ingress, ...ingress], shown);
   await writer.writeStatus(merged, condition);
   await writer.writeRecord(provider, { ...record, ingress });
+}
+
+/** The entries that the status shows already. The others wait for the confirmation of the provider. */
+function shownOf(service: Service, ingress: readonly Ingress[] | undefined): readonly Ingress[] {
+  const present = service.status?.loadBalancer?.ingress ?? [];
+  const addresses = new Set(present.map(({ ip, hostname }) => ip ?? hostname));
+  return (ingress ?? []).filter((entry) => addresses.has(ingressAddress(entry)));
 }
 
 /** The record with the addresses that the status will show, and those that it may still show. */

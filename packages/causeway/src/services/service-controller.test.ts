@@ -128,6 +128,41 @@ test('takes over and serves a Service, and holds it until its load balancer is d
   expect(provider.cloud.size).toBe(0);
 });
 
+test('the status shows an address when its provider confirms it, and keeps it', async () => {
+  const provider = new MemoryProvider({ name: 'gateway' });
+  provider.unconfirmed = 'No gateway can be reached';
+  startController(provider);
+  await client.create(services, newService('web'));
+  const patch = (annotations: object) =>
+    client.patchMerge(
+      services,
+      { namespace: 'default', name: 'web' },
+      { metadata: { annotations } },
+    );
+  const conditionOf = (service: Service | undefined) =>
+    service?.status?.conditions?.find(({ type }) => type === readyCondition);
+  // The wait is written to the status by a later reconcile.
+  await vi.waitFor(async () => {
+    await patch({ tick: String(events.length + performance.now()) });
+    expect(conditionOf(await read('web'))).toMatchObject({ status: 'False', reason: 'Pending' });
+  }, patience);
+  expect(addressesOf(await read('web'))).toEqual([]);
+  expect(provider.cloud.size).toBe(1);
+  provider.unconfirmed = undefined;
+  await patch({ tick: 'confirmed' });
+  await until('web', (service) => {
+    expect(addressesOf(service)).toEqual(['192.0.2.1']);
+    expect(conditionOf(service)).toMatchObject({ status: 'True' });
+  });
+  provider.unconfirmed = 'a change is on its way';
+  await patch({ tick: 'changed' });
+  await patch({ tick: 'changed again' });
+  provider.unconfirmed = undefined;
+  await client.create(services, newService('next'));
+  await until('next', (service) => expect(addressesOf(service)).toEqual(['192.0.2.2']));
+  expect(addressesOf(await read('web'))).toEqual(['192.0.2.1']);
+});
+
 test('keeps the load balancer of a Service that the list of Services lacks', async () => {
   const provider = new MemoryProvider({ name: 'gateway' });
   startController(provider);

@@ -29,6 +29,15 @@ export function addClusterOptions(
     .option('-n, --namespace <name>', namespace);
 }
 
+/** Adds the option for the namespace in which the controller keeps its lease and its reports. */
+export function addSystemNamespaceOption(command: Command): Command {
+  return command.option(
+    '--system-namespace <name>',
+    "namespace of the controller's lease",
+    'kube-system',
+  );
+}
+
 /** Runs the command's work with a client and closes it afterwards. */
 export async function withCluster<T>(
   options: ClusterOptions,

@@ -1,27 +1,23 @@
 import { Command, Option } from 'commander';
 import { readServices } from '../../console/overview/read-cluster.ts';
-import type { ServiceRow, ServiceState } from '../../console/overview/rows.ts';
+import { readClusterFacts } from '../../console/overview/cluster-facts.ts';
+import type { ServiceRow } from '../../console/overview/rows.ts';
+import { clusterHealth } from '../../health/service-health.ts';
+import { healthStates, type HealthState } from '../../health/state.ts';
+import { systemClock } from '@causeway/base/time/clock';
 import {
   addClusterOptions,
+  addSystemNamespaceOption,
   withCluster,
   type ClusterOptions,
 } from '../cluster/cluster-connection.ts';
 import { addOutputOption, printObjects, type OutputFormat } from '../terminal/output.ts';
 
-const states: readonly ServiceState[] = [
-  'serving',
-  'pending',
-  'failed',
-  'idle',
-  'internal',
-  'unmatched',
-  'deleting',
-];
-
 interface ServicesOptions extends ClusterOptions {
   readonly output: OutputFormat;
   readonly all: boolean;
-  readonly state?: ServiceState;
+  readonly state?: HealthState;
+  readonly systemNamespace: string;
 }
 
 /** `causeway services`: every Service with its address, provider, state and reason. */
@@ -29,16 +25,20 @@ export function servicesCommand(): Command {
   const command = new Command('services')
     .description('list Services with addresses, providers and problems')
     .option('-a, --all', 'also Services that are not reachable from outside of the cluster', false)
-    .addOption(new Option('--state <state>', 'only Services in this state').choices(states))
+    .addOption(new Option('--state <state>', 'only Services in this state').choices(healthStates))
     .addOption(
       new Option('-A, --all-namespaces', 'Services of every namespace (the default)').conflicts(
         'namespace',
       ),
     );
+  addSystemNamespaceOption(command);
   addOutputOption(addClusterOptions(command, 'only Services of this namespace'));
   return command.action(async (options: ServicesOptions) => {
     await withCluster(options, async ({ client, signal }) => {
-      const rows = await readServices(client, options.namespace, signal);
+      const { systemNamespace, namespace } = options;
+      const facts = await readClusterFacts(client, systemNamespace, systemClock, signal);
+      const found = await readServices(client, namespace, clusterHealth(facts), signal);
+      const rows = found.map(({ row }) => row);
       printServices(
         options.output,
         rows.filter((row) => isWanted(row, options)),
@@ -60,6 +60,9 @@ function printServices(output: OutputFormat, rows: readonly ServiceRow[]): void 
     { title: 'ports', value: ({ ports }) => ports.join(',') || '-' },
     { title: 'provider', value: ({ provider, backend }) => provider || backend || '-' },
     { title: 'ready', value: ({ endpoints }) => `${endpoints.ready}/${endpoints.all}` },
+    { title: 'since', isWide: true, value: ({ since }) => since || '-' },
+    { title: 'cause', isWide: true, value: ({ reason }) => reason || '-' },
     { title: 'reason', value: ({ state, message }) => (state === 'serving' ? '' : message) },
+    { title: 'remedy', isWide: true, value: ({ remedy }) => remedy },
   ]);
 }

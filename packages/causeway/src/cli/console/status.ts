@@ -1,11 +1,6 @@
 import { Command } from 'commander';
 import { withoutControls } from '@causeway/base/text/printable';
-import { configMaps, leases } from '@causeway/kubernetes/objects/resources';
-import {
-  gatewayConfigMapName,
-  readGatewayConfigMap,
-  whyNoneServes,
-} from '../../gateway/controller/gateway-config-map.ts';
+import { configMaps } from '@causeway/kubernetes/objects/resources';
 import { guardRegisterName, readGuardRegister } from '../../services/guard-register.ts';
 import {
   orphanRegisterName,
@@ -15,40 +10,53 @@ import {
   type RegisteredReport,
 } from '../../services/orphan-register.ts';
 import { countOrphans } from '../../services/orphan.ts';
-import { readServices } from '../../console/overview/read-cluster.ts';
-import type { ServiceRow, ServiceState } from '../../console/overview/rows.ts';
+import { readClusterFacts } from '../../console/overview/cluster-facts.ts';
+import { readServices, type AssessedService } from '../../console/overview/read-cluster.ts';
+import { forAge } from '../../health/age-text.ts';
+import { gatewayHealth } from '../../health/gateway-health.ts';
+import { clusterHealth, type ClusterHealth } from '../../health/service-health.ts';
+import { isProblem, type HealthState } from '../../health/state.ts';
 import { systemClock } from '@causeway/base/time/clock';
 import {
   addClusterOptions,
+  addSystemNamespaceOption,
   withCluster,
   type ClusterOptions,
   type ClusterSession,
 } from '../cluster/cluster-connection.ts';
-import { style } from '../terminal/output.ts';
+import { exitCodes } from '../terminal/exit-code.ts';
+import { addOutputOption, formatValue, style, type OutputFormat } from '../terminal/output.ts';
 
 interface StatusOptions extends ClusterOptions {
   readonly systemNamespace: string;
+  readonly output: OutputFormat;
 }
 
-const shownTroubles = 10;
+const shownProblems = 10;
 
 /** `causeway status`: overview of everything; exit code 1 if there is a problem. */
 export function statusCommand(): Command {
-  const command = new Command('status')
-    .description('overview of everything; exit code 1 if there is a problem')
-    .option('--system-namespace <name>', "namespace of the controller's lease", 'kube-system');
-  addClusterOptions(command, 'count the Services of this namespace only');
+  const command = new Command('status').description(
+    'overview of everything; exit code 1 if there is a problem',
+  );
+  addSystemNamespaceOption(command);
+  addOutputOption(addClusterOptions(command, 'count the Services of this namespace only'));
   return command.action(async (options: StatusOptions) => {
     await withCluster(options, async (session) => {
+      const { client, signal } = session;
+      const { systemNamespace, namespace, output } = options;
+      const facts = await readClusterFacts(client, systemNamespace, systemClock, signal);
+      const cluster = clusterHealth(facts);
+      const services = await readServices(client, namespace, cluster, signal);
       const parts = [
-        await controllerPart(session, options.systemNamespace),
-        await gatewayPart(session, options.systemNamespace),
-        ...(await guardParts(session, options.systemNamespace)),
-        ...(await orphanParts(session, options.systemNamespace)),
-        servicePart(await readServices(session.client, options.namespace, session.signal)),
+        controllerPart(cluster),
+        gatewayPart(cluster),
+        ...(await guardParts(session, systemNamespace)),
+        ...(await orphanParts(session, systemNamespace)),
+        servicePart(services, cluster, output === 'wide'),
       ];
-      for (const { lines } of parts) process.stdout.write(`${lines.join('\n')}\n`);
-      if (parts.some(({ isWell }) => !isWell)) process.exitCode = 1;
+      process.stdout.write(format(parts, output));
+      if (parts.some(({ isWell }) => !isWell)) process.exitCode = exitCodes.failure;
     });
   });
 }
@@ -56,57 +64,49 @@ export function statusCommand(): Command {
 interface Part {
   readonly isWell: boolean;
   readonly lines: readonly string[];
+  /** The same for programs. */
+  readonly value: object;
+}
+
+function format(parts: readonly Part[], output: OutputFormat): string {
+  if (output !== 'json' && output !== 'yaml') {
+    return parts.map(({ lines }) => `${lines.join('\n')}\n`).join('');
+  }
+  const isWell = parts.every((part) => part.isWell);
+  return formatValue(output, Object.assign({ isWell }, ...parts.map(({ value }) => value)));
 }
 
 const mark = (isWell: boolean) => (isWell ? style('green', '✓') : style('red', '✗'));
 
-async function controllerPart(
-  { client, signal }: ClusterSession,
-  namespace: string,
-): Promise<Part> {
-  const name = { namespace, name: 'causeway-controller' };
-  const lease = await client.find(leases, name, { signal });
-  const { holderIdentity = '', renewTime = '', leaseDurationSeconds = 0 } = lease?.spec ?? {};
-  const ageMs = systemClock.wallTime() - Date.parse(renewTime ?? '');
-  const isWell = holderIdentity !== '' && ageMs < (leaseDurationSeconds ?? 0) * 1000;
-  const text = isWell
-    ? `controller   ${holderIdentity} leads`
-    : lease === undefined
-      ? `controller   none has run here (no lease ${namespace}/${name.name})`
-      : 'controller   no leader: no controller is running';
-  return { isWell, lines: [`${mark(isWell)} ${text}`] };
+function controllerPart({ controller, facts: { now } }: ClusterHealth): Part {
+  const { leader, cause } = controller;
+  const value = { controller: { leader: leader ?? '', problem: cause?.message ?? '' } };
+  if (cause === undefined) {
+    const text = leader === undefined ? 'not checked: no permission' : `${leader} leads`;
+    return { isWell: true, lines: [`${mark(true)} controller   ${withoutControls(text)}`], value };
+  }
+  const text = withoutControls(`${cause.message}${ageOf(cause.since, now)}`);
+  const lines = [`${mark(false)} controller   ${text}`, `    → ${cause.remedy}`];
+  return { isWell: false, lines, value };
 }
 
-async function gatewayPart({ client, signal }: ClusterSession, namespace: string): Promise<Part> {
-  const configMap = await client.find(
-    configMaps,
-    { namespace, name: gatewayConfigMapName },
-    { signal },
-  );
-  const gateways = configMap === undefined ? [] : readGatewayConfigMap(configMap);
-  if (gateways.length === 0) return { isWell: true, lines: [`- gateways     none`] };
-  const lines = gateways.map(({ name, state, fence }) => {
-    const isWell = state?.reachable === true && state.problems.length === 0;
-    const words = [
-      state?.reachable === true ? 'answers' : 'does not answer',
-      ...(state?.role === 'active' ? ['active'] : []),
-      ...(state?.current === true ? [] : ['behind']),
-      ...(fence === undefined ? [] : ['fenced']),
-      ...(state?.problems ?? []),
-    ];
-    return {
-      isWell,
-      text: `${mark(isWell)} gateway      ${withoutControls(`${name}: ${words.join(', ')}`)}`,
-    };
+/** The age of a problem as a sentence of its own. */
+function ageOf(since: number | undefined, now: number): string {
+  return since === undefined ? '' : ` (${forAge(since, now).trim()})`;
+}
+
+function gatewayPart({ facts }: ClusterHealth): Part {
+  const gateways = (facts.gateways ?? []).map((each) => gatewayHealth(each, facts.now));
+  const value = { gateways };
+  if (gateways.length === 0) return { isWell: true, lines: ['- gateways     none'], value };
+  const lines = gateways.map((gateway) => {
+    const { name, role, problems, since } = gateway;
+    const age = ageOf(since, facts.now);
+    const shown = role === 'not-known' ? 'role not known' : role;
+    const text = `${name}: ${[`${shown}${age}`, ...problems].join(', ')}`;
+    return `${mark(!gateway.isProblem)} gateway      ${withoutControls(text)}`;
   });
-  const why = whyNoneServes(gateways);
-  return {
-    isWell: why === undefined && lines.every(({ isWell }) => isWell),
-    lines: [
-      ...lines.map(({ text }) => text),
-      ...(why === undefined ? [] : [`${mark(false)} gateways     ${why.message}`]),
-    ],
-  };
+  return { isWell: !gateways.some((each) => each.isProblem), lines, value };
 }
 
 /** Empty if no guard holds anything back. */
@@ -116,10 +116,12 @@ async function guardParts(
 ): Promise<readonly Part[]> {
   const name = { namespace, name: guardRegisterName };
   const register = await client.find(configMaps, name, { signal });
-  return readGuardRegister(register ?? {}).map(({ guard, message, since }) => ({
-    isWell: false,
-    lines: [`${mark(false)} ${guardLine(guard, message, since)}`],
-  }));
+  const held = readGuardRegister(register ?? {});
+  if (held.length === 0) return [];
+  const lines = held.map(
+    ({ guard, message, since }) => `${mark(false)} ${guardLine(guard, message, since)}`,
+  );
+  return [{ isWell: false, lines, value: { guards: held } }];
 }
 
 export function guardLine(guard: string, message: string, since: string): string {
@@ -136,9 +138,12 @@ async function orphanParts(
   const damage = damagedReports(register ?? {}).map((each) => [
     `orphans      ${describeDamage(each)}`,
   ]);
-  return [...damage, ...readOrphanRegister(register ?? {}).map(orphanLines)].map((lines) => ({
+  const found = [...damage, ...readOrphanRegister(register ?? {}).map(orphanLines)];
+  const value = { orphans: found.flat() };
+  return found.map((lines) => ({
     isWell: false,
     lines: lines.map((line) => `${mark(false)} ${withoutControls(line)}`),
+    value,
   }));
 }
 
@@ -163,19 +168,29 @@ export function orphanLines({
   ];
 }
 
-function servicePart(rows: readonly ServiceRow[]): Part {
-  const ours = rows.filter(({ state }) => state !== 'internal');
-  const counts = new Map<ServiceState, number>();
-  for (const { state } of ours) counts.set(state, (counts.get(state) ?? 0) + 1);
-  const troubles = ours.filter(({ state }) => state === 'failed' || state === 'unmatched');
+function servicePart(
+  services: readonly AssessedService[],
+  { facts: { now } }: ClusterHealth,
+  isWide: boolean,
+): Part {
+  const ours = services.filter(({ health }) => health.state !== 'internal');
+  const counts = new Map<HealthState, number>();
+  for (const { health } of ours) counts.set(health.state, (counts.get(health.state) ?? 0) + 1);
+  const problems = ours.filter(({ health }) => isProblem(health, now));
   const summary =
     [...counts].map(([state, count]) => `${count} ${state}`).join(', ') || 'none from outside';
-  const lines = [`${mark(troubles.length === 0)} Services     ${summary}`];
-  for (const { key, message } of troubles.slice(0, shownTroubles)) {
-    lines.push(withoutControls(`    ${key}: ${message}`));
+  const lines = [`${mark(problems.length === 0)} Services     ${summary}`];
+  const most = isWide ? problems.length : shownProblems;
+  for (const { health, row } of problems.slice(0, most)) {
+    const age = forAge(health.causes[0]?.since, now);
+    lines.push(withoutControls(`    ${row.key}: ${row.state}${age}: ${row.message}`));
+    if (row.remedy !== '') lines.push(withoutControls(`      → ${row.remedy}`));
   }
-  if (troubles.length > shownTroubles) {
-    lines.push(`    and ${troubles.length - shownTroubles} more: causeway services --state failed`);
+  if (problems.length > most) {
+    lines.push(`    and ${problems.length - most} more: causeway status -o wide`);
   }
-  return { isWell: troubles.length === 0, lines };
+  const value = {
+    services: { counts: Object.fromEntries(counts), problems: problems.map(({ row }) => row) },
+  };
+  return { isWell: problems.length === 0, lines, value };
 }

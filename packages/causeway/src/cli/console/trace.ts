@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander';
-import { isOutage } from '../../gateway/protocol/alarm.ts';
 import type { HttpAgentClient } from '../../gateway/protocol/agent-client.ts';
 import type { TraceQuestion } from '../../gateway/protocol/trace.ts';
 import { familyOf, parseAddress, type Address } from '@causeway/base/address/address';
@@ -14,9 +13,14 @@ import { endpointSlices, nodes, services } from '@causeway/kubernetes/objects/re
 import { readRecord } from '../../services/record.ts';
 import { findOwner } from '../../console/overview/find-owner.ts';
 import { pathEndpoints } from '../../console/overview/service-path.ts';
+import { answerFacts, noAnswerFacts } from '../../console/overview/gateway-source.ts';
+import { gatewayPath } from '../../health/gateway-health.ts';
+import { isProblem } from '../../health/state.ts';
+import { systemClock } from '@causeway/base/time/clock';
 import {
   describeOwner,
   describeTraces,
+  judgeTraces,
   type GatewayTrace,
 } from '../../console/overview/trace-text.ts';
 import { traceOnNode, type NodeTrace } from '../../node-proxy/trace-on-node.ts';
@@ -25,6 +29,7 @@ import { addQueryOptions, readConfig } from '../config/options.ts';
 import { makeAgents } from '../controller/gateway.ts';
 import { controllerCommandSettings } from '../controller/load-settings.ts';
 import { gatewayFlags } from '../controller/query-options.ts';
+import { exitCodes } from '../terminal/exit-code.ts';
 import { addOutputOption, printObjects, type OutputFormat } from '../terminal/output.ts';
 
 interface TraceOptions {
@@ -36,7 +41,9 @@ interface TraceOptions {
 /** `causeway trace CLIENT ADDRESS:PORT`: how a connection is handled, by which rules, and why. */
 export function traceCommand(): Command {
   const command = new Command('trace')
-    .description('show how a connection is handled: by which rules, to which endpoint, and why')
+    .description(
+      'show how a connection is handled: by which rules, to which endpoint, and why; exit code 1 if something is wrong',
+    )
     .argument('<client>', "the client's address")
     .argument('<target>', 'ADDRESS:PORT that it connects to, or [ADDRESS]:PORT')
     .addOption(
@@ -90,7 +97,12 @@ async function trace(
             },
             question,
           );
-    if (output !== 'table') {
+    const isAnswered =
+      owner?.hasPort === true &&
+      (onNode === undefined || nodeOutcomes[onNode.trace.outcome].isAnswered) &&
+      !(traces.length > 0 && isProblem(judgeTraces(traces), systemClock.wallTime()));
+    if (!isAnswered) process.exitCode = exitCodes.failure;
+    if (output === 'json' || output === 'yaml') {
       if (onNode === undefined) printObjects(output, traces, []);
       else printObjects(output, [onNode], []);
       return;
@@ -141,19 +153,22 @@ async function slicesOf(
   return all.filter(({ addressType }) => addressType === wanted);
 }
 
+const nodeOutcomes = {
+  forwarded: { isAnswered: true, text: 'one may go to' },
+  delivered: { isAnswered: true, text: 'a connection is not rewritten, and ends here' },
+  dropped: { isAnswered: false, text: 'a connection is dropped without an answer' },
+  rejected: { isAnswered: false, text: 'a connection is refused' },
+} as const;
+
 function describeNodeTrace({ node, trace }: NodeTrace): string[] {
   const { destination, destinationPort } = trace.packet;
   const host = familyOf(destination) === 6 ? `[${destination}]` : destination;
   const source = trace.masqueraded ? 'which sees the node' : 'which sees the client’s address';
-  const outcomes = {
-    forwarded: `one may go to ${host}:${destinationPort ?? 0}, ${source}`,
-    delivered: 'a connection is not rewritten, and ends here',
-    dropped: 'a connection is dropped without an answer',
-    rejected: 'a connection is refused',
-  };
+  const { text } = nodeOutcomes[trace.outcome];
+  const to = trace.outcome === 'forwarded' ? ` ${host}:${destinationPort ?? 0}, ${source}` : '';
   const width = Math.max(0, ...trace.steps.map(({ chain }) => chain.length));
   return [
-    `On ${node}, if its proxy has the default settings: ${outcomes[trace.outcome]}.`,
+    `On ${node}, if its proxy has the default settings: ${text}${to}.`,
     ...trace.steps.map(({ chain, rule }) => `    ${chain.padEnd(width)}  ${rule}`),
   ];
 }
@@ -166,21 +181,28 @@ async function askAll(
 ): Promise<GatewayTrace[]> {
   const traces = await Promise.all(
     [...agents].map(async ([gateway, agent]): Promise<GatewayTrace> => {
+      const family = familyOf(question.address);
       try {
-        const { announcer, alarms } = await agent.status(signal);
+        const status = await agent.status(signal);
         const answer = await agent.trace(question, signal);
-        const outages = alarms.filter(isOutage);
-        return { gateway, role: announcer.role, answer, problem: '', outages };
+        const now = systemClock.wallTime();
+        return {
+          gateway,
+          path: gatewayPath(answerFacts(gateway, status, now), family, now),
+          answer,
+        };
       } catch (error) {
         signal.throwIfAborted();
-        const problem = CausewayError.from(error).message;
-        return { gateway, role: 'unknown', answer: undefined, problem, outages: [] };
+        const { message } = CausewayError.from(error);
+        const now = systemClock.wallTime();
+        const facts = noAnswerFacts(gateway, message, now);
+        return { gateway, path: gatewayPath(facts, family, now), answer: undefined };
       } finally {
         await agent.close();
       }
     }),
   );
-  const rank = ({ role }: GatewayTrace) => (role === 'active' ? 0 : 1);
+  const rank = ({ path }: GatewayTrace) => (path.role === 'active' ? 0 : 1);
   return traces.sort((left, right) => rank(left) - rank(right));
 }
 

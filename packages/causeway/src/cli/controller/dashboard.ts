@@ -16,7 +16,7 @@ export async function serveDashboard(
   readiness: Readiness,
   signal: AbortSignal,
 ): Promise<void> {
-  const { dashboard, gateway } = settings;
+  const { dashboard, gateway, leaderElection } = settings;
   let isListening = false;
   readiness.add('dashboard', () => (isListening ? undefined : 'it is not listening yet'));
   if (dashboard.tokenFile === undefined) {
@@ -42,7 +42,9 @@ export async function serveDashboard(
     const onListening = () => {
       isListening = true;
     };
-    const options = { ...surroundings, host, port, token, gateways, pools, onListening };
+    const { namespace: systemNamespace } = leaderElection;
+    const where = { host, port, token, systemNamespace, onListening };
+    const options = { ...surroundings, ...where, gateways, pools };
     await runDashboard(options, signal);
   } finally {
     await ipam?.close();

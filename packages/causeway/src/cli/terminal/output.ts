@@ -3,11 +3,13 @@ import { Option, type Command } from 'commander';
 import { stringify } from 'yaml';
 import { withoutControls } from '@causeway/base/text/printable';
 
-export const outputFormats = ['table', 'json', 'yaml'] as const;
+export const outputFormats = ['table', 'wide', 'json', 'yaml'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
 export interface Column<Row> {
   readonly title: string;
+  /** Shown with `-o wide` only. */
+  readonly isWide?: boolean;
   value(row: Row): string;
 }
 
@@ -34,12 +36,21 @@ export function formatObjects<Row extends object>(
 ): string {
   switch (format) {
     case 'json':
-      return `${JSON.stringify(rows, undefined, 2)}\n`;
     case 'yaml':
-      return stringify(rows);
+      return formatValue(format, rows);
     case 'table':
+      return formatTable(
+        rows,
+        columns.filter(({ isWide }) => isWide !== true),
+      );
+    case 'wide':
       return formatTable(rows, columns);
   }
+}
+
+/** A value for programs. */
+export function formatValue(format: 'json' | 'yaml', value: unknown): string {
+  return format === 'json' ? `${JSON.stringify(value, undefined, 2)}\n` : stringify(value);
 }
 
 function formatTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {

@@ -4,6 +4,8 @@ import { RowStore } from '../overview/row-store.ts';
 import { ClusterSource } from '../overview/cluster-source.ts';
 import { watchGateways, type Gateway } from '../overview/gateway-source.ts';
 import { watchPools, type PoolSourceOptions } from '../overview/pool-source.ts';
+import { watchHealth } from '../overview/health-source.ts';
+import type { ClusterHealth } from '../../health/service-health.ts';
 import { findPath } from '../overview/service-path.ts';
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
@@ -20,6 +22,8 @@ export interface DashboardOptions {
   readonly host: string;
   readonly port: number;
   readonly token: string;
+  /** The namespace of the controller's lease and reports. */
+  readonly systemNamespace: string;
   readonly gateways: ReadonlyMap<string, Gateway>;
   readonly pools: Pick<PoolSourceOptions, 'client' | 'sites'> | undefined;
   /** Called with the address once the server listens. */
@@ -42,9 +46,11 @@ export async function runDashboard(options: DashboardOptions, signal: AbortSigna
   log.info({ url: server.url }, 'the dashboard listens');
   options.onListening?.(server.url);
   const cluster = new ClusterSource({ client, clock, log, metrics, rowStore });
+  const assess = (health: ClusterHealth) => cluster.assess(health);
   const loops: Record<string, Loop> = {
     rows: (inner) => rowStore.run(clock, inner),
     cluster: (inner) => cluster.run(inner),
+    health: (inner) => watchHealth({ ...options, rowStore, assess }, inner),
   };
   if (gateways.size > 0) {
     loops['gateways'] = (inner) => watchGateways(gateways, rowStore, clock, inner);

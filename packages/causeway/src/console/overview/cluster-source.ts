@@ -11,8 +11,11 @@ import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise } from '@causeway/base/work/supervisor';
 import type { RowStore } from './row-store.ts';
 import { eventRow } from './event-row.ts';
-import type { EventRow, ServiceRow } from './rows.ts';
-import { addSlices, countSlice, serviceRow, type SliceCount } from './service-row.ts';
+import { isLate } from '../../health/gateway-health.ts';
+import type { ClusterHealth } from '../../health/service-health.ts';
+import type { EventRow } from './rows.ts';
+import { addSlices, countSlice, type SliceCount } from './service-facts.ts';
+import { describeService, healthOf, serviceRow, type DescribedService } from './service-row.ts';
 
 export interface ClusterSourceOptions {
   readonly client: KubeClient;
@@ -32,16 +35,18 @@ interface KeptSlice extends SliceCount {
 }
 
 const serviceLabel = 'kubernetes.io/service-name';
-const none = { ready: 0, all: 0 };
 /** The oldest are dropped: the API server keeps Events for an hour, and a busy cluster has many. */
 const mostEvents = 500;
 
 /** Services, their endpoints and the Events about them, as rows. */
 export class ClusterSource {
   readonly #options: ClusterSourceOptions;
-  readonly #services: Store<Kept<ServiceRow>>;
+  readonly #services: Store<Kept<DescribedService>>;
   readonly #slices: Store<Kept<KeptSlice>, 'service'>;
   readonly #events: Store<Kept<EventRow>>;
+  /** Undefined until the shared facts are known. No Service is shown before. */
+  #cluster: ClusterHealth | undefined;
+  #digest = '';
 
   constructor(options: ClusterSourceOptions) {
     const { log } = options;
@@ -67,7 +72,7 @@ export class ClusterSource {
       ...common,
       resource: services,
       store: this.#services,
-      projection: (service: Service) => keep(service, serviceRow(service, none)),
+      projection: (service: Service) => keep(service, describeService(service)),
     });
     const sliceReflector = new Reflector({
       ...common,
@@ -90,6 +95,16 @@ export class ClusterSource {
     });
   }
 
+  /** Takes the part of the health that all Services share. A change of it concerns all rows. */
+  assess(cluster: ClusterHealth): void {
+    const isFirst = this.#cluster === undefined;
+    this.#cluster = cluster;
+    const digest = digestOf(cluster);
+    if (!isFirst && digest === this.#digest) return;
+    this.#digest = digest;
+    for (const { kept } of this.#services.values()) this.#showService(kept.fixed.key);
+  }
+
   #showService(key: string): void {
     const { rowStore } = this.#options;
     const service = this.#services.get(key);
@@ -97,8 +112,11 @@ export class ClusterSource {
       rowStore.remove('service', key);
       return;
     }
+    if (this.#cluster === undefined) return;
     const slices = this.#slices.byIndex('service', key).map(({ kept }) => kept);
-    rowStore.set('service', { ...service.kept, endpoints: addSlices(slices) });
+    const endpoints = addSlices(slices);
+    const health = healthOf(service.kept, endpoints, this.#cluster);
+    rowStore.set('service', serviceRow(service.kept, endpoints, health));
   }
 
   #showEvent(row: EventRow): void {
@@ -109,6 +127,17 @@ export class ClusterSource {
     const oldest = shown.reduce((left, right) => (left.at <= right.at ? left : right));
     rowStore.remove('event', oldest.key);
   }
+}
+
+/** Everything in the shared health that decides on the row of a Service. */
+function digestOf({ controller, paths, facts }: ClusterHealth): string {
+  const late = facts.gateways?.map(({ rejected, unconfirmed }) => [
+    [...rejected.listed],
+    unconfirmed.total,
+    [...unconfirmed.listed].filter(([, { since }]) => isLate(since, facts.now)),
+  ]);
+  const shared = [controller, paths === undefined ? [] : [...paths], late];
+  return JSON.stringify([...shared, [...facts.unhealthy.listed]]);
 }
 
 function keep<T>(object: KubeObject, kept: T): Kept<T> {

@@ -1,9 +1,13 @@
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
+import { forAge } from '../../health/age-text.ts';
+import type { GatewayPath } from '../../health/gateway-health.ts';
+import type { ClusterHealth, ServiceHealth } from '../../health/service-health.ts';
+import { isProblem, type Cause, type HealthState } from '../../health/state.ts';
 import { cleanupFinalizer } from '../../services/plan.ts';
 import { readRecord } from '../../services/record.ts';
 import type { EventRow, ServiceRow } from './rows.ts';
 
-/** One step of a Service towards being served. */
+/** One link of the chain from the controller to the endpoints. */
 export interface Step {
   readonly name: string;
   readonly state: 'done' | 'waiting' | 'failed' | 'skipped';
@@ -11,94 +15,159 @@ export interface Step {
 }
 
 export interface Explanation {
+  readonly service: string;
+  readonly state: HealthState;
+  readonly isProblem: boolean;
   /** One sentence. */
   readonly summary: string;
   readonly steps: readonly Step[];
+  /** The causes of the state, the most important one first. */
+  readonly causes: readonly Cause[];
   /** The most recent Events, newest first. */
   readonly lately: readonly EventRow[];
-  /** Recommended actions; empty without a problem. */
+  /** Recommended actions in the order of the causes; empty without a problem. */
   readonly advice: readonly string[];
+}
+
+export interface ExplainedService {
+  readonly service: Service;
+  readonly row: ServiceRow;
+  readonly health: ServiceHealth;
+  readonly cluster: ClusterHealth;
+  readonly events: readonly EventRow[];
 }
 
 const shownEvents = 5;
 
-/** Explains why a Service has no address: its current step, the most recent Events, and what to do. */
-export function explainService(
-  service: Service,
-  row: ServiceRow,
-  events: readonly EventRow[],
-  /** The problem of all gateways together, if gateways are used and have one. */
-  outage?: { readonly isCertain: boolean; readonly message: string },
-): Explanation {
-  const isAffected = outage !== undefined && row.provider === 'gateway';
-  const steps = [
-    ...stepsOf(service, row),
-    ...(isAffected ? [{ name: 'gateways', state: 'failed', text: outage.message } as const] : []),
-  ];
+/** Explains what a client of the Service gets: every link of the chain, the causes, and what to do. */
+export function explainService(subject: ExplainedService): Explanation {
+  const { row, health, cluster, events } = subject;
+  const { causes, state } = health;
   const lately = [...events]
     .sort((left, right) => (left.at > right.at ? -1 : 1))
     .slice(0, shownEvents);
-  const advice = adviceFor(service, row, steps);
-  if (isAffected) advice.push('`causeway status` names the problem of each gateway.');
-  const verb = outage?.isCertain === false ? 'may get' : 'gets';
-  const summary = isAffected ? `${row.key} ${verb} no answer: ${outage.message}.` : summaryOf(row);
-  return { summary, steps, lately, advice };
+  const advice = causes.map(({ remedy }) => remedy).filter((text) => text !== '');
+  return {
+    service: row.key,
+    state,
+    isProblem: isProblem(health, cluster.facts.now),
+    summary: summaryOf(row, health, cluster.facts.now),
+    steps: stepsOf(subject),
+    causes,
+    lately,
+    advice: [...new Set(advice)],
+  };
 }
 
-function summaryOf({ key, state, addresses, message, idledAt }: ServiceRow): string {
+function summaryOf({ key, addresses }: ServiceRow, { state, causes }: ServiceHealth, now: number) {
   const where = addresses.join(', ') || 'no address';
+  const [cause] = causes;
+  const why = cause?.message ?? '';
+  const age = forAge(cause?.since, now);
   switch (state) {
     case 'serving':
       return `${key} is served on ${where}.`;
-    case 'pending':
-      return `${key} is pending: ${message}`;
-    case 'failed':
-      return `${key} can't be served: ${message}`;
+    case 'degraded':
+      return `${key} is served on ${where}, and degraded${age}: ${why}`;
+    case 'no-endpoints':
+      return `${key} refuses connections to ${where}: ${why}`;
     case 'idle':
-      return `${key} has been idle since ${idledAt}; the first connection to ${where} wakes it.`;
+      return `${key} is idle${age}; the first connection to ${where} wakes it.`;
+    case 'pending':
+      return `${key} is pending${age}: ${why}`;
+    case 'not-served':
+      return `${key} is not served${age}: ${why}`;
+    case 'unknown':
+      return `Whether ${key} is served is not known${age}: ${why}`;
+    case 'deleting':
+      return `${key} is being deleted${age}: ${why}`;
     case 'internal':
       return `${key} is not of type LoadBalancer; inside the cluster it is reached on ${where}.`;
-    case 'unmatched':
-      return `No provider serves ${key}: ${message}`;
-    case 'deleting':
-      return `${key} is being deleted: ${message}`;
   }
 }
 
-function stepsOf(service: Service, row: ServiceRow): Step[] {
-  if (row.state === 'internal') return [endpointStep(row)];
-  const record = readRecord(service);
-  const isTaken = record.kind === 'record';
-  const provider = isTaken ? record.record.provider : undefined;
-  const hasFinalizer = service.metadata?.finalizers?.includes(cleanupFinalizer) === true;
-  const isServed = row.state === 'serving' || row.state === 'idle';
+function stepsOf(subject: ExplainedService): Step[] {
+  const { row, health } = subject;
+  if (health.state === 'internal') return [endpointStep(row)];
   return [
-    {
-      name: 'taken over',
-      state: isTaken ? 'done' : record.kind === 'unreadable' ? 'failed' : 'waiting',
-      text:
-        record.kind === 'unreadable'
-          ? `its record can't be read: ${record.problem}`
-          : `by ${provider === undefined ? 'no provider yet' : `the provider ${provider}`}`,
-    },
-    {
-      name: 'protected',
-      state: hasFinalizer ? 'done' : 'waiting',
-      text: hasFinalizer
-        ? 'a finalizer keeps it until its objects outside of the cluster are released'
-        : 'no finalizer yet',
-    },
-    {
-      name: 'address',
-      state: row.addresses.length > 0 && isServed ? 'done' : stateOfRow(row),
-      text: isServed ? row.addresses.join(', ') : row.message || 'none yet',
-    },
+    ...controllerSteps(subject),
+    providerStep(subject),
+    finalizerStep(subject),
+    addressStep(subject),
+    ...gatewaySteps(health),
     endpointStep(row),
   ];
 }
 
-function stateOfRow({ state }: ServiceRow): Step['state'] {
-  return state === 'failed' || state === 'unmatched' ? 'failed' : 'waiting';
+function controllerSteps({ cluster: { controller, facts } }: ExplainedService): Step[] {
+  const { leader, cause } = controller;
+  const name = 'controller';
+  if (cause !== undefined) {
+    const text = `${cause.message}${forAge(cause.since, facts.now)}`;
+    return [{ name, state: 'failed', text }];
+  }
+  if (leader === undefined) return [{ name, state: 'skipped', text: 'not checked: no permission' }];
+  return [{ name, state: 'done', text: `${leader} leads` }];
+}
+
+function providerStep({ service }: ExplainedService): Step {
+  const record = readRecord(service);
+  const name = 'taken over';
+  switch (record.kind) {
+    case 'record':
+      return { name, state: 'done', text: `by the provider ${record.record.provider}` };
+    case 'unreadable':
+      return { name, state: 'failed', text: `its record can't be read: ${record.problem}` };
+    case 'none':
+      return { name, state: 'waiting', text: 'by no provider yet' };
+  }
+}
+
+function finalizerStep({ service }: ExplainedService): Step {
+  const isProtected = service.metadata?.finalizers?.includes(cleanupFinalizer) === true;
+  return {
+    name: 'protected',
+    state: isProtected ? 'done' : 'waiting',
+    text: isProtected
+      ? 'a finalizer keeps it until its objects outside of the cluster are released'
+      : 'no finalizer yet',
+  };
+}
+
+function addressStep({ row, health: { causes, families } }: ExplainedService): Step {
+  const name = 'address';
+  if (families.length > 0) return { name, state: 'done', text: row.addresses.join(', ') };
+  const own = causes.find(({ code }) => code === 'refused' || code === 'pending');
+  const state = own?.code === 'pending' ? 'waiting' : 'failed';
+  return { name, state, text: own?.message ?? 'none' };
+}
+
+const stepStates = { able: 'done', unable: 'failed', unknown: 'waiting' } as const;
+
+/** One step for each gateway and address family that differs. */
+function gatewaySteps({ families, causes }: ServiceHealth): Step[] {
+  const late = causes.filter(({ code }) => code === 'unconfirmed');
+  const steps = new Map<string, Step>();
+  for (const { family, gateways } of families) {
+    for (const path of gateways) {
+      const text = describePath(path);
+      const name = `gateway ${path.gateway}`;
+      const key = `${name} ${text}`;
+      const shown = path.ability === 'able' ? text : `${text} (IPv${family ?? 4})`;
+      if (!steps.has(key)) steps.set(key, { name, state: stepStates[path.ability], text: shown });
+    }
+  }
+  return [
+    ...steps.values(),
+    ...late.map(({ gateway = '', message }): Step => {
+      return { name: `gateway ${gateway}`, state: 'failed', text: message };
+    }),
+  ];
+}
+
+function describePath({ role, cause }: GatewayPath): string {
+  const shown = role === 'not-known' ? 'its role is not known' : role;
+  return cause === undefined ? `${shown}, can serve` : `${shown}: ${cause.message}`;
 }
 
 function endpointStep({ endpoints, state }: ServiceRow): Step {
@@ -106,42 +175,4 @@ function endpointStep({ endpoints, state }: ServiceRow): Step {
   if (endpoints.ready > 0) return { name: 'endpoints', state: 'done', text };
   if (state === 'idle') return { name: 'endpoints', state: 'skipped', text: 'idle' };
   return { name: 'endpoints', state: 'failed', text };
-}
-
-function adviceFor(service: Service, row: ServiceRow, steps: readonly Step[]): string[] {
-  const advice: string[] = [];
-  const [namespace = '', name = ''] = row.key.split('/');
-  if (row.state === 'unmatched') {
-    advice.push(
-      service.spec?.loadBalancerClass === undefined
-        ? 'Set spec.loadBalancerClass (causeway.dev/gateway, causeway.dev/octavia or causeway.dev/pool), or defaultProvider in the controller’s settings.'
-        : "Check that the controller is running with that provider enabled. The controller's log names the enabled providers.",
-    );
-  }
-  if (row.state === 'failed') {
-    advice.push(
-      `Fix the problem in the message; \`kubectl describe service -n ${namespace} ${name}\` shows all details.`,
-    );
-  }
-  if (row.state === 'pending') {
-    advice.push(
-      'It continues automatically. Otherwise check `causeway gateways list` and the controller’s log.',
-    );
-  }
-  if (row.state === 'deleting') {
-    advice.push(
-      'The finalizer is removed when nothing is left outside. Do not remove it manually: that leaks addresses.',
-    );
-  }
-  if (steps.some((step) => step.name === 'endpoints' && step.state === 'failed')) {
-    const selector = Object.entries(service.spec?.selector ?? {})
-      .map(([key, value]) => `${key}=${value}`)
-      .join(',');
-    advice.push(
-      selector === ''
-        ? 'It has no selector: write its EndpointSlices manually.'
-        : `No pod is ready: \`kubectl get pods -n ${namespace} -l ${selector}\`.`,
-    );
-  }
-  return advice;
 }

@@ -4,6 +4,7 @@ import type { AgentStatus, FrontendCount } from '../../gateway/protocol/agent-st
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
+import { noProblems, type GatewayFacts } from '../../health/facts.ts';
 import type { RowStore } from './row-store.ts';
 import type { GatewayRow, ServiceRow } from './rows.ts';
 
@@ -76,6 +77,38 @@ export function gatewayRow(name: string, url: string, status: AgentStatus): Gate
     connections: status.connections?.count ?? 0,
     connectionLimit: status.connections?.limit ?? 0,
     version: status.version,
+  };
+}
+
+/** The facts in the gateway's own answer. It does not know which Services it should serve. */
+export function answerFacts(name: string, status: AgentStatus, now: number): GatewayFacts {
+  return {
+    name,
+    observedAt: now,
+    reachable: true,
+    failure: undefined,
+    failedSince: undefined,
+    role: status.announcer.role,
+    alarms: status.alarms,
+    isFenced: false,
+    rejected: noProblems,
+    unconfirmed: noProblems,
+  };
+}
+
+/** The facts about a gateway that does not answer. */
+export function noAnswerFacts(name: string, failure: string, now: number): GatewayFacts {
+  return {
+    name,
+    observedAt: now,
+    reachable: false,
+    failure,
+    failedSince: undefined,
+    role: undefined,
+    alarms: [],
+    isFenced: false,
+    rejected: noProblems,
+    unconfirmed: noProblems,
   };
 }
 

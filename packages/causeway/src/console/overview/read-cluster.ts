@@ -2,36 +2,57 @@ import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { Event, Service } from '@causeway/kubernetes/objects/core-objects';
 import { keyOf } from '@causeway/kubernetes/objects/object';
 import { endpointSlices, events, services } from '@causeway/kubernetes/objects/resources';
+import type { ClusterHealth, ServiceHealth } from '../../health/service-health.ts';
 import { eventRow } from './event-row.ts';
 import type { EventRow, ServiceRow } from './rows.ts';
-import { addSlices, countSlice, serviceRow, type SliceCount } from './service-row.ts';
+import { addSlices, countSlice, type SliceCount } from './service-facts.ts';
+import { describeService, healthOf, serviceRow } from './service-row.ts';
 
 const serviceLabel = 'kubernetes.io/service-name';
 
-/** The current rows of all Services, or of those in a namespace. */
+/** A Service with its health. */
+export interface AssessedService {
+  readonly row: ServiceRow;
+  readonly health: ServiceHealth;
+}
+
+/** All Services, or those in a namespace, with their health. */
 export async function readServices(
   client: KubeClient,
   namespace: string | undefined,
+  cluster: ClusterHealth,
   signal: AbortSignal,
-): Promise<ServiceRow[]> {
+): Promise<AssessedService[]> {
   const counts = new Map<string, SliceCount[]>();
   for await (const slice of client.list(endpointSlices, { namespace, signal })) {
     const key = `${slice.metadata?.namespace}/${slice.metadata?.labels?.[serviceLabel]}`;
     counts.set(key, [...(counts.get(key) ?? []), countSlice(slice)]);
   }
-  const rows: ServiceRow[] = [];
+  const found: AssessedService[] = [];
   for await (const service of client.list(services, { namespace, signal })) {
-    rows.push(serviceRow(service, addSlices(counts.get(keyOf(service)) ?? [])));
+    found.push(assess(service, counts.get(keyOf(service)) ?? [], cluster));
   }
-  return rows;
+  return found;
 }
 
-/** One Service with its row and its Events; undefined if it does not exist. */
+function assess(
+  service: Service,
+  slices: readonly SliceCount[],
+  cluster: ClusterHealth,
+): AssessedService {
+  const described = describeService(service);
+  const endpoints = addSlices(slices);
+  const health = healthOf(described, endpoints, cluster);
+  return { row: serviceRow(described, endpoints, health), health };
+}
+
+/** One Service with its health and its Events; undefined if it does not exist. */
 export async function readService(
   client: KubeClient,
   name: { readonly namespace: string; readonly name: string },
+  cluster: ClusterHealth,
   signal: AbortSignal,
-): Promise<{ service: Service; row: ServiceRow; events: EventRow[] } | undefined> {
+): Promise<(AssessedService & { service: Service; events: EventRow[] }) | undefined> {
   const service = await client.find(services, name, { signal });
   if (service === undefined) return undefined;
   const { namespace } = name;
@@ -45,7 +66,7 @@ export async function readService(
   for await (const event of client.list(events, { namespace, fieldSelector, signal })) {
     if (isAbout(event, service)) said.push(eventRow(event));
   }
-  return { service, row: serviceRow(service, addSlices(counts)), events: said };
+  return { service, events: said, ...assess(service, counts, cluster) };
 }
 
 /** An Event of an earlier Service with the same name does not apply to this one. */

@@ -4,24 +4,10 @@
  */
 
 import type { Role } from '../../gateway/protocol/role.ts';
+import type { HealthState } from '../../health/state.ts';
 
-/**
- * - `serving`: it has its addresses and they are served
- * - `pending`: in progress, `message` has the step
- * - `failed`: it can't be served as it is, `message` has the reason
- * - `idle`: wakes on the first connection
- * - `internal`: not reachable from outside
- * - `unmatched`: of type LoadBalancer, without a provider
- * - `deleting`: waits for the release of its objects outside of the cluster
- */
-export type ServiceState =
-  | 'serving'
-  | 'pending'
-  | 'failed'
-  | 'idle'
-  | 'internal'
-  | 'unmatched'
-  | 'deleting';
+/** What a client gets; docs/health.md has the meanings. */
+export type ServiceState = HealthState;
 
 export interface ServiceRow {
   /** `namespace/name` */
@@ -30,8 +16,13 @@ export interface ServiceRow {
   /** Provider of the Service; empty if none. */
   readonly provider: string;
   readonly state: ServiceState;
+  /** The code of the most important cause; empty without a cause. */
   readonly reason: string;
   readonly message: string;
+  /** When the cause began, in ISO 8601; empty if not known. */
+  readonly since: string;
+  /** What to do; empty if nothing. */
+  readonly remedy: string;
   readonly addresses: readonly string[];
   /** Such as `80/TCP`. */
   readonly ports: readonly string[];

@@ -1,91 +1,84 @@
+import type { Family } from '@causeway/base/address/address';
 import type { Service, ServicePort } from '@causeway/kubernetes/objects/core-objects';
-import type { EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import { keyOf } from '@causeway/kubernetes/objects/object';
-import { readyCondition } from '../../services/service-status.ts';
-import { readRecord } from '../../services/record.ts';
-import type { ServiceRow, ServiceState } from './rows.ts';
+import type { EndpointFacts } from '../../health/facts.ts';
+import {
+  serviceHealth,
+  type ClusterHealth,
+  type ServiceHealth,
+} from '../../health/service-health.ts';
+import type { ServiceRow } from './rows.ts';
+import { idledAnnotation, objectFacts, type ObjectFacts } from './service-facts.ts';
 
-const idledAnnotation = 'idling.alpha.openshift.io/idled-at';
 const backendLabel = 'causeway.dev/backend';
 
-/** The operator's view of a Service. The caller counts the endpoints. */
-export function serviceRow(service: Service, endpoints: ServiceRow['endpoints']): ServiceRow {
+/** The kept part of a Service: its facts, and the fields of its row that follow from the object alone. */
+export interface DescribedService {
+  readonly facts: ObjectFacts;
+  readonly fixed: Pick<
+    ServiceRow,
+    'key' | 'type' | 'provider' | 'addresses' | 'ports' | 'backend' | 'idledAt' | 'createdAt'
+  >;
+}
+
+export function describeService(service: Service): DescribedService {
   const { metadata, spec, status } = service;
+  const facts = objectFacts(service);
   const ingress = status?.loadBalancer?.ingress ?? [];
   const external = [
     ...ingress.map(({ ip, hostname }) => ip ?? hostname ?? ''),
     ...(spec?.externalIPs ?? []),
   ];
   const internal = (spec?.clusterIPs ?? []).filter((address) => address !== 'None');
-  const { state, reason, message } = stateOf(service);
   return {
-    key: keyOf(service),
-    type: typeOf(service),
-    provider: providerOf(service),
-    state,
-    reason,
-    message,
-    // An internal address must not appear as an external one.
-    addresses: external.length > 0 || spec?.type === 'LoadBalancer' ? external : internal,
-    ports: (spec?.ports ?? []).map(portText),
-    endpoints,
-    backend: metadata?.labels?.[backendLabel] ?? '',
-    idledAt: metadata?.annotations?.[idledAnnotation] ?? '',
-    createdAt: metadata?.creationTimestamp ?? '',
+    facts,
+    fixed: {
+      key: keyOf(service),
+      type: typeOf(service),
+      provider: facts.provider.kind === 'record' ? facts.provider.name : '',
+      // An internal address must not appear as an external one.
+      addresses: external.length > 0 || spec?.type === 'LoadBalancer' ? external : internal,
+      ports: (spec?.ports ?? []).map(portText),
+      backend: metadata?.labels?.[backendLabel] ?? '',
+      idledAt: metadata?.annotations?.[idledAnnotation] ?? '',
+      createdAt: metadata?.creationTimestamp ?? '',
+    },
   };
 }
 
-interface Standing {
-  readonly state: ServiceState;
-  readonly reason: string;
-  readonly message: string;
+/** The health of a described Service. */
+export function healthOf(
+  { facts }: DescribedService,
+  endpoints: ReadonlyMap<Family, EndpointFacts>,
+  cluster: ClusterHealth,
+): ServiceHealth {
+  return serviceHealth({ ...facts, endpoints }, cluster);
 }
 
-function stateOf(service: Service): Standing {
-  const { metadata, spec, status } = service;
-  const condition = status?.conditions?.find(({ type }) => type === readyCondition);
-  const said = { reason: condition?.reason ?? '', message: condition?.message ?? '' };
-  if (metadata?.deletionTimestamp !== undefined) {
-    const finalizers = metadata.finalizers?.join(', ') ?? '';
-    return {
-      state: 'deleting',
-      reason: 'Deleting',
-      message: said.message || `Waiting for ${finalizers || 'the API server'}.`,
-    };
-  }
-  if (metadata?.annotations?.[idledAnnotation] !== undefined) {
-    return { state: 'idle', reason: 'Idle', message: 'Idle; the first connection wakes it.' };
-  }
-  if (condition !== undefined) {
-    const failed = condition.reason !== 'Pending' && condition.status === 'False';
-    return {
-      state: condition.status === 'True' ? 'serving' : failed ? 'failed' : 'pending',
-      ...said,
-    };
-  }
-  if (spec?.type !== 'LoadBalancer') return { state: 'internal', reason: '', message: '' };
-  if (readRecord(service).kind !== 'none') {
-    return {
-      state: 'pending',
-      reason: 'Pending',
-      message: 'Taken over by a provider; no status yet.',
-    };
-  }
-  if ((status?.loadBalancer?.ingress ?? []).length > 0) {
-    return {
-      state: 'serving',
-      reason: 'Foreign',
-      message: 'Another controller set its address.',
-    };
-  }
-  const named = spec.loadBalancerClass;
+/** The operator's view of a Service. */
+export function serviceRow(
+  { fixed }: DescribedService,
+  endpoints: ReadonlyMap<Family, EndpointFacts>,
+  { state, causes }: ServiceHealth,
+): ServiceRow {
+  const [cause] = causes;
   return {
-    state: 'unmatched',
-    reason: 'Unmatched',
-    message:
-      named === undefined
-        ? 'It has no loadBalancerClass, and no default provider took it.'
-        : `No provider here serves the class ${named}.`,
+    ...fixed,
+    state,
+    reason: cause?.code ?? '',
+    message: cause?.message ?? '',
+    since: cause?.since === undefined ? '' : new Date(cause.since).toISOString(),
+    remedy: cause?.remedy ?? '',
+    endpoints: countEndpoints(endpoints),
+  };
+}
+
+/** With two families, each has an endpoint for the same pod. */
+function countEndpoints(endpoints: ReadonlyMap<Family, EndpointFacts>): ServiceRow['endpoints'] {
+  const families = [...endpoints.values()];
+  return {
+    ready: Math.max(0, ...families.map(({ ready }) => ready)),
+    all: Math.max(0, ...families.map(({ all }) => all)),
   };
 }
 
@@ -94,36 +87,6 @@ function typeOf({ spec }: Service): string {
   return spec?.type ?? 'ClusterIP';
 }
 
-function providerOf(service: Service): string {
-  const reading = readRecord(service);
-  return reading.kind === 'record' ? reading.record.provider : '';
-}
-
 function portText({ port, protocol = 'TCP' }: ServicePort): string {
   return `${port}/${protocol}`;
-}
-
-/** The kept part of a slice. */
-export interface SliceCount {
-  readonly family: string;
-  readonly ready: number;
-  readonly all: number;
-}
-
-export function countSlice({ addressType, endpoints }: EndpointSlice): SliceCount {
-  const all = endpoints ?? [];
-  const ready = all.filter(({ conditions }) => conditions?.ready !== false);
-  return { family: addressType, ready: ready.length, all: all.length };
-}
-
-/** Number of endpoints of all slices. With two families each has a slice for the same pods. */
-export function addSlices(slices: Iterable<SliceCount>): ServiceRow['endpoints'] {
-  const families = new Map<string, { ready: number; all: number }>();
-  for (const { family, ready, all } of slices) {
-    const sum = families.get(family) ?? { ready: 0, all: 0 };
-    families.set(family, { ready: sum.ready + ready, all: sum.all + all });
-  }
-  const most = (of: (sum: { ready: number; all: number }) => number) =>
-    Math.max(0, ...[...families.values()].map(of));
-  return { ready: most(({ ready }) => ready), all: most(({ all }) => all) };
 }

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { TraceAnswer } from '../../gateway/protocol/trace.ts';
 import type { PathEndpoint } from './rows.ts';
-import { describeOwner, describeTraces, type GatewayTrace } from './trace-text.ts';
+import type { AgentStatus } from '../../gateway/protocol/agent-status.ts';
+import { gatewayPath } from '../../health/gateway-health.ts';
+import { answerFacts, noAnswerFacts } from './gateway-source.ts';
+import { describeOwner, describeTraces, judgeTraces, type GatewayTrace } from './trace-text.ts';
 
 const pod: PathEndpoint = {
   address: '10.244.1.1',
@@ -20,14 +23,16 @@ const answer: TraceAnswer = {
   unhealthy: [],
   steps: [{ chain: 'services', rule: 'dnat' }],
 };
-const trace = (parts: Partial<GatewayTrace>): GatewayTrace => ({
-  gateway: 'a',
-  role: 'active',
+const trace = (gateway: string, role: 'active' | 'standby' = 'active'): GatewayTrace => ({
+  gateway,
+  path: { gateway, role, ability: 'able', cause: undefined },
   answer,
-  problem: '',
-  outages: [],
-  ...parts,
 });
+const broken = ({ gateway, ...rest }: GatewayTrace): GatewayTrace => {
+  const status = { announcer: { role: 'active' }, alarms: ['bad-health: no IPv4 default route'] };
+  const facts = answerFacts(gateway, status as unknown as AgentStatus, 0);
+  return { ...rest, gateway, path: gatewayPath(facts, 4, 0) };
+};
 const service = {
   metadata: { namespace: 'shop', name: 'web' },
   spec: { ports: [{ port: 80, protocol: 'TCP' as const }] },
@@ -35,7 +40,7 @@ const service = {
 
 describe('trace output', () => {
   test('shows the destination and the rules, once for gateways that do the same', () => {
-    const traces = [trace({}), trace({ gateway: 'b', role: 'standby' })];
+    const traces = [trace('a'), trace('b', 'standby')];
     expect(describeTraces(traces, [pod])).toEqual([
       '',
       'a (active): 10.10.0.9:80/TCP goes to 10.244.1.1:8080 (web-a), which sees the client’s address.',
@@ -49,8 +54,15 @@ describe('trace output', () => {
   test('shows a gateway that does not answer, and unhealthy backends', () => {
     const others = ['10.244.1.2:8080'];
     const traces = [
-      trace({ answer: { ...answer, isSourceKept: false, others, unhealthy: others, steps: [] } }),
-      trace({ gateway: 'b', answer: undefined, problem: 'it does not answer' }),
+      {
+        ...trace('a'),
+        answer: { ...answer, isSourceKept: false, others, unhealthy: others, steps: [] },
+      },
+      {
+        gateway: 'b',
+        path: gatewayPath(noAnswerFacts('b', 'no route', 0), 4, 0),
+        answer: undefined,
+      },
     ];
     expect(describeTraces(traces, []).slice(1)).toEqual([
       'a (active): 10.10.0.9:80/TCP goes to 10.244.1.1:8080, which sees the gateway.',
@@ -58,24 +70,36 @@ describe('trace output', () => {
       '  It could also go to 10.244.1.2:8080.',
       "  Left out, because they don't answer: 10.244.1.2:8080.",
       '',
-      'b: it does not answer',
+      'b: The agent of b does not answer: no route',
+      '',
+      '! Clients get an answer, but:',
+      '  No other gateway can take over from a: The agent of b does not answer: no route',
+      expect.stringContaining('Repair the standby gateways'),
     ]);
   });
 
   test('a gateway with an outage does not answer clients, whatever its rules do', () => {
-    const outages = ['bad-health: no IPv4 default route'];
-    const able = trace({ gateway: 'b', role: 'standby' });
-    const one = describeTraces([trace({ outages }), able], []);
-    expect(one).toContain(
-      '  ✗ The gateway does not answer clients: bad-health: no IPv4 default route',
-    );
-    expect(one).not.toContain('✗ No gateway can answer clients now.');
-    const none = describeTraces([trace({ outages }), trace({ gateway: 'b', outages })], []);
-    expect(none.at(-1)).toBe('✗ No gateway can answer clients now.');
+    const one = describeTraces([broken(trace('a')), trace('b', 'standby')], []);
+    expect(one).toContain("  ✗ a can't serve: bad-health: no IPv4 default route");
+    expect(one).toContain('✗ Clients get no answer:');
+    expect(judgeTraces([broken(trace('a')), trace('b')])).toMatchObject({ state: 'degraded' });
+    const none = [broken(trace('a')), broken(trace('b'))];
+    expect(judgeTraces(none)).toMatchObject({ state: 'not-served' });
+  });
+
+  test('a connection that the rules of the active gateway drop is not served', () => {
+    const dropped = { ...trace('a'), answer: { ...answer, outcome: 'dropped' as const } };
+    expect(judgeTraces([dropped, trace('b', 'standby')])).toMatchObject({
+      state: 'not-served',
+      causes: [{ code: 'rejected', message: 'a: So it is.' }],
+    });
+    expect(judgeTraces([trace('a')])).toEqual({ state: 'serving', causes: [] });
   });
 
   test('names no holder of an address that is not served', () => {
-    const traces = [trace({ answer: { ...answer, outcome: 'not-served', steps: [] } })];
+    const traces = [
+      { ...trace('a'), answer: { ...answer, outcome: 'not-served' as const, steps: [] } },
+    ];
     expect(describeTraces(traces, [])[1]).toBe('a (active): it is not served.');
   });
 

@@ -1,18 +1,35 @@
-import type { Role } from '../../gateway/protocol/role.ts';
+import { judgePaths, type GatewayPath } from '../../health/gateway-health.ts';
+import type { Verdict } from '../../health/state.ts';
 import type { TraceAnswer } from '../../gateway/protocol/trace.ts';
 import { withoutControls } from '@causeway/base/text/printable';
 import { keyOf } from '@causeway/kubernetes/objects/object';
 import type { AddressOwner } from './find-owner.ts';
 import type { PathEndpoint } from './rows.ts';
 
-/** One gateway's answer, or the reason why there is none. */
+/** One gateway's answer, and what its health makes of it. */
 export interface GatewayTrace {
   readonly gateway: string;
-  readonly role: Role;
+  /** The path of the address family through the gateway, before its rules. */
+  readonly path: GatewayPath;
+  /** Undefined if the gateway does not answer. */
   readonly answer: TraceAnswer | undefined;
-  readonly problem: string;
-  /** The alarms that prevent the gateway from answering clients, whatever its rules do. */
-  readonly outages: readonly string[];
+}
+
+/** What the client gets from all gateways together: a gateway whose rules refuse the connection is not able. */
+export function judgeTraces(traces: readonly GatewayTrace[]): Verdict {
+  return judgePaths(
+    traces.map(({ gateway, path, answer }): GatewayPath => {
+      if (path.ability !== 'able' || answer === undefined || isForwarded(answer)) return path;
+      const message = `${gateway}: ${answer.because}`;
+      const remedy = 'The rules in the output show where the connection ends.';
+      const cause = { code: 'rejected', message, since: undefined, remedy, gateway } as const;
+      return { ...path, ability: 'unable', cause };
+    }),
+  );
+}
+
+function isForwarded({ outcome: ending }: TraceAnswer): boolean {
+  return ending === 'forwarded' || ending === 'sent-unchanged';
 }
 
 /** Describes the Service of the address in a line or two. */
@@ -58,23 +75,37 @@ export function describeTraces(
     '',
     ...describeTrace(first, endpoints),
     ...others.flatMap((each) =>
-      each.answer !== undefined && each.outages.length === 0 && JSON.stringify(each.answer) === text
-        ? ['', `${each.gateway} (${each.role}): the same.`]
+      each.answer !== undefined &&
+      each.path.cause === undefined &&
+      JSON.stringify(each.answer) === text
+        ? ['', `${each.gateway} (${roleOf(each)}): the same.`]
         : ['', ...describeTrace(each, endpoints)],
     ),
-    ...(traces.some(canAnswer) ? [] : ['', '✗ No gateway can answer clients now.']),
+    ...describeVerdict(judgeTraces(traces)),
   ].map(withoutControls);
 }
 
-function canAnswer({ answer, outages }: GatewayTrace): boolean {
-  return answer !== undefined && outages.length === 0;
+function describeVerdict({ state, causes }: Verdict): string[] {
+  if (state === 'serving') return [];
+  const heading =
+    state === 'degraded' ? '! Clients get an answer, but:' : '✗ Clients get no answer:';
+  const unsure = '✗ Whether clients get an answer is not known:';
+  return [
+    '',
+    state === 'unknown' ? unsure : heading,
+    ...causes.flatMap(({ message, remedy }) => [`  ${message}`, `    → ${remedy}`]),
+  ];
+}
+
+function roleOf({ path: { role } }: GatewayTrace): string {
+  return role === 'not-known' ? 'role not known' : role;
 }
 
 function describeTrace(trace: GatewayTrace, endpoints: readonly PathEndpoint[]): string[] {
-  const { gateway, answer, problem } = trace;
-  if (answer === undefined) return [`${gateway}: ${problem}`];
-  const lines = [`${gateway} (${trace.role}): ${outcome(answer, endpoints)}`];
-  lines.push(...trace.outages.map((alarm) => `  ✗ The gateway does not answer clients: ${alarm}`));
+  const { gateway, answer, path } = trace;
+  if (answer === undefined) return [`${gateway}: ${path.cause?.message ?? 'no answer'}`];
+  const lines = [`${gateway} (${roleOf(trace)}): ${outcome(answer, endpoints)}`];
+  if (path.cause !== undefined) lines.push(`  ✗ ${path.cause.message}`);
   lines.push(`  ${answer.because}`);
   if (answer.others.length > 0) lines.push(`  It could also go to ${answer.others.join(', ')}.`);
   if (answer.unhealthy.length > 0) {

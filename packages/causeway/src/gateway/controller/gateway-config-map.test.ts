@@ -1,6 +1,18 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { FakeKubeApi } from '../../../../../test/doubles/fake-kube-api.ts';
+import { KubeClient } from '@causeway/kubernetes/client/client';
+import { configMaps } from '@causeway/kubernetes/objects/resources';
+import { settled, SimulatedClock } from '@causeway/base/time/simulated-clock';
 import type { Role } from '../protocol/role.ts';
-import { readGatewayConfigMap, whyNoneServes } from './gateway-config-map.ts';
+import { discardLog } from '@causeway/base/observability/log';
+import { noMetrics } from '@causeway/base/observability/metrics';
+import type { GatewayReport } from './fleet/fleet-report.ts';
+import {
+  gatewayConfigMapName,
+  GatewayConfigMap,
+  readGatewayConfigMap,
+  readObserved,
+} from './gateway-config-map.ts';
 
 interface Written {
   readonly reachable?: boolean;
@@ -25,44 +37,6 @@ function configMap(...states: Written[]) {
   return readGatewayConfigMap({ metadata: { name: 'causeway-gateways' }, data });
 }
 
-const active = { role: 'active' } as const;
-const standby = { role: 'standby' } as const;
-const broken: Written = {
-  role: 'unable',
-  problems: ['bad-health: ext lost the route default'],
-};
-const cutOffAlarm = 'cut-off: no backend answers this gateway over IPv4';
-const noneCan = 'no gateway can serve clients';
-const notKnown = 'no agent of a gateway answers, so it is not known whether clients are served';
-
-describe('whyNoneServes', () => {
-  test.each<[string, Written[], string | undefined]>([
-    ['one active', [active, standby], undefined],
-    ['one active beside a broken one', [active, broken], undefined],
-    ['a broken one that keeps the addresses', [{ ...broken, ...active }, broken], noneCan],
-    ['one with its link down', [{ ...broken }, { problems: ['link-down: ext is down'] }], noneCan],
-    ['none that answers', [{ reachable: false }, { reachable: false }], notKnown],
-    [
-      'an active gateway without a route to IPv4 backends',
-      [{ ...active, problems: [cutOffAlarm] }, standby],
-      `the active gateway reaches no backend: ${cutOffAlarm}`,
-    ],
-    [
-      'a standby gateway without that route',
-      [active, { ...standby, problems: [cutOffAlarm] }],
-      undefined,
-    ],
-    ['none active', [standby, standby], 'no gateway is active: clients get no answer'],
-    ['addresses that another program manages', [{ role: 'foreign' }], undefined],
-    ['a ConfigMap of an older version', [{}, {}], undefined],
-    ['no gateway', [], undefined],
-  ])('%s', (_, states, why) => {
-    const outage = whyNoneServes(configMap(...states));
-    expect(outage?.message).toBe(why);
-    expect(outage?.isCertain ?? true).toBe(why !== notKnown);
-  });
-});
-
 test.each([
   ['0.1.0, active', '{"master":true}', 'active'],
   ['0.1.0, not active', '{"master":false}', undefined],
@@ -72,4 +46,37 @@ test.each([
   const [entry] = configMap(JSON.parse(written) as Written);
   expect(entry?.state?.reachable).toBe(true);
   expect(entry?.state?.role).toBe(role);
+});
+
+test('is written again without a change, so that readers know its age', async () => {
+  const clock = new SimulatedClock();
+  const client = new KubeClient({ transport: new FakeKubeApi(), clock });
+  const options = { client, namespace: 'kube-system', clock, log: discardLog, metrics: noMetrics };
+  const map = new GatewayConfigMap(options);
+  const stop = new AbortController();
+  const ended = map.run(stop.signal).catch(() => {});
+  const report: GatewayReport = {
+    name: 'g1',
+    ...{ downForMs: undefined, failure: undefined, generation: 7, isCurrent: false },
+    ...{ isActive: true, role: 'active', isFenced: false, refusedFrontends: 0 },
+    ...{ withheldRemovals: 0, complaints: [], rejected: { total: 0, services: [] } },
+    unconfirmed: { total: 1, services: ['shop/web'], forMs: 4_000 },
+  };
+  const unhealthy = { total: 1, services: ['shop/api'] };
+  map.show(() => ({ gateways: [report], unhealthy }));
+  const name = { namespace: 'kube-system', name: gatewayConfigMapName };
+  const read = async () => {
+    await settled();
+    return client.get(configMaps, name, { signal: stop.signal });
+  };
+  const first = await read();
+  const at = clock.wallTime();
+  expect(readObserved(first)).toEqual({ at: new Date(at).toISOString(), unhealthy });
+  const since = new Date(at - 4_000).toISOString();
+  const unconfirmed = { total: 1, services: ['shop/web'], since };
+  expect(readGatewayConfigMap(first)).toMatchObject([{ name: 'g1', state: { unconfirmed } }]);
+  await clock.advance(10_000);
+  expect(readObserved(await read())?.at).toBe(new Date(at + 10_000).toISOString());
+  stop.abort();
+  await ended;
 });

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { isCutOff, isOutage } from '../protocol/alarm.ts';
-import { roles, type Role } from '../protocol/role.ts';
+import { roles } from '../protocol/role.ts';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import type { ConfigMap } from '@causeway/kubernetes/objects/core-objects';
 import { patchOrCreate } from '@causeway/kubernetes/client/patch-or-create';
@@ -13,7 +12,7 @@ import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { supervise } from '@causeway/base/work/supervisor';
-import type { GatewayStanding } from './fleet/agent-fleet.ts';
+import type { FleetReport, GatewayReport } from './fleet/fleet-report.ts';
 import { fromLegacyGatewayState } from './ports/legacy.ts';
 
 /** The ConfigMap that operators and the controller share. */
@@ -21,8 +20,12 @@ export const gatewayConfigMapName = 'causeway-gateways';
 
 const fencePrefix = 'fence.';
 const statePrefix = 'state.';
+const observedKey = 'observed';
+/** The report is written again after this time, so that a reader knows that it is current. */
+const renewMs = 10_000;
 
 const fenceSchema = z.object({ reason: z.string(), since: z.string() });
+const servicesSchema = z.object({ total: z.number(), services: z.array(z.string()) });
 const currentStateSchema = z.object({
   reachable: z.boolean(),
   /** The newest confirmed generation. Older versions don't write it. */
@@ -33,11 +36,24 @@ const currentStateSchema = z.object({
   fenced: z.boolean(),
   refusedFrontends: z.number(),
   problems: z.array(z.string()),
+  /** When the gateway stopped answering or accepting updates. */
+  failedSince: z.string().optional(),
+  /** The Services that the gateway rejects. Older versions don't write them. */
+  rejected: z
+    .object({
+      total: z.number(),
+      services: z.array(z.object({ service: z.string(), message: z.string() })),
+    })
+    .optional(),
+  /** The Services whose last change the gateway has not confirmed, if any. */
+  unconfirmed: servicesSchema.extend({ since: z.string() }).optional(),
 });
+const observedSchema = z.object({ at: z.string(), unhealthy: servicesSchema });
 const stateSchema = z.preprocess(fromLegacyGatewayState, currentStateSchema);
 
 type Fence = z.output<typeof fenceSchema>;
 type State = z.output<typeof stateSchema>;
+type Observed = z.output<typeof observedSchema>;
 
 /** The entry of one gateway. */
 export interface GatewayEntry {
@@ -61,43 +77,9 @@ export function readGatewayConfigMap({ data = {} }: ConfigMap): GatewayEntry[] {
   }));
 }
 
-const knownRoles: ReadonlySet<Role | undefined> = new Set(['active', 'standby', 'unable']);
-
-/** A problem of all gateways together. */
-export interface GatewayOutage {
-  /** False if no agent answers: the rules of a gateway work without its agent. */
-  readonly isCertain: boolean;
-  readonly message: string;
-}
-
-const noAgent: GatewayOutage = {
-  isCertain: false,
-  message: 'no agent of a gateway answers, so it is not known whether clients are served',
-};
-
-/**
- * Why no gateway can serve clients, if so. A gateway can't if an alarm says so. If all roles are known, one gateway
- * must also be active.
- */
-export function whyNoneServes(gateways: readonly GatewayEntry[]): GatewayOutage | undefined {
-  const isAnswering = gateways.some(({ state }) => state?.reachable === true);
-  if (gateways.length > 0 && !isAnswering) return noAgent;
-  const message = certainOutage(gateways);
-  return message === undefined ? undefined : { isCertain: true, message };
-}
-
-function certainOutage(gateways: readonly GatewayEntry[]): string | undefined {
-  const states = gateways.map(({ state }) => state);
-  if (states.length === 0) return undefined;
-  const isAble = (state: State | undefined) =>
-    state?.reachable === true && !state.problems.some(isOutage);
-  if (!states.some(isAble)) return 'no gateway can serve clients';
-  const areRolesKnown = states.every((state) => knownRoles.has(state?.role));
-  const active = states.filter((state) => state?.role === 'active');
-  if (areRolesKnown && active.length === 0) return 'no gateway is active: clients get no answer';
-  const cutOff = active.map((state) => state?.problems.find(isCutOff));
-  const isReaching = active.length === 0 || cutOff.includes(undefined);
-  return isReaching ? undefined : `the active gateway reaches no backend: ${cutOff[0]}`;
+/** When the controller last wrote the ConfigMap, and which Services have only unhealthy backends. */
+export function readObserved({ data = {} }: ConfigMap): Observed | undefined {
+  return parse(observedSchema, data[observedKey]);
 }
 
 /** The change of the ConfigMap's data that fences a gateway, or removes the fence. */
@@ -122,8 +104,11 @@ export class GatewayConfigMap {
   readonly #store: Store<ConfigMap>;
   readonly #reflector: Reflector<ConfigMap, ConfigMap>;
   readonly #writer: BoundedFrequencyRunner;
+  #read: (() => FleetReport) | undefined;
   #states: ReadonlyMap<string, State> = new Map();
+  #unhealthy: FleetReport['unhealthy'] = { total: 0, services: [] };
   #written = '';
+  #writtenAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: GatewayConfigMapOptions) {
     const { clock, log, namespace } = options;
@@ -141,7 +126,7 @@ export class GatewayConfigMap {
       run: (signal) => this.#write(signal),
       minIntervalMs: 2_000,
       burst: 2,
-      maxIntervalMs: 60_000,
+      maxIntervalMs: renewMs,
       retryMs: 10_000,
       clock,
       log,
@@ -165,10 +150,25 @@ export class GatewayConfigMap {
     return this.#store.onChange(callback);
   }
 
-  /** Takes the state of the gateways. It is written after a change, at a limited rate. */
-  show(standings: readonly GatewayStanding[]): void {
-    this.#states = new Map(standings.map((standing) => [standing.name, stateOf(standing)]));
+  /** Takes the report about the gateways. It is written after a change, and at intervals. */
+  show(read: () => FleetReport): void {
+    this.#read = read;
+    this.#refresh();
     if (this.#text() !== this.#written) this.#writer.request();
+  }
+
+  /** Reads the report. A time in it stays the same while its problem lasts. */
+  #refresh(): void {
+    if (this.#read === undefined) return;
+    const { gateways, unhealthy } = this.#read();
+    const now = this.#options.clock.wallTime();
+    this.#unhealthy = unhealthy;
+    this.#states = new Map(
+      gateways.map((gateway) => [
+        gateway.name,
+        stateOf(gateway, this.#states.get(gateway.name), now),
+      ]),
+    );
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -183,19 +183,28 @@ export class GatewayConfigMap {
   }
 
   #text(): string {
-    return JSON.stringify([...this.#states]);
+    return JSON.stringify([[...this.#states], this.#unhealthy]);
   }
 
   async #write(signal: AbortSignal): Promise<void> {
+    const { client, namespace, clock } = this.#options;
+    this.#refresh();
     const text = this.#text();
-    if (text === this.#written || this.#states.size === 0) return;
-    const data: Record<string, string | null> = {};
+    const isRecent = clock.monotonic() - this.#writtenAt < renewMs;
+    if ((text === this.#written && isRecent) || this.#states.size === 0) return;
+    const observed: Observed = {
+      at: new Date(clock.wallTime()).toISOString(),
+      unhealthy: { ...this.#unhealthy, services: [...this.#unhealthy.services] },
+    };
+    const data: Record<string, string | null> = { [observedKey]: JSON.stringify(observed) };
     for (const key of Object.keys(this.#configMap?.data ?? {})) {
       if (key.startsWith(statePrefix)) data[key] = null;
     }
     for (const [name, state] of this.#states) data[`${statePrefix}${name}`] = JSON.stringify(state);
-    await writeGatewayConfigMap(this.#options.client, this.#options.namespace, { data }, signal);
+    const startedAt = clock.monotonic();
+    await writeGatewayConfigMap(client, namespace, { data }, signal);
     this.#written = text;
+    this.#writtenAt = startedAt;
   }
 }
 
@@ -210,17 +219,9 @@ export async function writeGatewayConfigMap(
   await patchOrCreate(client, configMaps, { metadata }, change, signal);
 }
 
-function stateOf(standing: GatewayStanding): State {
-  const {
-    downForMs,
-    failure,
-    generation,
-    isCurrent,
-    role,
-    isFenced,
-    refusedFrontends,
-    complaints,
-  } = standing;
+function stateOf(gateway: GatewayReport, before: State | undefined, now: number): State {
+  const { downForMs, failure, generation, isCurrent, role } = gateway;
+  const { isFenced, refusedFrontends, complaints, rejected, unconfirmed } = gateway;
   return {
     reachable: downForMs === undefined,
     generation,
@@ -229,7 +230,26 @@ function stateOf(standing: GatewayStanding): State {
     fenced: isFenced,
     refusedFrontends,
     problems: [...(failure === undefined ? [] : [failure]), ...complaints],
+    ...(downForMs === undefined
+      ? {}
+      : { failedSince: sinceOf(before?.failedSince, now - downForMs) }),
+    rejected: { total: rejected.total, services: [...rejected.services] },
+    ...(unconfirmed === undefined
+      ? {}
+      : {
+          unconfirmed: {
+            total: unconfirmed.total,
+            services: [...unconfirmed.services],
+            since: sinceOf(before?.unconfirmed?.since, now - unconfirmed.forMs),
+          },
+        }),
   };
+}
+
+/** The earlier text if it means the same time. Clocks differ a little, and a changed text is a write. */
+function sinceOf(before: string | undefined, since: number): string {
+  const isSame = before !== undefined && Math.abs(Date.parse(before) - since) < 2_000;
+  return isSame ? before : new Date(since).toISOString();
 }
 
 function parse<T>(schema: z.ZodType<T>, text: string | undefined): T | undefined {

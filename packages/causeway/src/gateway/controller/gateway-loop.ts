@@ -25,7 +25,7 @@ export interface GatewayLoopOptions {
     | 'decidesByProbes'
     | 'servicesOf'
     | 'setNodes'
-    | 'standings'
+    | 'report'
     | 'servingSince'
     | 'takeNotServed'
     | 'behind'
@@ -102,7 +102,7 @@ export class GatewayLoop {
       ...on('tend-fences', () => fencing.request()),
       ...on('clean-ports', () => cleaner.request()),
       ...on('report-addresses', () => this.#reportAddresses()),
-      ...on('publish-gateways', () => configMap?.show(fleet.standings())),
+      ...on('publish-gateways', () => configMap?.show(() => fleet.report())),
       ...on('publish-gateways', () => fleet.takeNotServed()),
       ...on('end-waits', () => waits.takeEnded(fleet)),
       ...on('retry-refused', () => waits.takeForAddress()),

@@ -1,4 +1,4 @@
-import type { ServicePath } from '../../overview/rows.ts';
+import type { ServicePath, ServiceState } from '../../overview/rows.ts';
 import { svg } from './element.ts';
 
 interface Box {
@@ -79,6 +79,22 @@ function downward(columns: readonly (readonly Box[])[]): Drawing {
   return { width, height: y - 3 * gap, placed };
 }
 
+const addressMoods: Readonly<Record<ServiceState, Box['mood']>> = {
+  serving: 'good',
+  idle: 'quiet',
+  internal: 'quiet',
+  degraded: 'waiting',
+  pending: 'waiting',
+  deleting: 'waiting',
+  'no-endpoints': 'bad',
+  'not-served': 'bad',
+  unknown: 'bad',
+};
+
+function isServed(state: ServiceState): boolean {
+  return state === 'serving' || state === 'degraded' || state === 'idle';
+}
+
 function columnsOf(path: ServicePath): Box[][] {
   const { service, gateways, endpoints } = path;
   const columns: Box[][] = [
@@ -86,8 +102,8 @@ function columnsOf(path: ServicePath): Box[][] {
     service.addresses.map((address) => ({
       title: address,
       note: service.ports.join(' '),
-      mood: service.state === 'serving' ? 'good' : service.state === 'failed' ? 'bad' : 'waiting',
-      isOnPath: service.state === 'serving' || service.state === 'idle',
+      mood: addressMoods[service.state],
+      isOnPath: isServed(service.state),
     })),
   ];
   if (service.addresses.length === 0) {

@@ -17,7 +17,7 @@ test.each([
 });
 
 test('filters by state', () => {
-  expect(keys('', 'failed')).toEqual(['shop/api']);
+  expect(keys('', 'not-served')).toEqual(['shop/api']);
   expect(keys('', 'outside')).toHaveLength(5);
   expect(countStates(sampleServices).get('idle')).toBe(1);
 });

@@ -4,7 +4,8 @@ import { BoundedFrequencyRunner } from '@causeway/base/work/bounded-frequency-ru
 import type { Clock } from '@causeway/base/time/clock';
 import type { Log } from '@causeway/base/observability/log';
 import type { AddressPairWriter } from './address-pair-writer.ts';
-import type { AgentFleet, GatewayStanding } from '../fleet/agent-fleet.ts';
+import type { AgentFleet } from '../fleet/agent-fleet.ts';
+import type { GatewayStanding } from '../fleet/gateway-standing.ts';
 import { planFences, type FenceAction, type FenceStanding } from './fence-plan.ts';
 import type { PortKeeper } from '../ports/port-keeper.ts';
 import type { ReasonSink } from '../reasons/reason-queue.ts';

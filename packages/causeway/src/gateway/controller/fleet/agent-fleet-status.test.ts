@@ -3,7 +3,11 @@ import { discardLog } from '@causeway/base/observability/log';
 import { noMetrics } from '@causeway/base/observability/metrics';
 import { seededRandom } from '@causeway/base/simulation/random';
 import { settled, SimulatedClock } from '@causeway/base/time/simulated-clock';
-import { AgentFleet, type GatewayStanding } from './agent-fleet.ts';
+import { parseAddress } from '@causeway/base/address/address';
+import { parsePort } from '@causeway/base/address/port';
+import { makeFrontend } from '../../protocol/frontend.ts';
+import { AgentFleet } from './agent-fleet.ts';
+import type { GatewayStanding } from './gateway-standing.ts';
 import { MemoryAgent } from './testing/memory-agent.ts';
 import { followReasons } from './follow-reasons.testing.ts';
 import { ReasonQueue } from '../reasons/reason-queue.ts';
@@ -38,7 +42,7 @@ async function follow(agent: MemoryAgent, ...others: MemoryAgent[]) {
   fleet.complete();
   ended = fleet.run(stop.signal);
   await settled();
-  return { clock, shown: () => shown };
+  return { clock, fleet, shown: () => shown };
 }
 
 test("follows a gateway's status without waiting for the next check", async () => {
@@ -58,6 +62,39 @@ test("follows a gateway's status without waiting for the next check", async () =
   agent.mode = 'works';
   await clock.advance(20_000);
   expect(shown()).toMatchObject({ failure: undefined, role: 'unable' });
+});
+
+test('reports the Services that a gateway rejects or has not confirmed', async () => {
+  const agent = new MemoryAgent();
+  const { clock, fleet } = await follow(agent);
+  const frontend = (service: string, port: number) =>
+    makeFrontend({
+      address: parseAddress('192.0.2.1'),
+      protocol: 'TCP',
+      port: parsePort(port),
+      service,
+      destinations: [],
+    });
+  agent.dislikes.add('192.0.2.1:80/TCP');
+  fleet.setService('shop/web', [frontend('shop/web', 80)]);
+  await settled();
+  expect(fleet.report().gateways).toMatchObject([
+    {
+      rejected: {
+        total: 1,
+        services: [{ service: 'shop/web', message: 'TCP/80: rejected by the test' }],
+      },
+      unconfirmed: undefined,
+    },
+  ]);
+  agent.isFrozen = true;
+  fleet.setService('shop/api', [frontend('shop/api', 81)]);
+  await settled();
+  expect(fleet.report().gateways[0]?.unconfirmed).toMatchObject({ services: ['shop/api'] });
+  await clock.advance(6_000);
+  const [report] = fleet.report().gateways;
+  expect(report).toMatchObject({ role: 'standby', unconfirmed: { total: 1, forMs: 6_000 } });
+  expect(report?.downForMs).toBeGreaterThan(0);
 });
 
 test('says to a gateway that alone is cut off that another one can serve, while that is so', async () => {

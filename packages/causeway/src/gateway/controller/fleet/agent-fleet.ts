@@ -1,4 +1,3 @@
-import type { Role } from '../../protocol/role.ts';
 import type { Address } from '@causeway/base/address/address';
 import {
   frontendKey,
@@ -21,10 +20,20 @@ import {
   type GenerationServing,
   type ServingFacts,
 } from './decide-serving.ts';
+import { ConfirmationDelays } from './confirmation-delays.ts';
 import { FleetHealth } from './fleet-health.ts';
 import { fleetMetrics } from './fleet-metrics.ts';
+import {
+  nameServices,
+  rejectedServices,
+  unhealthyServices,
+  type FleetReport,
+  type GatewayReport,
+} from './fleet-report.ts';
 import type { ReasonSink } from '../reasons/reason-queue.ts';
 import { PinRelay } from './pin-relay.ts';
+import type { Role } from '../../protocol/role.ts';
+import type { GatewayStanding } from './gateway-standing.ts';
 import { RemovalLoop } from './removal-loop.ts';
 import type { RemovalVerifier } from './removal-verifier.ts';
 import { DesiredState, type NamespacePolicies } from './desired-state.ts';
@@ -50,28 +59,6 @@ export type Serving =
   | GenerationServing
   | { readonly kind: 'wrong'; readonly messages: readonly string[] };
 
-/** The state of one gateway. */
-export interface GatewayStanding {
-  readonly name: string;
-  /** How long the gateway has not answered, or not accepted an update; undefined while it does. */
-  readonly downForMs: number | undefined;
-  /** The reason for this, if any. */
-  readonly failure: string | undefined;
-  /** The generation that the gateway reports; 0 before its first answer. */
-  readonly generation: number;
-  /** Whether the gateway has confirmed the newest state. */
-  readonly isCurrent: boolean;
-  readonly isActive: boolean;
-  /** Undefined while the gateway does not answer. */
-  readonly role?: Role | undefined;
-  readonly isFenced: boolean;
-  /** The number of frontends that the gateway rejects, and its other problems. */
-  readonly refusedFrontends: number;
-  /** The number of frontends that the gateway still serves because their removal is not verified. */
-  readonly withheldRemovals: number;
-  readonly complaints: readonly string[];
-}
-
 /** How long a hung gateway can delay a start. */
 const greetMs = 1_500;
 
@@ -86,6 +73,7 @@ export class AgentFleet {
   readonly #addresses = new AddressUse();
   readonly #removals: RemovalLoop;
   readonly #pins: PinRelay;
+  readonly #delays = new ConfirmationDelays();
   readonly #desired = new DesiredState();
   readonly #lastRoles = new Map<string, Role>();
   /** The active gateways that failed at the last call of `takeNotServed`. */
@@ -289,6 +277,28 @@ export class AgentFleet {
         ...[this.#health.differentSeeds ?? []].flat(),
       ],
     }));
+  }
+
+  /** The state of all gateways, with the Services that they do not serve as desired. */
+  report(): FleetReport {
+    const standings = this.standings();
+    return {
+      gateways: this.#links.flatMap((link, index) => {
+        const standing = standings[index];
+        if (standing === undefined) return [];
+        const rejected = rejectedServices(link.complaints, this.#desired);
+        return { ...standing, rejected, unconfirmed: this.#unconfirmedBy(link) };
+      }),
+      unhealthy: unhealthyServices(this.#desired, this.#health.unhealthy),
+    };
+  }
+
+  #unconfirmedBy({ name, confirmed }: AgentLink): GatewayReport['unconfirmed'] {
+    if (!this.#isComplete) return undefined;
+    const now = this.#options.clock.monotonic();
+    const forMs = this.#delays.note(name, confirmed, this.generation, now);
+    if (forMs === undefined) return undefined;
+    return { ...nameServices(this.#desired.servicesSince(confirmed)), forMs };
   }
 
   /** Does the fleet's part of the work. */

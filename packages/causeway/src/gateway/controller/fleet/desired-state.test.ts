@@ -47,6 +47,22 @@ test('does not remove a frontend that moved to another Service', () => {
   expect([...state.all().frontends].map(({ service }) => service)).toEqual(['b']);
 });
 
+test('names the Services that changed after a generation, and those with given backends only', () => {
+  const state = new DesiredState(0);
+  const base = state.setService('a', [frontend('a', 80), frontend('a', 81, 2)]);
+  state.setService('b', [frontend('b', 82, 2)]);
+  expect([...state.servicesSince(base)]).toEqual(['b']);
+  expect([...state.servicesSince(0)]).toEqual(['a', 'b']);
+  const [one, two] = [parseAddress('10.0.0.1'), parseAddress('10.0.0.2')];
+  expect([...state.servicesOnlyAt(new Set([two]))]).toEqual(['b']);
+  expect([...state.servicesOnlyAt(new Set([one, two]))]).toEqual(['a', 'b']);
+  const onNodes = { ...frontend('c', 83), destinations: [], nodePort: parsePort(30_000) };
+  state.setService('c', [onNodes]);
+  expect(state.servicesOnlyAt(new Set([one])).has('c')).toBe(false);
+  state.setNodes([one]);
+  expect([...state.servicesOnlyAt(new Set([one]))]).toEqual(['c']);
+});
+
 test('requires the full state for a gateway older than the dropped removals', () => {
   const state = new DesiredState(0);
   const old = state.setService('a', [frontend('a', 80)]);

@@ -1,4 +1,4 @@
-import type { Address } from '@causeway/base/address/address';
+import { familyOf, type Address } from '@causeway/base/address/address';
 import {
   frontendKey,
   parseFrontendKey,
@@ -182,6 +182,25 @@ export class DesiredState {
     return this.frontendsSince(base).union(new Set(onNodes.map(frontendKey)));
   }
 
+  /** The Services with a frontend that changed after the generation. */
+  servicesSince(base: number): ReadonlySet<string> {
+    const { values } = this.#frontends.since(base);
+    return new Set(values.flatMap(({ service }) => service ?? []));
+  }
+
+  /** The Services with backends, all of which have one of these addresses. */
+  servicesOnlyAt(addresses: ReadonlySet<Address>): ReadonlySet<string> {
+    const nodes = [...this.#nodes.keys()];
+    const found = new Set<string>();
+    for (const [service, frontends] of this.#byService) {
+      const backends = frontends.map((frontend) => backendsOf(frontend, nodes));
+      const isConcerned = backends.some((each) => each.length > 0);
+      const areAll = backends.every((each) => each.every((address) => addresses.has(address)));
+      if (isConcerned && areAll) found.add(service);
+    }
+    return found;
+  }
+
   /** The Service of the frontend, as `namespace/name`. */
   serviceOf(key: FrontendKey): string | undefined {
     return this.#frontends.get(key)?.service;
@@ -229,6 +248,16 @@ export function updateLines(
   return base === undefined
     ? writeState(state.all(), options)
     : writeDelta(state.since(base), { ...options, base });
+}
+
+/** The addresses of the backends that get new connections. */
+function backendsOf(frontend: Frontend, nodes: readonly Address[]): readonly Address[] {
+  const { address, destinations, nodePort, routedTo } = frontend;
+  if (routedTo !== undefined && routedTo !== 'nodes') return routedTo;
+  if (routedTo === undefined && nodePort === undefined) {
+    return destinations.filter(({ weight }) => weight > 0).map((each) => each.address);
+  }
+  return nodes.filter((node) => familyOf(node) === familyOf(address));
 }
 
 function sameText<Value>(format: (value: Value) => unknown) {

@@ -48,6 +48,11 @@ export class FleetHealth {
     return this.#watches.get(name)?.status;
   }
 
+  /** The backends and nodes that all gateways exclude. */
+  get unhealthy(): ReadonlySet<Address> {
+    return this.#unhealthy;
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const loops = [...this.#watches].map(([name, watch]): [string, Loop] => [
       `status of ${name}`,

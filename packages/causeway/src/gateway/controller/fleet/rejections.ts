@@ -17,6 +17,10 @@ export class Rejections {
     return this.#general;
   }
 
+  all(): Iterable<readonly [FrontendKey, readonly string[]]> {
+    return this.#byFrontend;
+  }
+
   about(key: FrontendKey): readonly string[] {
     return this.#byFrontend.get(key) ?? [];
   }

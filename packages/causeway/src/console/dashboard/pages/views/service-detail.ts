@@ -65,7 +65,10 @@ export class ServiceDetail {
       list.append(element('div', {}, element('dt', {}, name), element('dd', {}, text)));
     }
     const standing = element('p', { class: 'standing' }, stateBadge(service.state));
+    const age = ago(service.since, Date.now());
+    if (age !== '') standing.append(` for ${age}`);
     if (service.message !== '') standing.append(` ${service.message}`);
+    if (service.remedy !== '') standing.append(` ${service.remedy}`);
     this.root.replaceChildren(
       this.#heading(key),
       standing,

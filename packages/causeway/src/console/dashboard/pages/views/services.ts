@@ -11,9 +11,11 @@ const choices: readonly (readonly [ServiceFilter['state'], string])[] = [
   ['outside', 'Load balancers'],
   ['all', 'All'],
   ['serving', 'Serving'],
+  ['degraded', 'Degraded'],
+  ['no-endpoints', 'No endpoints'],
+  ['not-served', 'Not served'],
+  ['unknown', 'Unknown'],
   ['pending', 'Pending'],
-  ['failed', 'Failed'],
-  ['unmatched', 'Unmatched'],
   ['idle', 'Idle'],
   ['deleting', 'Deleting'],
 ];
@@ -120,11 +122,13 @@ const headings: readonly (readonly [string, string])[] = [
 
 const moods: Readonly<Record<ServiceState, 'good' | 'waiting' | 'bad' | 'quiet'>> = {
   serving: 'good',
+  degraded: 'waiting',
+  'no-endpoints': 'bad',
+  'not-served': 'bad',
+  unknown: 'bad',
   pending: 'waiting',
-  failed: 'bad',
   idle: 'quiet',
   internal: 'quiet',
-  unmatched: 'bad',
   deleting: 'waiting',
 };
 
