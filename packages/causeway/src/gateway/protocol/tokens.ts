@@ -12,6 +12,9 @@ export const longestLifetimeSeconds = 120;
 
 const registeredClaims = z.looseObject({ exp: z.number() });
 
+const clocks = 'or the clocks of the two machines differ';
+const clockHint = `The clocks may differ by ${clockSkewSeconds} s. Compare them, and check their time service.`;
+
 /** Checks the expiry, and the signature against every accepted secret. Returns the claims. */
 export async function verifyToken(
   token: string,
@@ -22,9 +25,12 @@ export async function verifyToken(
   if (!claims.success) throw unauthorized('the token has no expiry');
   const { exp } = claims.data;
   const now = nowMs / 1000;
-  if (exp <= now - clockSkewSeconds) throw unauthorized('the token has expired');
+  if (exp <= now - clockSkewSeconds) {
+    throw unauthorized(`the token expired ${Math.round(now - exp)} s ago, ${clocks}`, clockHint);
+  }
   if (exp > now + longestLifetimeSeconds + clockSkewSeconds) {
-    throw unauthorized(`the token's lifetime is longer than ${longestLifetimeSeconds} s`);
+    const lifetime = `the token's lifetime is longer than ${longestLifetimeSeconds} s`;
+    throw unauthorized(`${lifetime}, ${clocks}`, clockHint);
   }
   return claims.data;
 }
