@@ -11,7 +11,7 @@ export const gatewayAlerts: AlertGroup = {
       for: '1m',
       summary: 'Gateway {{ $labels.instance }} raises the alarm {{ $labels.alarm }}.',
       meaning:
-        'The gateway has found a problem that it can’t fix itself. With `two-active` or `duplicate-address` some clients reach the wrong machine. With `cut-off`, `bad-health`, `link-down` or `addresses-missing` the gateway serves nothing, and the other one should have taken over. With `degraded` it keeps its applied state and accepts no changes. With `forged-adverts` a machine that is no peer sends VRRP adverts, and the gateway drops them. With `removals-withheld` it applies all additions and changes, and still serves frontends with an unconfirmed removal. With `state-damaged` it found a damaged file at its start; with `state-not-stored` its disk accepts no writes. In both cases it serves.',
+        'The gateway has found a problem that it can’t fix itself. With `two-active` or `duplicate-address` some clients reach the wrong machine. With `cut-off`, `bad-health`, `link-down` or `addresses-missing` the gateway serves nothing, and the other one should have taken over. With `degraded` it keeps its applied state and accepts no changes. With `forged-adverts` a machine that is no peer sends VRRP adverts, and the gateway drops them. With `peers-unheard` a standby does not hear the active gateway on one network. With `removals-withheld` it applies all additions and changes, and still serves frontends with an unconfirmed removal. With `state-damaged` it found a damaged file at its start; with `state-not-stored` its disk accepts no writes. In both cases it serves.',
       check: [
         '`causeway agent status -c /etc/causeway/agent.yaml` on the gateway: the column ALARMS has the message.',
         '`journalctl -u causeway-agent -u causeway-keepalived` since the alarm began.',
@@ -19,6 +19,7 @@ export const gatewayAlerts: AlertGroup = {
       remedy: [
         '`two-active`: the gateways don’t get each other’s adverts. Let protocol 112 pass between them on both links; then one of them becomes standby.',
         '`forged-adverts`: the message names the source addresses of the dropped adverts. If one is a gateway of this set, its address is missing or mistyped: the message also names peers that were never heard. Add it to `peers4` or `peers6` of the interface that the adverts arrive on. If not, find the sender (`tcpdump -eni any proto 112`) and stop it; let only gateways send protocol 112 to gateways.',
+        '`peers-unheard`: the active gateway sends its adverts to another address than this gateway’s. Correct `peers4` or `peers6` in the settings of the active gateway, or let protocol 112 pass on the network of the named peer. Otherwise both gateways become active when the other network fails.',
         '`duplicate-address`: the message names the other machine’s hardware address. Remove the address from that machine, or from `gateway.addresses`.',
         '`cut-off`: check the internal link, its VLAN and the nodes’ routes.',
         '`addresses-missing`: keepalived’s log says why it could not set them; `systemctl restart causeway-keepalived`.',

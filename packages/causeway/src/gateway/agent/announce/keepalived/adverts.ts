@@ -4,6 +4,12 @@ import type { Kernel } from '../../kernel.ts';
 
 const families = [4, 6] as const;
 
+/** The peers of one link and family, and the number of VRRP packets from them. */
+export interface HeardPeers {
+  readonly peers: readonly Address[];
+  readonly packets: bigint;
+}
+
 /** The VRRP packets that the rules have counted. */
 export class Adverts {
   readonly #kernel: Pick<Kernel, 'counters'>;
@@ -22,6 +28,20 @@ export class Adverts {
       for (const family of families) packets += await this.#sum(vrrpPeersSet(link, family), signal);
     }
     return packets;
+  }
+
+  /** One entry for each link and family with peers, always in the same order. */
+  async heardPeers(signal: AbortSignal): Promise<readonly HeardPeers[]> {
+    const heard: HeardPeers[] = [];
+    for (let link = 0; link < this.#links; link += 1) {
+      for (const family of families) {
+        const counters = await this.#kernel.counters(vrrpPeersSet(link, family), signal);
+        if (counters.size === 0) continue;
+        const packets = [...counters.values()].reduce((sum, count) => sum + count.packets, 0n);
+        heard.push({ peers: [...counters.keys()].map(parseAddress), packets });
+      }
+    }
+    return heard;
   }
 
   /** The peers that no VRRP packet came from. A standby sends none, so this is no fault on its own. */

@@ -9,6 +9,7 @@ import type { Adverts } from './adverts.ts';
 import { watchForForgedAdverts } from './forged-adverts.ts';
 import type { KeepalivedAnnouncer } from './keepalived-announcer.ts';
 import { watchForSecondActive } from './second-active.ts';
+import { watchForUnheardPeers } from './unheard-peers.ts';
 import { vrrpPeers, type KeepalivedSettings } from './vrrp-networks.ts';
 import { followState, keepAlive, sweepLinks, type WatchedAnnouncer } from './watch.ts';
 
@@ -40,6 +41,8 @@ export function keepalivedLoops(options: KeepalivedLoopsOptions): Record<string,
     'duplicate addresses': (signal) => watchForStrangers(strangers, signal),
     'second active gateway': (signal) =>
       watchForSecondActive({ clock, status, alarms, everyMs, adverts }, signal),
+    'unheard peers': (signal) =>
+      watchForUnheardPeers({ clock, status, alarms, everyMs, adverts }, signal),
     'forged adverts': (signal) =>
       watchForForgedAdverts({ clock, metrics, alarms, adverts, peers }, signal),
   };
