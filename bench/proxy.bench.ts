@@ -5,6 +5,7 @@ import { parsePrefix } from '../packages/base/src/address/prefix.ts';
 import type { Service } from '../packages/kubernetes/src/objects/core-objects.ts';
 import type { EndpointSlice } from '../packages/kubernetes/src/objects/network-objects.ts';
 import { withSlimMetadata } from '../packages/kubernetes/src/cache/projection.ts';
+import { Conntrack } from '../packages/nftables/src/conntrack/conntrack.ts';
 import { NetlinkDriver } from '../packages/nftables/src/drivers/netlink/netlink-driver.ts';
 import { ProxyPipeline } from '../packages/causeway/src/node-proxy/proxy-pipeline.ts';
 import { ProxyProgress } from '../packages/causeway/src/node-proxy/proxy-progress.ts';
@@ -16,6 +17,7 @@ import { noMetrics } from '../packages/base/src/observability/metrics.ts';
 import { TestNetwork, type Host } from '../test/services/namespaces.ts';
 import { compare, median, type BenchmarkSuite } from './benchmark.ts';
 import { alternate, packetProgram, servedPort } from './alternate-packets.ts';
+import { fillConntrack } from './conntrack-load.ts';
 
 const nodeAddress = parseAddress('10.77.0.1');
 const backend = '10.78.0.21';
@@ -72,10 +74,7 @@ class Loaded {
   static async start(host: Host, count: number): Promise<Loaded> {
     const networkNamespace = host.path;
     const driver = await NetlinkDriver.open({ table: layout.table, networkNamespace });
-    const connections = {
-      deleteConnections: () => Promise.resolve(0),
-      deleteStaleEntries: () => Promise.resolve(0),
-    };
+    const connections = await Conntrack.open({ networkNamespace });
     const node = {
       name: 'node1',
       zone: undefined,
@@ -101,6 +100,7 @@ class Loaded {
     const loaded = new Loaded(pipeline, store, async () => {
       abort.abort();
       await running;
+      await connections.close();
       await driver.close();
     });
     for (let number = 0; number < count; number += 1) {
@@ -184,7 +184,9 @@ export const suite: BenchmarkSuite<keyof typeof bars> = {
       await empty.run('nft', 'add', 'table', 'inet', 'beside');
       await empty.run('nft', 'add', 'set', 'inet', 'beside', 's', '{ type ipv4_addr ; }');
       const few = await Loaded.start(await network.host('few'), 100);
-      const many = await Loaded.start(await network.host('many'), 10_000);
+      const crowded = await network.host('many');
+      await fillConntrack(crowded, 100_000, 10_000);
+      const many = await Loaded.start(crowded, 10_000);
       running.push(few, many);
       await few.changeEndpoints();
       await many.changeEndpoints();

@@ -14,7 +14,7 @@ import { serverPort, servers, Topology, type RunningClient } from './topology.ts
 
 const isRunnable = await isAvailable(requireNetworkTools);
 const { signal } = new AbortController();
-const addresses = ['10.77.1.1', '10.77.1.2', '2001:db8:77::1:1'] as const;
+const addresses = ['10.77.1.1', '10.77.1.2', '2001:db8:77::1:1', '2001:db8:77::1:2'] as const;
 
 describe.skipIf(!isRunnable)('running TCP connections', () => {
   let topology: Topology;
@@ -26,7 +26,7 @@ describe.skipIf(!isRunnable)('running TCP connections', () => {
   });
   afterAll(() => topology.stop());
 
-  /** The backends of three frontends: two of pods, one of node ports. */
+  /** The backends of four frontends: pods and node ports, in both families. */
   async function serve(
     pods: readonly ServerName[],
     nodes: readonly ServerName[],
@@ -40,19 +40,23 @@ describe.skipIf(!isRunnable)('running TCP connections', () => {
         leaving.has(to.address) ? { ...to, weight: 0 } : to,
       ),
     });
-    const nodePorts = makeFrontend({
-      address: parseAddress('10.77.1.2'),
-      protocol: 'TCP',
-      port: parsePort(80),
-      nodePort: parsePort(serverPort),
-    });
+    const nodePorts = ['10.77.1.2', '2001:db8:77::1:2'].map((address) =>
+      makeFrontend({
+        address: parseAddress(address),
+        protocol: 'TCP',
+        port: parsePort(80),
+        nodePort: parsePort(serverPort),
+      }),
+    );
     const frontends = [
       drain(frontend('10.77.1.1', 'TCP', pods)),
-      nodePorts,
+      ...nodePorts,
       drain(frontend('2001:db8:77::1:1', 'TCP', pods)),
     ];
     generation += 1;
-    const shared = nodes.map((name) => ({ address: parseAddress(servers[name].v4) }));
+    const shared = nodes
+      .flatMap((name) => [servers[name].v4, servers[name].v6])
+      .map((address) => ({ address: parseAddress(address) }));
     await topology.push(writeState({ ...nothing, frontends, nodes: shared }, { generation }));
   }
 
@@ -79,7 +83,7 @@ describe.skipIf(!isRunnable)('running TCP connections', () => {
     const running = await start();
     await serve(['p2'], ['n2']);
     await answeredBy('10.77.1.1', 'p2');
-    await answeredBy('10.77.1.2', 'n2');
+    for (const address of ['10.77.1.2', '2001:db8:77::1:2']) await answeredBy(address, 'n2');
     expect(await Promise.all(running.map((each) => each.result()))).toEqual(whole);
   });
 

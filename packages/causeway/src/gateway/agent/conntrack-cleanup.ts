@@ -21,23 +21,30 @@ const answerWithinMs = 1_000;
 export class ConntrackCleanup {
   readonly #options: ConntrackCleanupOptions;
   readonly #queue = new SerialQueue();
+  /** Removed backends whose connections the next deletion deletes. */
+  readonly #removed: Removed[] = [];
+  /** Removed backends whose unanswered connections are deleted after a delay. */
+  readonly #unanswered: Removed[] = [];
 
   constructor(options: ConntrackCleanupOptions) {
     this.#options = options;
   }
 
-  /** Deletes the connections to removed backends. */
+  /** Deletes the connections to removed backends, for several changes together. */
   afterRemoval(removed: readonly Removed[], signal: AbortSignal): void {
     const { clock } = this.#options;
     const stillThere = removed.filter(({ keepsAnswered = false }) => keepsAnswered);
-    this.#deleteNow(
+    this.#deleteSoon(
       removed.filter(({ keepsAnswered = false }) => !keepsAnswered),
       signal,
     );
-    if (stillThere.length === 0) return;
+    const isFirst = this.#unanswered.length === 0;
+    this.#unanswered.push(...stillThere);
+    if (stillThere.length === 0 || !isFirst) return;
     // A node that has parked a connection replays it at this moment, and its reply needs the conntrack entry.
     clock.timer(answerWithinMs, () => {
-      if (!signal.aborted) this.#deleteNow(stillThere, signal);
+      const all = this.#unanswered.splice(0);
+      if (!signal.aborted) this.#deleteSoon(all, signal);
     });
   }
 
@@ -58,9 +65,15 @@ export class ConntrackCleanup {
     return this.#queue.idle();
   }
 
-  #deleteNow(removed: readonly Removed[], signal: AbortSignal): void {
-    if (removed.length === 0) return;
-    this.#inBackground(() => this.#options.deleteConnections(removed, signal), signal);
+  /** Each deletion reads the conntrack table, so one deletion takes all that has been removed until it starts. */
+  #deleteSoon(removed: readonly Removed[], signal: AbortSignal): void {
+    const isFirst = this.#removed.length === 0;
+    this.#removed.push(...removed);
+    if (removed.length === 0 || !isFirst) return;
+    this.#inBackground(
+      () => this.#options.deleteConnections(this.#removed.splice(0), signal),
+      signal,
+    );
   }
 
   #inBackground(work: () => Promise<void>, signal: AbortSignal): void {
