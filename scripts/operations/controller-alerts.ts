@@ -82,6 +82,26 @@ export const controllerAlerts: AlertGroup = {
       firesAt: '20m',
     },
     {
+      name: 'CausewayGuardHolds',
+      severity: 'warning',
+      expression: 'causeway_guard_held > 0',
+      for: '1m',
+      summary:
+        'The guard for {{ $labels.guard }} of {{ $labels.instance }} keeps {{ $value }} objects in use.',
+      meaning:
+        'Nodes, endpoints or addresses were lost in a way that is more likely a failure of the control plane or a mistake. They stay in use.',
+      check: [
+        '`causeway status`: the line of the guard names the objects.',
+        '`kubectl get nodes`: do the kubelets reach the API server?',
+        '`gateway.addresses` in the configuration: did a range drop out?',
+      ],
+      remedy: [
+        'Fix the connection between kubelets and API server, or restore the list of addresses. The guard then ends without further action.',
+      ],
+      example: { 'causeway_guard_held{instance="a",guard="nodes"}': '3x10' },
+      firesAt: '3m',
+    },
+    {
       name: 'CausewayWatchBroken',
       severity: 'warning',
       expression: 'causeway_kube_store_synced == 0',

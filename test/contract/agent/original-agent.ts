@@ -32,7 +32,7 @@ export function originalAnswer(claim: object): 200 | 400 | 500 {
   const protocols = [...read.ingress.flatMap(({ ports }) => ports), ...filters];
   const isInvalid =
     protocols.some(({ protocol }) => protocol === 'SCTP') ||
-    filters.some(({ port, 'end-port': end }) => end != null && end <= (port ?? 0));
+    filters.some(({ port, 'end-port': end }) => (end ?? Infinity) <= (port ?? 0));
   if (isInvalid) return 400;
   const names = new Set(policies.map(({ name }) => name));
   const isUnknown = read['policy-assignments']

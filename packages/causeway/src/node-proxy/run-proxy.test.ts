@@ -11,7 +11,7 @@ import { findConnection } from '@causeway/kubernetes/client/connection';
 import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
 import type { EventContent, EventRecorder } from '@causeway/kubernetes/events/event-recorder';
 import type { KubeObject } from '@causeway/kubernetes/objects/object';
-import { nodes, services } from '@causeway/kubernetes/objects/resources';
+import { endpointSlices, nodes, services } from '@causeway/kubernetes/objects/resources';
 import { MemoryDriver } from '@causeway/nftables/drivers/memory-driver';
 import { runProxy } from './run-proxy.ts';
 import { proxySettings } from './settings.ts';
@@ -79,4 +79,33 @@ test('records AddressTaken for the second Service with the same external address
       ),
     );
   expect(recorded.join('\n')).not.toContain('first AddressTaken');
+});
+
+test('records EndpointLossHeld about its node when most Services lose their endpoints', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const endpoints = (isReady: boolean) => [
+    { addresses: ['10.1.0.1'], conditions: { ready: isReady, serving: isReady } },
+  ];
+  for (const name of names) {
+    await client.create(endpointSlices, {
+      metadata: { namespace: 'default', name, labels: { 'kubernetes.io/service-name': name } },
+      addressType: 'IPv4',
+      endpoints: endpoints(true),
+      ports: [{ name: '', port: 8080, protocol: 'TCP' }],
+    });
+  }
+  // The proxy has seen the last slice when it serves the Service behind it.
+  const labels = { 'service.kubernetes.io/service-proxy-name': 'causeway' };
+  const spec = { ports: [{ port: 80 }], externalIPs: ['198.51.100.8'] };
+  for (const name of ['x', 'y']) {
+    await client.create(services, { metadata: { namespace: 'default', name, labels }, spec });
+  }
+  await expect.poll(() => recorded.join('\n')).toContain('y AddressTaken: 198.51.100.8');
+  for (const name of names) {
+    const change = { endpoints: endpoints(false) };
+    await client.patchMerge(endpointSlices, { namespace: 'default', name }, change);
+  }
+  await expect
+    .poll(() => recorded.join('\n'), { timeout: 20_000 })
+    .toContain('node1 EndpointLossHeld: All endpoints of 5 of 5 Services are not ready');
 });

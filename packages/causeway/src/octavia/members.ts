@@ -7,7 +7,7 @@ import {
 import { parsePort } from '@causeway/base/address/port';
 import type { Node } from '@causeway/kubernetes/objects/core-objects';
 import type { MemberSpec } from '@causeway/openstack/load-balancing/specs';
-import { isExcludedNode, isReadyNode, nodeAddress } from '../services/nodes.ts';
+import { isExcludedNode, isKeptNode, isReadyNode, nodeAddress } from '../services/nodes.ts';
 import type { KlbPort, KlbSpec, KuryrLoadBalancer } from './kuryr-load-balancer.ts';
 
 /**
@@ -22,8 +22,8 @@ export function servingNodes(
   const selector = spec.options.node_selector;
   const chosen = [...nodes].filter((node) => !isExcludedNode(node) && isSelected(node, selector));
   const ready = chosen.filter(isReadyNode);
-  const isNoneReady = chosen.length > 0 && ready.length === 0;
-  return { nodes: isNoneReady ? chosen : ready, isNoneReady };
+  const isNoneReady = chosen.length > 0 && ready.every(isKeptNode);
+  return { nodes: ready.length === 0 ? chosen : ready, isNoneReady };
 }
 
 /** The members of one port: pods from the slices, or nodes with their node port. Without duplicates. */

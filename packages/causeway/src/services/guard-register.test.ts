@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { discardLog } from '@causeway/base/observability/log';
 import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
 import { systemClock } from '@causeway/base/time/clock';
-import { KubeClient } from '@causeway/kubernetes/client/client';
+import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { configMaps } from '@causeway/kubernetes/objects/resources';
 import { ProviderLab } from '../gateway/controller/simulated-provider.testing.ts';
 import { GuardRegister, guardRegisterName, readGuardRegister } from './guard-register.ts';

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '@causeway/base/time/clock';
 import type { Node } from '@causeway/kubernetes/objects/core-objects';
 import type { GuardReport } from './guard-register.ts';
 import { isMassLoss } from './mass-loss.ts';
-import { isExcludedNode, isJoiningNode, isReadyNode, type NodeLookup } from './nodes.ts';
+import { asKept, isExcludedNode, isJoiningNode, isReadyNode, type NodeLookup } from './nodes.ts';
 
 /** Nodes that are deleted within this time count together. */
 const togetherMs = 60_000;
@@ -55,14 +55,14 @@ export class NodeGuard implements NodeLookup {
   /** The node. It counts as ready if the guard keeps it. */
   get(name: string): Node | undefined {
     const node = this.#nodes.get(name);
-    if (node !== undefined) return this.isKept(name) ? asReady(node) : node;
+    if (node !== undefined) return this.isKept(name) ? asKept(node) : node;
     const deleted = this.#keepsDeleted ? this.#deleted.get(name) : undefined;
-    return deleted === undefined ? undefined : asReady(deleted.node);
+    return deleted === undefined ? undefined : asKept(deleted.node);
   }
 
   *values(): IterableIterator<Node> {
-    for (const [name, node] of this.#nodes) yield this.isKept(name) ? asReady(node) : node;
-    if (this.#keepsDeleted) for (const { node } of this.#deleted.values()) yield asReady(node);
+    for (const [name, node] of this.#nodes) yield this.isKept(name) ? asKept(node) : node;
+    if (this.#keepsDeleted) for (const { node } of this.#deleted.values()) yield asKept(node);
   }
 
   /** Whether the node is not ready and keeps counting as ready. */
@@ -150,9 +150,4 @@ export class NodeGuard implements NodeLookup {
     this.#keepsDeleted = false;
     this.#notify();
   }
-}
-
-function asReady(node: Node): Node {
-  const conditions = [{ type: 'Ready', status: 'True' as const }];
-  return { ...node, status: { ...node.status, conditions } };
 }

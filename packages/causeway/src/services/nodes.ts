@@ -34,6 +34,19 @@ export function isReadyNode(node: Node): boolean {
   );
 }
 
+const keptReason = 'KeptByGuard';
+
+/** The node as ready, because the guard keeps it. */
+export function asKept(node: Node): Node {
+  const conditions = [{ type: 'Ready', status: 'True' as const, reason: keptReason }];
+  return { ...node, status: { ...node.status, conditions } };
+}
+
+/** Whether only the guard lets the node count as ready. */
+export function isKeptNode({ status }: Node): boolean {
+  return status?.conditions?.some(({ reason }) => reason === keptReason) === true;
+}
+
 /** A node whose condition has not changed since its creation has not been ready yet. */
 const joiningMs = 2_000;
 

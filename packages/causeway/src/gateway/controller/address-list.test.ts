@@ -22,11 +22,10 @@ test('a range that drops out of the list moves no Service, and is reported with 
   await startWithTwo();
   lab.addresses = ['203.0.113.1-203.0.113.9'];
   await lab.restartController();
-  await until(() =>
-    expect(lab.guards.messages.get('addresses')).toContain(
-      'default/one 192.0.2.1, default/two 192.0.2.2',
-    ),
+  await until(async () =>
+    expect(await lab.guarded()).toContain('default/one 192.0.2.1, default/two 192.0.2.2'),
   );
+  await lab.untilEvent('Warning AddressesKept: 2 Services keep addresses');
   await lab.create(newService('three', 81), '203.0.113.1');
   await lab.untilServed('three');
   expect([await lab.addressOf('one'), await lab.addressOf('two')]).toEqual([
@@ -43,7 +42,7 @@ test('a range that drops out of the list moves no Service, and is reported with 
   lab.addresses = ['192.0.2.1-192.0.2.2', '203.0.113.1'];
   await lab.restartController();
   await lab.create(newService('four', 82), '192.0.2.1');
-  expect(lab.guards.messages.size).toBe(0);
+  await until(async () => expect(await lab.guarded()).toBe(''));
   expect(await lab.addressOf('one')).toBe('192.0.2.1');
 });
 
@@ -53,7 +52,7 @@ test('a retiring range keeps its Services without a report, and a Service leaves
   lab.retiring = ['192.0.2.1-192.0.2.2'];
   await lab.restartController();
   await lab.create(newService('three', 81), '203.0.113.1');
-  expect(lab.guards.messages.size).toBe(0);
+  expect(lab.events.join()).not.toContain('AddressesKept');
   expect(await lab.addressOf('one')).toBe('192.0.2.1');
   await lab.patch('one', release);
   await until(async () => expect(await lab.addressOf('one')).toBe('203.0.113.1'));
@@ -66,7 +65,7 @@ test('a deleted Service resolves the report', async () => {
   await startWithTwo();
   lab.addresses = ['192.0.2.2'];
   await lab.restartController();
-  await until(() => expect(lab.guards.messages.get('addresses')).toContain('default/one'));
+  await lab.untilEvent('Warning AddressesKept: 1 Services keep addresses');
   await lab.client.delete(services, { namespace: 'default', name: 'one' });
-  await until(() => expect(lab.guards.messages.size).toBe(0));
+  await lab.untilEvent('Normal GuardEnded: The guard for addresses');
 });

@@ -39,12 +39,12 @@ test('gateways keep all nodes when all kubelets lose the API server', async () =
   await lab.untilServed('web');
   for (const agent of lab.agents) await until(() => expect(agent.nodes.size).toBe(3));
   for (const name of names) await setReady(name, 'Unknown');
-  await until(() => expect(lab.guards.messages.get('nodes')).toContain('3 of 3'));
+  await lab.untilEvent('Warning MassLossHeld: ');
   await lab.client.create(services, newService('later', 81));
   await lab.untilServed('later');
   for (const agent of lab.agents) expect(agent.nodes.size).toBe(3);
   for (const name of names) await setReady(name, 'True');
-  await until(() => expect(lab.guards.messages.size).toBe(0));
+  await lab.untilEvent('Normal GuardEnded: The guard for nodes');
 });
 
 test('gateways keep the pods of all nodes that lost the API server, also after a restart', async () => {
@@ -60,7 +60,7 @@ test('gateways keep the pods of all nodes that lost the API server, also after a
     lab.agents.map(({ holds }) => [...holds.values()][0]?.destinations.map((to) => to.address));
   await until(() => expect(backends()).toEqual([['10.1.0.7'], ['10.1.0.7']]));
   for (const name of names) await setReady(name, 'Unknown');
-  await until(() => expect(lab.guards.messages.size).toBe(1));
+  await lab.untilEvent('Warning MassLossHeld: ');
   await lab.client.patchMerge(endpointSlices, named('web-1'), { endpoints: endpointAt(false) });
   await lab.restartController();
   await lab.client.create(services, newService('later', 81));

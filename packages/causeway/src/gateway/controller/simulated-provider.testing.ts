@@ -23,7 +23,11 @@ import { GatewayConfigMap } from './gateway-config-map.ts';
 import { makeGatewayProvider } from './make-gateway-provider.ts';
 import { MemoryAgent } from './fleet/testing/memory-agent.ts';
 import type { BackendLayer } from '../../services/backend-layer.ts';
-import type { GuardName, GuardReport, GuardReporter } from '../../services/guard-register.ts';
+import {
+  GuardRegister,
+  guardRegisterName,
+  readGuardRegister,
+} from '../../services/guard-register.ts';
 import type { PortManager } from './ports/port-manager.ts';
 import { StaticPortManager } from './ports/static-port-manager.ts';
 import { eventType } from '../../cli/event-definitions.ts';
@@ -39,16 +43,6 @@ export const newService = (name: string, port = 80, annotations = {}): Service =
 
 export const until = (check: () => Promise<void> | void) =>
   vi.waitFor(check, { timeout: 120_000, interval: 20 });
-
-/** The last report of each guard. */
-export class RecordedGuards implements GuardReporter {
-  readonly messages = new Map<GuardName, string>();
-
-  report(guard: GuardName, report: GuardReport | undefined): void {
-    if (report === undefined) this.messages.delete(guard);
-    else this.messages.set(guard, report.message);
-  }
-}
 
 /**
  * The embedded Kubernetes API, two gateways in memory, a list of addresses, and controllers that can be
@@ -70,7 +64,6 @@ export class ProviderLab {
   driftEveryMs = 60_000;
   /** The backend layer, from the next controller on. */
   layer: BackendLayer = 'Pod';
-  readonly guards = new RecordedGuards();
   /** The connections with rewritten sources, from the next controller on. */
   masquerade: 'always' | 'needed' = 'needed';
   metrics: Metrics = noMetrics;
@@ -110,6 +103,7 @@ export class ProviderLab {
     this.#stop = new AbortController();
     const { client } = this;
     const common = { client, clock: systemClock, log: discardLog, metrics: noMetrics };
+    const guards = this.#guards();
     const records = new ConfigMapAddressRecords({ ...common, namespace: 'kube-system' });
     const provider = makeGatewayProvider({
       ...common,
@@ -125,7 +119,7 @@ export class ProviderLab {
       orphans: this.#register(),
       agents: new Map(this.agents.map((agent, index) => [`g${index + 1}`, agent])),
       layer: this.layer,
-      guards: this.guards,
+      guards,
       masquerade: this.masquerade,
       keepWayBack: false,
       withoutAffinity: this.withoutAffinity,
@@ -140,7 +134,27 @@ export class ProviderLab {
         this.events.push(`${eventType(reason)} ${reason}: ${message}`),
       workers: 4,
     });
-    this.#ended = controller.run(this.#stop.signal);
+    const { signal } = this.#stop;
+    this.#ended = Promise.all([controller.run(signal), guards.run(signal)]).then(() => {});
+  }
+
+  #guards(): GuardRegister {
+    return new GuardRegister({
+      client: this.client,
+      namespace: 'kube-system',
+      clock: systemClock,
+      log: discardLog,
+      metrics: this.metrics,
+      record: (_about, { reason, message }) =>
+        this.events.push(`${eventType(reason)} ${reason}: ${message}`),
+    });
+  }
+
+  /** What the guards hold back, as `causeway status` reads it. */
+  async guarded(): Promise<string> {
+    const name = { namespace: 'kube-system', name: guardRegisterName };
+    const entries = readGuardRegister((await this.client.find(configMaps, name)) ?? {});
+    return entries.map(({ guard, message }) => `${guard}: ${message}`).join('\n');
   }
 
   #register(): OrphanRegister {

@@ -44,7 +44,7 @@ export class StaticPortManager implements PortManager {
   /** The families of the list, and of addresses in use. */
   get families(): readonly Family[] {
     const listed = this.#ranges.map(({ family }) => family);
-    return [...new Set([...listed, ...[...this.#given.keys()].map(familyOf)])].sort();
+    return [...new Set([...listed, ...[...this.#given.keys()].map(familyOf)])];
   }
 
   standingOf(address: Address): AddressStanding {
