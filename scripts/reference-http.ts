@@ -19,6 +19,9 @@ export const agentRequests: Readonly<Record<string, HttpRequest>> = {
   'POST /v2/removals': withToken(
     'confirms withheld removals that the controller has verified, exactly those that it names',
   ),
+  'POST /v2/pins': withToken('accepts the pins of connections on another gateway'),
+  'POST /v2/pins/collect': withToken('the changes of the pins of this gateway since a cursor'),
+  'POST /v2/pins/prepare': withToken('pins the connections that an update would move'),
   'POST /v2/unhealthy': withToken('accepts the unhealthy backends, merged from all gateways'),
   'POST /v2/relief': withToken('accepts whether another gateway can serve in place of this one'),
   'POST /v2/overrides': withToken('drains, freezes, and ends both'),

@@ -137,6 +137,8 @@ const valid: Readonly<Record<string, unknown>> = {
   '/v2/push': { causeway: 'agent/v2', revision: 2, kind: 'state', generation: 7 },
   '/v2/unhealthy': { unhealthy: ['10.0.0.1', '2001:db8::1'] },
   '/v2/relief': { isAvailable: true },
+  '/v2/pins': { set: ['198.51.100.7 40000 192.0.2.1 80 10.79.1.2 8080'], removed: [] },
+  '/v2/pins/collect': { since: { epoch: 'e', version: 7 } },
   '/v2/overrides': { override: 'frozen', on: true, reason: 'new disks' },
   '/v2/undo': { reason: 'it was wrong' },
   '/v2/trace': question,
