@@ -7,7 +7,10 @@ type Figure = `service-creation-${Count}`;
 const rounds = 10;
 
 const atMost = (limit: number, unit: string): Bar => ({
-  ...{ of: 'value', comparison: 'at most', limit, unit },
+  of: 'value',
+  comparison: 'at most',
+  limit,
+  unit,
 });
 
 /**
@@ -33,7 +36,8 @@ export const suite: BenchmarkSuite<Figure> = {
       }
     }
     const figure = (values: readonly number[]): Measurement => ({
-      ...{ value: Math.max(...values), baseline: null },
+      value: Math.max(...values),
+      baseline: null,
       spread: [Math.min(...values), Math.max(...values)],
     });
     return {

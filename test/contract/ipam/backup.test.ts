@@ -171,8 +171,12 @@ describe.skipIf(!withEtcd)('between ledgers', () => {
     const open = () => etcdLedger('/first/');
     const server = await serve(open());
     const value = JSON.stringify({
-      ...{ name: 'edge', pools: [], quarantineMs: 0, unconfirmedQuarantineMs: 0 },
-      ...{ keepMs: 0, lostAfterMs: 0 },
+      name: 'edge',
+      pools: [],
+      quarantineMs: 0,
+      unconfirmedQuarantineMs: 0,
+      keepMs: 0,
+      lostAfterMs: 0,
     });
     const site = { conditions: [], writes: [{ key: 'state/site/edge', value }] };
     for (let count = 0; count < 5; count += 1) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KubeClient } from '../../../packages/kubernetes/src/client/client.ts';
 import type { CustomResourceDefinition } from '../../../packages/kubernetes/src/objects/custom-resource-definition.ts';
+import type { Schema } from '../../../packages/kubernetes/src/objects/schema.ts';
 import {
   installCustomResources,
   resourceOf,
@@ -208,7 +209,7 @@ describe.each(clusters)('the client on $name', ({ start }) => {
   });
 
   it('installs a custom resource and uses it at once', async () => {
-    const schema = {
+    const schema: Schema = {
       type: 'object',
       properties: {
         spec: { type: 'object', properties: { size: { type: 'integer', maximum: 9 } } },

@@ -242,11 +242,11 @@ test('an announcer that keeps announcing keeps the address, not the Service', as
   await until(async () => expect(await cluster.read('web')).toBeUndefined());
   expect(await stateOf(address)).toMatchObject({ state: 'held' });
   // It is tracked: it is not a leak.
-  const departures = new PendingReleases(cluster.client, 'kube-system');
+  const releases = new PendingReleases(cluster.client, 'kube-system');
   const ledger = new PoolLedger(ipam, { site: 'edge', cluster: 'blue' });
-  const check = new LedgerCheck(cluster.client, ledger, departures);
+  const check = new LedgerCheck(cluster.client, ledger, releases);
   expect((await check.findings(never)).findings).toMatchObject([
-    { kind: 'departing', service: 'default/web', addresses: [address] },
+    { kind: 'releasing', service: 'default/web', addresses: [address] },
   ]);
   await rows[0]?.hide();
   await until(async () => expect((await stateOf(address)).state).toBe('resting'));

@@ -68,7 +68,7 @@ export class DryRunTarget implements PlanTarget {
     return nothingApplied;
   }
 
-  /** A new object may conflict with one that is not watched because it is foreign. */
+  /** A new object may conflict with a foreign object, which is not watched. */
   async #checkWrite(write: Write, earlier: readonly Write[], signal: AbortSignal) {
     if (write.verb !== 'create') return { kind: 'write', write } as const;
     const finding = await readAgain(write, this.#options, signal);

@@ -129,7 +129,7 @@ function recoveringSince(suspended: SiteRecord['suspended']): number | undefined
 }
 
 /**
- * Refuses a store other than the one that the ledger was written to. An etcd that was restored from a
+ * Refuses a store to which the ledger was not written. An etcd that was restored from a
  * snapshot doesn't know the addresses assigned since, and would assign them again.
  */
 export async function refuseRestoredStore(ledger: Ledger, signal: AbortSignal): Promise<void> {

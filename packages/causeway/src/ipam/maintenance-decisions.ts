@@ -165,7 +165,7 @@ export function serveQueue(siteName: string): Decide<ReserveAnswer | undefined> 
   return (view, moment, grant) =>
     deciding((): Decision<ReserveAnswer | undefined> => {
       const site = view.site(siteName);
-      // A later waiter with the same demand as one that can't be served can't be served either.
+      // If a waiter can't be served, a later waiter with the same demand can't be served either.
       const unservable = new Set<string>();
       for (const waiter of site === undefined ? [] : waitersInOrder(site, moment.now)) {
         const { cluster, demand } = waiter.record;

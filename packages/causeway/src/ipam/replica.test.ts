@@ -38,9 +38,16 @@ const write = (ledger: Ledger) => {
 
 const serve = (ledger: Ledger) =>
   startReplica({
-    ...{ ledger, clock: systemClock, log: discardLog, metrics: noMetrics, signal },
-    ...{ host: '127.0.0.1', port: 0, rateLimit: { perSecond: 1_000, burst: 1_000 } },
-    ...{ auditRetentionMs: 1_000_000, sweepEveryMs: 10 },
+    ledger,
+    clock: systemClock,
+    log: discardLog,
+    metrics: noMetrics,
+    signal,
+    host: '127.0.0.1',
+    port: 0,
+    rateLimit: { perSecond: 1_000, burst: 1_000 },
+    auditRetentionMs: 1_000_000,
+    sweepEveryMs: 10,
   });
 
 test('a server whose ledger went back marks the sites as recovering and continues', async () => {

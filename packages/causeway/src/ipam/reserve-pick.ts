@@ -25,7 +25,7 @@ export interface Choice {
   readonly moment: Moment;
 }
 
-/** An address for the owner: its own, or one that it joins or takes over. */
+/** An address for the owner: its own, or an address that it joins or takes over. */
 export type Pick =
   | {
       readonly kind: 'fresh';

@@ -1,21 +1,19 @@
-import type {
-  CustomResourceDefinition,
-  JsonSchema,
-} from '@causeway/kubernetes/objects/custom-resource-definition';
+import type { CustomResourceDefinition } from '@causeway/kubernetes/objects/custom-resource-definition';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 
-const text: JsonSchema = { type: 'string' };
-const whole: JsonSchema = { type: 'integer' };
-const flag: JsonSchema = { type: 'boolean' };
-const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
+const text: Schema = { type: 'string' };
+const whole: Schema = { type: 'integer' };
+const flag: Schema = { type: 'boolean' };
+const listOf = (items: Schema): Schema => ({ type: 'array', items });
 const object = (
-  properties: Readonly<Record<string, JsonSchema>>,
+  properties: Readonly<Record<string, Schema>>,
   required: readonly string[] = [],
-): JsonSchema => ({
+): Schema => ({
   type: 'object',
   properties,
   ...(required.length === 0 ? {} : { required }),
 });
-const anything: JsonSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
 const endpointSlice = object({
   endpoints: listOf(

@@ -21,7 +21,7 @@ export function unnamedBalancer(
     ...(subnetId === undefined ? {} : { subnetId }),
     ...(provider === undefined ? {} : { provider }),
   };
-  // One that is being deleted comes last. It is waited for, because it still has the address.
+  // A load balancer that is being deleted comes last. The caller waits for it, because it still has the address.
   const candidates = [...inventory.named(name)].sort(
     (left, right) => Number(isLeaving(left)) - Number(isLeaving(right)),
   );

@@ -19,7 +19,7 @@ export const poolMetricDefinitions = [findings];
 
 export interface DriftWatchOptions {
   readonly ledger: PoolLedger;
-  readonly departures: PendingReleases;
+  readonly releases: PendingReleases;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -60,8 +60,8 @@ export class DriftWatch {
     const { ledger, log } = this.#options;
     try {
       const reservations = await ledger.reservations(signal);
-      const departing = await this.#options.departures.list(signal);
-      const uids = new Set(departing.map(({ uid }) => uid));
+      const releasing = await this.#options.releases.list(signal);
+      const uids = new Set(releasing.map(({ uid }) => uid));
       return compareWithLedger(reservations, [...services.values()], uids);
     } catch (error) {
       if (signal.aborted) throw error;

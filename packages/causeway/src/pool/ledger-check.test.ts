@@ -15,7 +15,7 @@ const address = parseAddress('192.0.2.1');
 
 let client: KubeClient;
 let reservations: LedgerReservation[];
-let departures: PendingReleases;
+let releases: PendingReleases;
 let check: LedgerCheck;
 /** Runs during the request to the ledger. */
 let duringRequest: () => Promise<unknown>;
@@ -24,7 +24,7 @@ beforeEach(() => {
   client = memoryKubeClient();
   reservations = [];
   duringRequest = () => Promise.resolve();
-  departures = new PendingReleases(client, 'default');
+  releases = new PendingReleases(client, 'default');
   const ledger = {
     reservations: () => Promise.resolve(reservations),
     stateOf: () => Promise.resolve('outside'),
@@ -33,7 +33,7 @@ beforeEach(() => {
       return { addresses: [{ address }], fence: 42 };
     },
   } as unknown as PoolLedger;
-  check = new LedgerCheck(client, ledger, departures);
+  check = new LedgerCheck(client, ledger, releases);
 });
 
 async function createHolder(): Promise<void> {
@@ -93,11 +93,11 @@ test('lists pending releases with their addresses, and does not touch them', asy
     { uid: 'gone', purpose: 'load-balancer', ...web, addresses: [address], fence: 3 },
   ];
   const announced = { by: 'kube-vip', ...web, wasSeen: true } as const;
-  await departures.add({ uid: 'gone', fence: 3, withdrawn: false, announced }, signal);
+  await releases.add({ uid: 'gone', fence: 3, withdrawn: false, announced }, signal);
   const { findings } = await check.findings(signal);
   expect(findings).toMatchObject([
-    { kind: 'departing', service: 'default/web', addresses: [address] },
+    { kind: 'releasing', service: 'default/web', addresses: [address] },
   ]);
   expect(findings[0]?.message).toContain('when kube-vip no longer announces');
-  expect(await repair()).toEqual(['departing: not changed']);
+  expect(await repair()).toEqual(['releasing: not changed']);
 });

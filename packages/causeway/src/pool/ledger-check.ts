@@ -11,7 +11,7 @@ import type { PendingReleases } from './pending-releases.ts';
 import { formatHolding, readHolding, type Holding } from './holding.ts';
 import {
   compareWithLedger,
-  findDeparting,
+  findPending,
   strangeAddresses,
   type Finding,
 } from './ledger-comparison.ts';
@@ -32,12 +32,12 @@ export class LedgerCheck {
   readonly #client: KubeClient;
   readonly #ledger: PoolLedger;
 
-  readonly #departures: PendingReleases;
+  readonly #releases: PendingReleases;
 
-  constructor(client: KubeClient, ledger: PoolLedger, departures: PendingReleases) {
+  constructor(client: KubeClient, ledger: PoolLedger, releases: PendingReleases) {
     this.#client = client;
     this.#ledger = ledger;
-    this.#departures = departures;
+    this.#releases = releases;
   }
 
   async findings(
@@ -50,11 +50,11 @@ export class LedgerCheck {
     for await (const service of this.#client.list(services, { signal })) {
       present.push(withSlimMetadata(service));
     }
-    const departing = await this.#departures.list(signal);
-    const uids = new Set(departing.map(({ uid }) => uid));
+    const releasing = await this.#releases.list(signal);
+    const uids = new Set(releasing.map(({ uid }) => uid));
     const findings = [
       ...compareWithLedger(reservations, present, uids),
-      ...findDeparting(reservations, departing),
+      ...findPending(reservations, releasing),
     ];
     listener.begin('Checking', present.length);
     for (const service of present) {
@@ -102,7 +102,7 @@ export class LedgerCheck {
           return 'freed; the address is in quarantine before it is assigned again';
         case 'not-in-ledger':
           return await this.#reserveAgain(finding, signal);
-        case 'departing':
+        case 'releasing':
         case 'leaked-but-shown':
         case 'other-address':
         case 'not-announced':

@@ -27,7 +27,7 @@ function service(uid: string, held: string, shows: string[], announcer: Announce
 }
 
 const kinds = (reservations: LedgerReservation[], services: Service[]) =>
-  compareWithLedger(reservations, services, new Set(['departing'])).map(
+  compareWithLedger(reservations, services, new Set(['releasing'])).map(
     ({ kind, uid }) => `${kind} ${uid}`,
   );
 
@@ -38,7 +38,7 @@ test.each<[string, LedgerReservation[], Service[], string[]]>([
     [service('a', '192.0.2.1', ['192.0.2.1'], 'metallb')],
     [],
   ],
-  ['a deleted Service with a pending release', [reservation('departing', '192.0.2.1')], [], []],
+  ['a deleted Service with a pending release', [reservation('releasing', '192.0.2.1')], [], []],
   ['a deleted Service', [reservation('a', '192.0.2.1')], [], ['leaked a']],
   [
     'a deleted Service with an address that another Service shows',

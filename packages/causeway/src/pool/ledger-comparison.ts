@@ -14,8 +14,8 @@ export const findingKinds = [
   'not-announced',
   'not-reserved',
 ] as const;
-/** Departing: the cluster and the ledger agree, and the finding explains why the reservation still exists. */
-export type FindingKind = (typeof findingKinds)[number] | 'departing';
+/** Releasing: the cluster and the ledger agree, and the finding explains why the reservation still exists. */
+export type FindingKind = (typeof findingKinds)[number] | 'releasing';
 
 /** A difference between the cluster and the ledger. */
 export interface Finding {
@@ -38,25 +38,25 @@ export interface Finding {
 export function compareWithLedger(
   reservations: readonly LedgerReservation[],
   services: readonly Service[],
-  departing: ReadonlySet<string>,
+  releasing: ReadonlySet<string>,
 ): Finding[] {
   const byUid = new Map(services.map((service) => [service.metadata?.uid ?? '', service]));
   const shown = new Set(services.flatMap(shownAddresses));
   const held = new Map(reservations.map((reservation) => [reservation.uid, reservation]));
   const leaks = reservations
     .filter(({ purpose, uid }) => purpose === 'load-balancer' && !byUid.has(uid))
-    .filter(({ uid }) => !departing.has(uid))
+    .filter(({ uid }) => !releasing.has(uid))
     .map((reservation) => leak(reservation, shown));
   return [...leaks, ...services.flatMap((service) => drift(service, held))];
 }
 
 /** Reservations of deleted Services that are kept because they are still seen announced. */
-export function findDeparting(
+export function findPending(
   reservations: readonly LedgerReservation[],
-  departures: readonly PendingRelease[],
+  releases: readonly PendingRelease[],
 ): Finding[] {
   const held = new Map(reservations.map((reservation) => [reservation.uid, reservation]));
-  return departures.flatMap(({ uid, announced }): Finding[] => {
+  return releases.flatMap(({ uid, announced }): Finding[] => {
     const reservation = held.get(uid);
     if (reservation === undefined) return [];
     const { namespace = '?', name = '?', addresses, fence } = reservation;
@@ -64,7 +64,7 @@ export function findDeparting(
       announced === undefined
         ? 'The Service was deleted. The controller frees the reservation as soon as the ledger accepts that.'
         : `The Service was deleted. The controller frees the reservation when ${announcers[announced.by].title} no longer announces the address. If the announcer is dead, free it with: causeway ipam free.`;
-    return [{ kind: 'departing', service: `${namespace}/${name}`, uid, addresses, fence, message }];
+    return [{ kind: 'releasing', service: `${namespace}/${name}`, uid, addresses, fence, message }];
   });
 }
 

@@ -54,13 +54,13 @@ export function makePoolProvider(parts: PoolParts): ServiceProvider {
   const { client, clock, log, metrics, site, cluster, withdrawalMs } = parts;
   const { announcer, node, classes } = parts;
   const ledger = new PoolLedger(parts.ipam, { site, cluster });
-  const departures = new PendingReleases(client, parts.namespace);
+  const releases = new PendingReleases(client, parts.namespace);
   const watch = new WithdrawalWatch(client);
   return new PoolProvider({
     ledger,
     detector: new AnnouncerDetector(client, clock),
-    release: new PoolRelease({ departures, ledger, watch, clock, withdrawalMs }),
-    departed: new ReleaseWatch({ departures, ledger, watch, clock, log, metrics }),
+    release: new PoolRelease({ releases, ledger, watch, clock, withdrawalMs }),
+    releaseWatch: new ReleaseWatch({ releases, ledger, watch, clock, log, metrics }),
     selfWithdrawal: parts.selfWithdrawal,
     contact: new Contact({
       ledger,
@@ -70,7 +70,7 @@ export function makePoolProvider(parts: PoolParts): ServiceProvider {
       memory: new ContactMemory(client, parts.namespace),
       everyMs: parts.heartbeatMs,
     }),
-    drift: new DriftWatch({ ledger, departures, clock, log, metrics, everyMs: parts.driftEveryMs }),
+    drift: new DriftWatch({ ledger, releases, clock, log, metrics, everyMs: parts.driftEveryMs }),
     clock,
     log,
     nodes: new NodeView({ client, clock, log, metrics, guards: parts.guards }),

@@ -8,7 +8,7 @@ import { ingressOnNode } from './node-address.ts';
 
 /**
  * Serves a Service on a node's own address, for platforms without virtual addresses. Nothing is reserved. The
- * node is the one that the Service names, otherwise `node`, otherwise a control plane node.
+ * node is named by the Service, otherwise it is `node`, otherwise a control plane node.
  */
 export function putOnNode(
   service: Service,

@@ -28,7 +28,7 @@ const announcedSchema = z.object({
   term: z.object({ holder: z.string(), since: z.string(), number: z.number() }).optional(),
 });
 
-const departureSchema = z.object({
+const pendingSchema = z.object({
   fence: z.number().optional(),
   withdrawn: z.boolean(),
   announced: announcedSchema.optional(),
@@ -58,10 +58,10 @@ export class PendingReleases {
     return this.#announced === undefined || this.#announced.size > 0;
   }
 
-  async add({ uid, ...departure }: PendingRelease, signal: AbortSignal): Promise<void> {
+  async add({ uid, ...pending }: PendingRelease, signal: AbortSignal): Promise<void> {
     this.#additions += 1;
-    if (departure.announced !== undefined) this.#announced?.add(uid);
-    const data = { [uid]: JSON.stringify(departure) };
+    if (pending.announced !== undefined) this.#announced?.add(uid);
+    const data = { [uid]: JSON.stringify(pending) };
     try {
       await this.#client.patchMerge(configMaps, this.#name, { data }, { signal, fieldManager });
     } catch (error) {
@@ -74,10 +74,10 @@ export class PendingReleases {
     const before = this.#additions;
     const map = await this.#client.find(configMaps, this.#name, { signal });
     const all = Object.entries(map?.data ?? {}).flatMap(([uid, text]) => {
-      const departure = parse(text);
-      return departure === undefined ? [] : [{ uid, ...departure }];
+      const pending = parse(text);
+      return pending === undefined ? [] : [{ uid, ...pending }];
     });
-    const announced = all.filter((departure) => departure.announced !== undefined);
+    const announced = all.filter((pending) => pending.announced !== undefined);
     // Additions during the read may be missing in the result.
     const others = before === this.#additions ? [] : (this.#announced ?? []);
     this.#announced = new Set([...others, ...announced.map(({ uid }) => uid)]);
@@ -92,9 +92,9 @@ export class PendingReleases {
 }
 
 /** Unreadable entries stay: an operator may understand them. */
-function parse(text: string): z.infer<typeof departureSchema> | undefined {
+function parse(text: string): z.infer<typeof pendingSchema> | undefined {
   try {
-    return departureSchema.safeParse(JSON.parse(text)).data;
+    return pendingSchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }

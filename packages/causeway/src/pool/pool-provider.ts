@@ -51,7 +51,7 @@ export interface PoolProviderOptions {
   readonly ledger: PoolLedger;
   readonly detector: AnnouncerDetector;
   readonly release: PoolRelease;
-  readonly departed: ReleaseWatch;
+  readonly releaseWatch: ReleaseWatch;
   readonly nodes: NodeView;
   readonly contact: Contact;
   readonly drift: DriftWatch;
@@ -202,7 +202,7 @@ export class PoolProvider implements ServiceProvider {
 
   async run(host: ProviderHost<Service>, signal: AbortSignal): Promise<void> {
     this.#services = host.objects;
-    const { nodes, contact, drift, departed } = this.#options;
+    const { nodes, contact, drift, releaseWatch } = this.#options;
     const stop = nodes.onChange(() => {
       for (const uid of this.#onNode) this.#enqueue(host, uid);
     });
@@ -215,15 +215,15 @@ export class PoolProvider implements ServiceProvider {
             if (readHolding(service) !== undefined) this.#owners.add(ownerOf(service));
           }
           await contact.load(inner);
-          await departed.load(inner);
+          await releaseWatch.load(inner);
           this.#synced.resolve();
           const mayPromise = () =>
-            !departed.mayBeAnnounced && [...host.objects.values()].every(canBeWithdrawn);
+            !releaseWatch.mayBeAnnounced && [...host.objects.values()].every(canBeWithdrawn);
           await contact.run(() => this.#askAgain(host), mayPromise, inner);
         },
-        departures: async (inner) => {
+        releases: async (inner) => {
           await this.synced;
-          await departed.run(host, () => contact.isHeard, inner);
+          await releaseWatch.run(host, () => contact.isHeard, inner);
         },
         drift: async (inner) => {
           await this.synced;

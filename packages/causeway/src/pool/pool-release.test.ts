@@ -128,7 +128,7 @@ test.each<[string, Service | undefined, Holding | undefined, Sighting, ReleaseSt
 
 test('keeps the reservation of a suddenly deleted Service while it may be announced', async () => {
   const client = memoryKubeClient();
-  const departures = new PendingReleases(client, 'kube-system');
+  const releases = new PendingReleases(client, 'kube-system');
   const freedNow: unknown[] = [];
   const ledger = {
     delete: (...args: unknown[]) => Promise.resolve(void freedNow.push(args.slice(0, 3))),
@@ -136,7 +136,7 @@ test('keeps the reservation of a suddenly deleted Service while it may be announ
   const { signal } = new AbortController();
   const release = new PoolRelease({
     ledger,
-    departures,
+    releases,
     watch: new WithdrawalWatch(client),
     clock: systemClock,
     withdrawalMs: 1_000,
@@ -150,7 +150,7 @@ test('keeps the reservation of a suddenly deleted Service while it may be announ
   const last = { fence: 7, announcer: 'cilium' } as const;
   expect(await release.release(owner, undefined, last, context)).toEqual({ kind: 'gone' });
   expect(freedNow).toEqual([]);
-  expect(await departures.list(signal)).toMatchObject([
+  expect(await releases.list(signal)).toMatchObject([
     { uid: 'u', fence: 7, announced: { by: 'cilium', wasSeen: true, term: { number: 4 } } },
   ]);
 

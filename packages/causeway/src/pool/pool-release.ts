@@ -14,7 +14,7 @@ import type { Sighting, WithdrawalWatch } from './withdrawal.ts';
 export interface PoolReleaseOptions {
   readonly ledger: PoolLedger;
   readonly watch: WithdrawalWatch;
-  readonly departures: PendingReleases;
+  readonly releases: PendingReleases;
   readonly clock: Clock;
   /** How long the controller checks for the end of an announcement. */
   readonly withdrawalMs: number;
@@ -117,7 +117,7 @@ export class PoolRelease {
     if (service === undefined && last.announcer !== undefined) {
       // The Service was deleted without a finalizer, so its announcer may not have noticed yet.
       if (announcers[last.announcer].statusWriter === 'announcer') {
-        await this.#noteDeparture(owner, fence, last.announcer, context.signal);
+        await this.#notePending(owner, fence, last.announcer, context.signal);
         return { kind: 'gone' };
       }
     }
@@ -154,10 +154,10 @@ export class PoolRelease {
       }
       case 'let-go':
         // Stored before the Service is deleted, so that the next controller continues the release.
-        await this.#noteDeparture(owner, fenceOf(holding) ?? fence, step.announcer, context.signal);
+        await this.#notePending(owner, fenceOf(holding) ?? fence, step.announcer, context.signal);
         return { kind: 'gone' };
       case 'free':
-        return this.#depart(
+        return this.#releaseNow(
           { uid: owner.uid, fence: fenceOf(holding) ?? fence, withdrawn: step.withdrawn },
           service?.metadata?.deletionTimestamp !== undefined,
           context,
@@ -166,38 +166,38 @@ export class PoolRelease {
   }
 
   /** Adds a pending release. The address is freed when it is no longer seen announced. */
-  async #noteDeparture(
+  async #notePending(
     owner: Owner,
     fence: number | undefined,
     by: AnnouncerName,
     signal: AbortSignal,
   ): Promise<void> {
-    const { watch, departures } = this.#options;
+    const { watch, releases } = this.#options;
     const { uid, namespace, name } = owner;
     const wasSeen = (await watch.check(by, owner, signal)) === 'announced';
     const term = await watch.term(by, owner, signal);
     const announced = { by, namespace, name, wasSeen, term };
-    await departures.add({ uid, fence, withdrawn: false, announced }, signal);
+    await releases.add({ uid, fence, withdrawn: false, announced }, signal);
   }
 
   /**
    * A Service does not wait for the ledger: the pending release is kept until the ledger has freed the
    * address.
    */
-  async #depart(
-    departure: PendingRelease,
+  async #releaseNow(
+    pending: PendingRelease,
     isDeleted: boolean,
     { signal, log }: ProviderContext,
   ): Promise<DeleteOutcome> {
     try {
       const free = isDeleted ? freeForGood : freeReleased;
-      await free(this.#options.ledger, departure, signal);
-      this.#options.watch.drop(departure.uid);
+      await free(this.#options.ledger, pending, signal);
+      this.#options.watch.drop(pending.uid);
     } catch (error) {
       const known = CausewayError.from(error);
       // A Service that stays may return to this provider. Its reservation must not be freed later then.
       if (isAnswer(known) || !isDeleted) throw known;
-      await this.#options.departures.add(departure, signal);
+      await this.#options.releases.add(pending, signal);
       log.warn({ problem: known.message }, 'the ledger is not reached; the address is freed later');
     }
     return { kind: 'gone' };

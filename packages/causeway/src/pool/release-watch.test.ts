@@ -21,7 +21,7 @@ let freed: unknown[];
 let events: string[];
 let clock: SimulatedClock;
 let present: Map<string, Service>;
-let departures: PendingReleases;
+let releases: PendingReleases;
 let watch: ReleaseWatch;
 let hold: (holderIdentity: string, leaseTransitions?: number) => Promise<unknown>;
 
@@ -31,7 +31,7 @@ beforeEach(() => {
   events = [];
   clock = new SimulatedClock();
   present = new Map();
-  departures = new PendingReleases(client, 'kube-system');
+  releases = new PendingReleases(client, 'kube-system');
   const ledger = {
     delete: (...args: unknown[]) => {
       if (args[0] === 'refused') throw new Refusal('gone', 'moved', 'moved');
@@ -42,7 +42,7 @@ beforeEach(() => {
     reservations: () => Promise.resolve([{ uid: 'u', fence: 9 }]),
   } as unknown as PoolLedger;
   watch = new ReleaseWatch({
-    departures,
+    releases,
     ledger,
     clock,
     log: discardLog,
@@ -70,32 +70,32 @@ const catchUp = () =>
     },
     signal,
   );
-const depart = (more: Partial<PendingRelease> = {}) =>
-  departures.add({ uid: 'u', fence: 7, withdrawn: false, ...more }, signal);
+const addPending = (more: Partial<PendingRelease> = {}) =>
+  releases.add({ uid: 'u', fence: 7, withdrawn: false, ...more }, signal);
 
 test('keeps a reservation while it is seen announced, then frees it as withdrawn', async () => {
   await hold('node-1');
-  await depart({ announced });
+  await addPending({ announced });
   expect(await catchUp()).toBe(1);
   expect(await catchUp()).toBe(1);
   expect(freed).toEqual([]);
   await hold('');
   expect(await catchUp()).toBe(0);
   expect(freed).toEqual([['u', 7, true]]);
-  expect(await departures.list(signal)).toEqual([]);
+  expect(await releases.list(signal)).toEqual([]);
 });
 
 test('uses what an earlier controller saw, and frees an address as not withdrawn if it was never seen', async () => {
-  await depart({ announced });
+  await addPending({ announced });
   expect(await catchUp()).toBe(0);
   expect(freed).toEqual([['u', 7, true]]);
-  await depart({ announced: { ...announced, wasSeen: false } });
+  await addPending({ announced: { ...announced, wasSeen: false } });
   expect(await catchUp()).toBe(0);
   expect(freed.at(-1)).toEqual(['u', 7, false]);
 });
 
 test('frees nothing while the Service exists; a Service with the same name and another UID does not count', async () => {
-  await depart({ announced });
+  await addPending({ announced });
   present.set('default/web', { metadata: { ...web, uid: 'u' } });
   expect(await catchUp()).toBe(1);
   expect(freed).toEqual([]);
@@ -105,23 +105,23 @@ test('frees nothing while the Service exists; a Service with the same name and a
 });
 
 test("frees with the stored fence, or with the ledger's, after the ledger was unreachable", async () => {
-  await depart({ fence: undefined, withdrawn: true });
+  await addPending({ fence: undefined, withdrawn: true });
   expect(await catchUp()).toBe(0);
   expect(freed).toEqual([['u', 9, true]]);
 });
 
 test("frees with the ledger's fence after a renewed reservation", async () => {
-  await depart({ fence: staleFence });
+  await addPending({ fence: staleFence });
   expect(await catchUp()).toBe(0);
   expect(freed).toEqual([['u', 9, false]]);
 });
 
 test('a release that the ledger refuses does not block others, and is tried again', async () => {
-  await depart({ uid: 'refused' });
-  await depart({ uid: 'v' });
+  await addPending({ uid: 'refused' });
+  await addPending({ uid: 'v' });
   expect(await catchUp()).toBe(1);
   expect(freed).toEqual([['v', 7, false]]);
-  expect(await departures.list(signal)).toMatchObject([{ uid: 'refused' }]);
+  expect(await releases.list(signal)).toMatchObject([{ uid: 'refused' }]);
 });
 
 const term = { holder: 'node-1', since: new Date(0).toISOString(), number: 0 };
@@ -139,7 +139,7 @@ test.each([
   'a lease of a recreated Service with the same name does not block the release: $what',
   async (row) => {
     await hold('node-1');
-    await depart({ announced: { ...announced, term } });
+    await addPending({ announced: { ...announced, term } });
     expect(await catchUp()).toBe(1);
     present.set('default/web', { metadata: { ...web, uid: 'anew' } });
     // The lease is unchanged: kube-vip has not noticed the deletion yet.
@@ -152,7 +152,7 @@ test.each([
 
 test('a lease that changes while the Service exists belongs to that Service', async () => {
   await hold('node-1');
-  await depart({ announced: { ...announced, term } });
+  await addPending({ announced: { ...announced, term } });
   present.set('default/web', { metadata: { ...web, uid: 'u' } });
   await hold('node-2', 1);
   expect(await catchUp()).toBe(1);
@@ -166,7 +166,7 @@ test('a lease that changes while the Service exists belongs to that Service', as
 
 test('does not free an address because a lease changes where no Service has the name', async () => {
   await hold('node-1');
-  await depart({ announced: { ...announced, term } });
+  await addPending({ announced: { ...announced, term } });
   await hold('node-2', 1);
   expect(await catchUp()).toBe(1);
   expect(freed).toEqual([]);
@@ -174,7 +174,7 @@ test('does not free an address because a lease changes where no Service has the 
 
 test('records an Event once for an address that is announced long after the deletion, and not while the Service exists', async () => {
   await hold('node-1');
-  await depart({ announced });
+  await addPending({ announced });
   present.set('default/web', { metadata: { ...web, uid: 'u' } });
   const wait = async () => {
     await clock.advance(120_000);

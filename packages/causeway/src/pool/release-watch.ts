@@ -11,7 +11,7 @@ import type { PoolLedger } from './pool-ledger.ts';
 import type { Term, WithdrawalWatch } from './withdrawal.ts';
 
 export interface ReleaseWatchOptions {
-  readonly departures: PendingReleases;
+  readonly releases: PendingReleases;
   readonly ledger: PoolLedger;
   readonly watch: WithdrawalWatch;
   readonly clock: Clock;
@@ -19,14 +19,14 @@ export interface ReleaseWatchOptions {
   readonly metrics: Metrics;
 }
 
-const departing: MetricDefinition<never> = {
+const pendingReleases: MetricDefinition<never> = {
   kind: 'gauge',
-  name: 'causeway_pool_departing',
+  name: 'causeway_pool_pending_releases',
   help: 'Deleted Services that still have reserved addresses, because the addresses are seen announced or the ledger is not reached.',
   labels: [],
 };
 
-export const releaseMetricDefinitions = [departing];
+export const releaseMetricDefinitions = [pendingReleases];
 
 type Services = Pick<ObjectView<Service>, 'get'>;
 interface Host {
@@ -59,18 +59,18 @@ export class ReleaseWatch {
 
   /** Whether an address may be announced that the controller can't withdraw. */
   get mayBeAnnounced(): boolean {
-    return this.#options.departures.mayBeAnnounced;
+    return this.#options.releases.mayBeAnnounced;
   }
 
   /** Loads the pending releases, so that they are known before any promise. */
   async load(signal: AbortSignal): Promise<void> {
-    await this.#options.departures.list(signal);
+    await this.#options.releases.list(signal);
   }
 
   /** Checks at intervals until the signal fires, while the ledger answers. */
   async run(host: Host, isHeard: () => boolean, signal: AbortSignal): Promise<void> {
     const { clock, log, metrics } = this.#options;
-    const gauge = metrics.gauge(departing);
+    const gauge = metrics.gauge(pendingReleases);
     let isWatching = false;
     while (!signal.aborted) {
       await sleep(clock, isWatching ? whileAnnouncedMs : everyMs, signal);
@@ -88,18 +88,18 @@ export class ReleaseWatch {
 
   /** Returns the number of releases that are left. A failure does not block the others. */
   async catchUp(host: Host, signal: AbortSignal): Promise<number> {
-    const { departures, log, clock } = this.#options;
+    const { releases, log, clock } = this.#options;
     const problems = new Map<string, string>();
     const announced = new Map<string, number>();
-    for (const departure of await departures.list(signal)) {
+    for (const pending of await releases.list(signal)) {
       try {
-        if (await this.#release(departure, host.objects, signal)) continue;
-        const since = this.#announced.get(departure.uid) ?? clock.monotonic();
-        announced.set(departure.uid, since);
-        if (clock.monotonic() - since >= stuckMs) this.#recordStuck(departure, host);
+        if (await this.#release(pending, host.objects, signal)) continue;
+        const since = this.#announced.get(pending.uid) ?? clock.monotonic();
+        announced.set(pending.uid, since);
+        if (clock.monotonic() - since >= stuckMs) this.#recordStuck(pending, host);
       } catch (error) {
         if (signal.aborted) throw error;
-        const { uid, announced } = departure;
+        const { uid, announced } = pending;
         const { message: problem } = CausewayError.from(error);
         problems.set(uid, problem);
         if (this.#problems.get(uid) === problem) continue;
@@ -127,26 +127,26 @@ export class ReleaseWatch {
 
   /** Returns whether the ledger has freed the reservation. */
   async #release(
-    departure: PendingRelease,
+    pending: PendingRelease,
     services: Services,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { departures, ledger, watch } = this.#options;
-    const withdrawn = await this.#isWithdrawn(departure, services, signal);
+    const { releases, ledger, watch } = this.#options;
+    const withdrawn = await this.#isWithdrawn(pending, services, signal);
     if (withdrawn === undefined) return false;
-    await freeForGood(ledger, { ...departure, withdrawn }, signal);
-    await departures.remove(departure, signal);
-    watch.drop(departure.uid);
+    await freeForGood(ledger, { ...pending, withdrawn }, signal);
+    await releases.remove(pending, signal);
+    watch.drop(pending.uid);
     return true;
   }
 
   /** Undefined while the address must not be freed. */
   async #isWithdrawn(
-    departure: PendingRelease,
+    pending: PendingRelease,
     services: Services,
     signal: AbortSignal,
   ): Promise<boolean | undefined> {
-    const { uid, announced, withdrawn } = departure;
+    const { uid, announced, withdrawn } = pending;
     if (announced === undefined) return withdrawn;
     const { watch } = this.#options;
     const { by, namespace, name, wasSeen } = announced;
@@ -155,7 +155,7 @@ export class ReleaseWatch {
     if (present !== undefined) {
       const term = await watch.term(by, owner, signal);
       // The Service still exists, so an announcer that stops on its deletion has not stopped yet.
-      if (present.metadata?.uid === uid) return this.#noteTerm(departure, announced, term, signal);
+      if (present.metadata?.uid === uid) return this.#noteTerm(pending, announced, term, signal);
       if (isAnother(term, announced.term)) return isNextOfSame(term, announced.term);
     }
     if (wasSeen) watch.markSeen(uid);
@@ -165,14 +165,14 @@ export class ReleaseWatch {
 
   /** While the Service exists, every new holder of the lease announces it too. */
   async #noteTerm(
-    departure: PendingRelease,
+    pending: PendingRelease,
     announced: Announced,
     term: Term | undefined,
     signal: AbortSignal,
   ): Promise<undefined> {
     if (term === undefined || isSameTerm(term, announced.term)) return;
-    const noted = { ...departure, announced: { ...announced, wasSeen: true, term } };
-    await this.#options.departures.add(noted, signal);
+    const noted = { ...pending, announced: { ...announced, wasSeen: true, term } };
+    await this.#options.releases.add(noted, signal);
   }
 }
 
@@ -209,18 +209,18 @@ export async function freeReleased(
 /** The same for a Service that is deleted: its current reservation is freed in any case. */
 export async function freeForGood(
   ledger: PoolLedger,
-  departure: PendingRelease,
+  pending: PendingRelease,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await freeReleased(ledger, departure, signal);
+    await freeReleased(ledger, pending, signal);
   } catch (error) {
     if (!(error instanceof Refusal) || error.reason !== 'stale-fence') throw error;
     // The Service reserved the address again without a record of it. A UID is
     // never used twice, so the reservation still belongs to the Service.
-    const fence = await fenceInLedger(ledger, departure.uid, signal);
-    if (fence === undefined || fence === departure.fence) throw error;
-    await freeReleased(ledger, { ...departure, fence }, signal);
+    const fence = await fenceInLedger(ledger, pending.uid, signal);
+    if (fence === undefined || fence === pending.fence) throw error;
+    await freeReleased(ledger, { ...pending, fence }, signal);
   }
 }
 

@@ -20,8 +20,13 @@ test('a damaged report is set aside with an Event, and its confirmations delete 
   const events: EventContent[] = [];
   const metrics = new PrometheusMetrics();
   const register = new OrphanRegister({
-    ...{ client, namespace: 'kube-system', provider: 'gateway', clusterId: 'prod' },
-    ...{ log: discardLog, metrics, record: (_about, content) => void events.push(content) },
+    client,
+    namespace: 'kube-system',
+    provider: 'gateway',
+    clusterId: 'prod',
+    log: discardLog,
+    metrics,
+    record: (_about, content) => void events.push(content),
   });
   const report = { orphans: [orphan], otherClusters: [] };
   expect(await register.report(report, signal)).toEqual(new Set());

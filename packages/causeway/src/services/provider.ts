@@ -36,7 +36,7 @@ export type Match = 'yes' | 'if-default' | 'no';
  * - `pending`: in progress; the controller reconciles again after the delay, or when the provider asks for
  *   it;
  * - `refused`: the Service can't be served as it is. `reason` is one CamelCase word for the Event, `message`
- *   says what is wrong and what to do.
+ *   states the fault and the remedy.
  */
 export type EnsureOutcome =
   | {

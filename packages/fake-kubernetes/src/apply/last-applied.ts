@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type KubeObject } from '../object.ts';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import { difference, emptySet, type FieldSet, union } from './field-set.ts';
 import { compare, fieldsOf } from './typed-value.ts';
 

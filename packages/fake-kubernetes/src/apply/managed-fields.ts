@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type ManagedFieldsEntry } from '../object.ts';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import { ApiError, type Cause } from '../status.ts';
 import {
   difference,

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../object.ts';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import { emptySet, type FieldSet } from './field-set.ts';
 import { elementsOf, stepOf } from './typed-value.ts';
 

@@ -2,7 +2,7 @@ import type { JsonObject, KubeObject } from '../object.ts';
 import { builtInSchema } from '../openapi/built-in-schemas.ts';
 import { type Decoded, decodeAs } from '../openapi/decode.ts';
 import { apiVersionOf, type ResourceDefinition } from '../resource-definition.ts';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 
 /** A resource in one version, with the functions that decode and merge its objects. */
 export interface ServedResource {

@@ -11,7 +11,7 @@ import { applyJsonPatch } from '../patch/json-patch.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts';
 import { apiVersionOf, type ScalePaths } from '../resource-definition.ts';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import { ApiError, invalidOptions } from '../status.ts';
 import {
   decodeBody,
@@ -26,35 +26,28 @@ import { existing, objectReply } from './read-handlers.ts';
 import { isTrue } from './watch-query.ts';
 
 export async function createObject(call: Call): Promise<Reply> {
-  const { cluster, served, query, request } = call;
-  const body = parseObject(
-    request.headers['content-type'],
-    await readBody(request),
-    served.definition.kind,
-  );
-  const { draft, warnings } = decodeBody(
-    served,
-    body,
-    parseFieldValidation(query.get('fieldValidation')),
-  );
-  placeInNamespace(call, draft);
+  const { cluster, served } = call;
+  const { draft, warnings } = await readDraft(call);
   const object = cluster.writes.create(served, draft, writeRequest(call));
   return objectReply(call, 201, object, warnings);
 }
 
-export async function replaceObject(call: Call, subresource?: Subresource): Promise<Reply> {
-  const { cluster, served, path, query, request } = call;
+/** The object in the body of a request. */
+async function readDraft(call: Call): Promise<ReturnType<typeof decodeBody>> {
+  const { served, query, request } = call;
   const body = parseObject(
     request.headers['content-type'],
     await readBody(request),
     served.definition.kind,
   );
-  const { draft, warnings } = decodeBody(
-    served,
-    body,
-    parseFieldValidation(query.get('fieldValidation')),
-  );
-  placeInNamespace(call, draft);
+  const decoded = decodeBody(served, body, parseFieldValidation(query.get('fieldValidation')));
+  placeInNamespace(call, decoded.draft);
+  return decoded;
+}
+
+export async function replaceObject(call: Call, subresource?: Subresource): Promise<Reply> {
+  const { cluster, served, path } = call;
+  const { draft, warnings } = await readDraft(call);
   checkName(call, draft);
   const { definition } = served;
   const isThere = cluster.get(definition, path.namespace, nameIn(call)) !== undefined;

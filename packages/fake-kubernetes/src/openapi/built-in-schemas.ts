@@ -1,5 +1,5 @@
 import { isObject } from '../object.ts';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import documents from './built-in-schemas.json' with { type: 'json' };
 
 const referencePrefix = '#/components/schemas/';

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../object.ts';
 import { typeNameOf } from './built-in-schemas.ts';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 
 export interface Decoded {
   readonly object: JsonObject;

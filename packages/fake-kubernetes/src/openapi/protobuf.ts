@@ -1,5 +1,5 @@
 import type { JsonObject } from '../object.ts';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import { ApiError } from '../status.ts';
 import { builtInSchema, typeNameOf } from './built-in-schemas.ts';
 import fieldNumbers from './field-numbers.json' with { type: 'json' };

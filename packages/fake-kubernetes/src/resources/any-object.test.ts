@@ -7,7 +7,7 @@ import { EmbeddedCluster } from '../cluster/embedded-cluster.ts';
 import { asObject, type KubeObject } from '../object.ts';
 import { builtInSchema } from '../openapi/built-in-schemas.ts';
 import { apiVersionOf, groupResource } from '../resource-definition.ts';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import { ApiError } from '../status.ts';
 import { ObjectStore } from '../store.ts';
 import { builtInResources } from './built-in-resources.ts';

@@ -15,6 +15,7 @@ import {
   validateCountOrPercent,
   validateSelector,
   validateTemplate,
+  workloadScale,
 } from './workload.ts';
 import type { Deployment } from './workload-type.ts';
 
@@ -27,11 +28,7 @@ export const deployments = builtIn<Deployment>({
   statusSubresource: true,
   countsGeneration: true,
   countsAnnotations: true,
-  scale: {
-    specReplicas: ['spec', 'replicas'],
-    statusReplicas: ['status', 'replicas'],
-    selector: ['spec', 'selector'],
-  },
+  scale: workloadScale,
   columns: [
     nameColumn,
     column<Deployment>(

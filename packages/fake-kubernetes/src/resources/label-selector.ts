@@ -1,3 +1,4 @@
+import { selectorMatches } from '@causeway/kubernetes/objects/label-selector';
 import { forbidden, invalid, required, type FieldError } from '../schema/field-error.ts';
 import { labelKeyErrors, labelValueErrors } from '../schema/names.ts';
 
@@ -16,27 +17,7 @@ export interface LabelRequirement {
 
 /** Whether the selector matches these labels. An undefined selector matches nothing. */
 export function selects(selector: LabelSelector | undefined, labels: Labels = {}): boolean {
-  if (selector === undefined) return false;
-  return (
-    Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value) &&
-    (selector.matchExpressions ?? []).every((requirement) => meets(requirement, labels))
-  );
-}
-
-function meets({ key, operator, values = [] }: LabelRequirement, labels: Labels): boolean {
-  const value = labels[key];
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    default:
-      return false;
-  }
+  return selector !== undefined && selectorMatches(selector, labels);
 }
 
 export function isEmptySelector(selector: LabelSelector | undefined): boolean {

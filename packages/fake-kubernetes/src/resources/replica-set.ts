@@ -9,6 +9,7 @@ import {
   selectorColumn,
   validateSelector,
   validateTemplate,
+  workloadScale,
 } from './workload.ts';
 import type { ReplicaSet, ReplicationController } from './workload-type.ts';
 
@@ -28,11 +29,7 @@ export const replicaSets = builtIn<ReplicaSet>({
   categories: ['all'],
   statusSubresource: true,
   countsGeneration: true,
-  scale: {
-    specReplicas: ['spec', 'replicas'],
-    statusReplicas: ['status', 'replicas'],
-    selector: ['spec', 'selector'],
-  },
+  scale: workloadScale,
   columns: [nameColumn, ...replicaColumns, ageColumn, ...containerColumns, selectorColumn],
   defaults(draft) {
     draft.spec ??= {} as ReplicaSet['spec'];
@@ -64,11 +61,7 @@ export const replicationControllers = builtIn<ReplicationController>({
   categories: ['all'],
   statusSubresource: true,
   countsGeneration: true,
-  scale: {
-    specReplicas: ['spec', 'replicas'],
-    statusReplicas: ['status', 'replicas'],
-    selector: ['spec', 'selector'],
-  },
+  scale: workloadScale,
   columns: [
     nameColumn,
     ...replicaColumns,

@@ -6,7 +6,7 @@ import { ageColumn, column, nameColumn } from './columns.ts';
 import { builtIn } from './definition.ts';
 import { validateNotNegative, validateOneOf } from './field-rules.ts';
 import { defaultPodTemplate } from './pod/pod-defaults.ts';
-import { containerColumns, validateSelector, validateTemplate } from './workload.ts';
+import { containerColumns, validateSelector, validateTemplate, workloadScale } from './workload.ts';
 import type { StatefulSet } from './workload-type.ts';
 
 export const statefulSets = builtIn<StatefulSet>({
@@ -18,11 +18,7 @@ export const statefulSets = builtIn<StatefulSet>({
   statusSubresource: true,
   countsGeneration: true,
   nameErrors: dnsLabelErrors,
-  scale: {
-    specReplicas: ['spec', 'replicas'],
-    statusReplicas: ['status', 'replicas'],
-    selector: ['spec', 'selector'],
-  },
+  scale: workloadScale,
   columns: [
     nameColumn,
     column<StatefulSet>(

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../object.ts';
-import type { Column } from '../resource-definition.ts';
+import type { Column, ScalePaths } from '../resource-definition.ts';
 import {
   forbidden,
   invalid,
@@ -23,6 +23,13 @@ import { validatePodTemplate } from './pod/pod-validation.ts';
 interface Templated extends KubeObject {
   spec: { template: PodTemplate };
 }
+
+/** The fields of the subresource `scale`. */
+export const workloadScale: ScalePaths = {
+  specReplicas: ['spec', 'replicas'],
+  statusReplicas: ['status', 'replicas'],
+  selector: ['spec', 'selector'],
+};
 
 export const containerColumns: readonly Column[] = [
   wideColumn<Templated>('Containers', ({ spec }) =>

@@ -1,6 +1,6 @@
 import { assert, object, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import { applyDefaults } from './default.ts';
 
 const schema: Schema = {

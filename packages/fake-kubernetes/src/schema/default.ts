@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../object.ts';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import { isArray } from './json.ts';
 import { memberSchema } from './schema.ts';
 

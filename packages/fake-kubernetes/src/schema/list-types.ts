@@ -1,6 +1,6 @@
 import { duplicate, invalid, type FieldError } from './field-error.ts';
 import { isObject, type JsonObject } from '../object.ts';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import { canonicalText, isArray } from './json.ts';
 
 /** Lists of type `set` contain each item once; lists of type `map` contain each key once. */

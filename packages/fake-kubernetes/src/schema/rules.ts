@@ -1,7 +1,7 @@
 import { CelEvaluationError, CelSyntaxError } from '../cel/errors.ts';
 import { parseExpression, type Expression, type Scope } from '../cel/expression.ts';
 import { asObject, isObject, type JsonObject } from '../object.ts';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import { noField, type FieldError, type FieldErrorReason } from './field-error.ts';
 import { canonicalText, isArray } from './json.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 
 const anyJson = z.unknown();
 const count = z.int();

@@ -1,4 +1,4 @@
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import { forbidden, invalid, required, type FieldError } from './field-error.ts';
 import { jsonEqual } from './json.ts';
 import { compiledPattern } from './pattern.ts';

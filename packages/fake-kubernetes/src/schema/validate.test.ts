@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import { validateValue } from './validate.ts';
 
 const errorsOf = (schema: Schema, value: unknown) =>

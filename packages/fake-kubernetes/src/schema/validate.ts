@@ -10,7 +10,7 @@ import {
 } from './field-error.ts';
 import { fitsFormat, isCheckedFormat } from './formats.ts';
 import { isObject, type JsonObject } from '../object.ts';
-import type { Schema } from '../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import { canonicalText, isArray, jsonEqual } from './json.ts';
 import { compiledPattern, TooLongToMatch } from './pattern.ts';
 

@@ -24,7 +24,7 @@ export function withSlimMetadata<T extends KubeObject>(object: T): T {
   return { ...object, metadata: slimMetadata(object.metadata) };
 }
 
-/** Applies a projection. Rejects one that loses the fields by which the store compares objects. */
+/** Applies a projection. Rejects a projection that loses the fields by which the store compares objects. */
 export function project<T extends KubeObject, P extends KubeObject>(
   projection: Projection<T, P>,
   object: T,

@@ -1,46 +1,5 @@
 import type { Condition, KubeObject } from './object.ts';
-
-/** The part of OpenAPI v3 that structural schemas use. */
-export interface JsonSchema {
-  readonly type?: string;
-  readonly format?: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly default?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly pattern?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly exclusiveMinimum?: boolean;
-  readonly exclusiveMaximum?: boolean;
-  readonly multipleOf?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly uniqueItems?: boolean;
-  readonly minProperties?: number;
-  readonly maxProperties?: number;
-  readonly nullable?: boolean;
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly additionalProperties?: boolean | JsonSchema;
-  readonly items?: JsonSchema;
-  readonly allOf?: readonly JsonSchema[];
-  readonly anyOf?: readonly JsonSchema[];
-  readonly oneOf?: readonly JsonSchema[];
-  readonly not?: JsonSchema;
-  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
-  readonly 'x-kubernetes-embedded-resource'?: boolean;
-  readonly 'x-kubernetes-int-or-string'?: boolean;
-  readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
-  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
-  readonly 'x-kubernetes-map-type'?: 'granular' | 'atomic';
-  readonly 'x-kubernetes-validations'?: readonly {
-    readonly rule: string;
-    readonly message?: string;
-  }[];
-}
+import type { Schema } from './schema.ts';
 
 export interface CustomResourceNames {
   readonly plural: string;
@@ -65,7 +24,7 @@ export interface CustomResourceVersion {
   readonly served: boolean;
   readonly storage: boolean;
   readonly deprecated?: boolean;
-  readonly schema?: { readonly openAPIV3Schema?: JsonSchema };
+  readonly schema?: { readonly openAPIV3Schema?: Schema };
   readonly subresources?: {
     readonly status?: Readonly<Record<string, never>>;
     readonly scale?: {

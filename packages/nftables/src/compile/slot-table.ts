@@ -121,22 +121,22 @@ function advance(growing: Int32Array, time: number, ring: Ring): number {
   const around = owner.length - 1;
   let taken = 0;
   for (const front of growing) {
-    const who = party[front] ?? 0;
-    const cap = caps[who] ?? 0;
-    const reach = time * (paces[who] ?? 0);
+    const backend = party[front] ?? 0;
+    const cap = caps[backend] ?? 0;
+    const reach = time * (paces[backend] ?? 0);
     const lead = distance[front] ?? 0;
-    let holding = held[who] ?? 0;
+    let holding = held[backend] ?? 0;
     let way = travelled[front] ?? 0;
     while (holding < cap && lead + way <= reach) {
       const slot = ((start[front] ?? 0) + (step[front] ?? 0) * way) & around;
       way += 1;
       if (owner[slot] !== -1) continue;
-      owner[slot] = who;
+      owner[slot] = backend;
       holding += 1;
       taken += 1;
     }
     travelled[front] = way;
-    held[who] = holding;
+    held[backend] = holding;
   }
   return taken;
 }
@@ -145,8 +145,8 @@ function advance(growing: Int32Array, time: number, ring: Ring): number {
 function stillGrowing(growing: Int32Array, { fronts, held, caps }: Ring): Int32Array {
   let kept = 0;
   for (const front of growing) {
-    const who = fronts.party[front] ?? 0;
-    if ((held[who] ?? 0) >= (caps[who] ?? 0)) continue;
+    const backend = fronts.party[front] ?? 0;
+    if ((held[backend] ?? 0) >= (caps[backend] ?? 0)) continue;
     growing[kept] = front;
     kept += 1;
   }

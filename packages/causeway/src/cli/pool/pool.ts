@@ -71,7 +71,7 @@ async function report(
     { title: 'addresses', value: ({ addresses }) => addresses.join(',') },
     { title: 'what to do', value: ({ outcome, message }) => outcome || message },
   ]);
-  const differences = rows.filter(({ kind }) => kind !== 'departing').length;
+  const differences = rows.filter(({ kind }) => kind !== 'releasing').length;
   if (options.repair === true || differences === 0) return;
   throw new CausewayError('conflict', `${differences} differences between cluster and ledger`, {
     hint: '"causeway pool check --repair" repairs the differences that are safe to repair.',
@@ -101,8 +101,8 @@ async function withCheck(
   const site = required(pool.site, 'pool.site');
   const cluster = required(pool.cluster, 'pool.cluster');
   try {
-    const departures = new PendingReleases(client, settings.leaderElection.namespace);
-    await work(new LedgerCheck(client, new PoolLedger(ipam, { site, cluster }), departures));
+    const releases = new PendingReleases(client, settings.leaderElection.namespace);
+    await work(new LedgerCheck(client, new PoolLedger(ipam, { site, cluster }), releases));
   } finally {
     await ipam.close();
     await client.close();

@@ -80,7 +80,11 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
   const podPolicies = parts.layer === 'Pod' ? new PodPolicies(common) : undefined;
   const view = new ClusterView({ ...common, policies: podPolicies, guards: parts.guards });
   const fleet = new AgentFleet({
-    ...{ clock, log, metrics, cluster, reasons },
+    clock,
+    log,
+    metrics,
+    cluster,
+    reasons,
     agents: parts.agents,
     random: parts.random ?? systemRandom,
     limitMs: agentLimitMs,
@@ -93,7 +97,12 @@ export function makeGatewayProvider(parts: GatewayParts): LoadBalancerProvider {
   const orphans = new GatewayOrphans({ keeper, manager, fencing, log, register });
   const cleaner = new PortCleaner({ keeper, fleet, fencing, reasons, clock, log });
   const comparison = new PortComparison({
-    ...{ keeper, orphans, fencing, reasons, clock, log },
+    keeper,
+    orphans,
+    fencing,
+    reasons,
+    clock,
+    log,
     driftEveryMs: parts.driftEveryMs,
     resyncEveryMs: parts.resyncEveryMs ?? parts.driftEveryMs,
   });

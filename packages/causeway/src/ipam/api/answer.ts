@@ -31,7 +31,7 @@ export function readAnswer(operation: Operation, status: number, text: string): 
   });
 }
 
-/** Undefined for text that is not JSON; the caller reports what is missing. */
+/** Undefined for text that is not JSON; the caller reports the missing fields. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -1,5 +1,5 @@
 import { ZodError } from 'zod';
-import type { Schema } from '../../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import {
   forbidden,
   invalid,

@@ -3,7 +3,7 @@ import { asObject, isObject, type JsonObject, type KubeObject } from '../../obje
 import { metadataSchema } from '../../openapi/built-in-schemas.ts';
 import { decodeAs, type Decoded } from '../../openapi/decode.ts';
 import type { Column, ResourceDefinition, ScalePaths } from '../../resource-definition.ts';
-import type { Schema } from '../../schema-type.ts';
+import type { Schema } from '@causeway/kubernetes/objects/schema';
 import { applyDefaults } from '../../schema/default.ts';
 import { validateEmbeddedResources } from '../../schema/embedded-resource.ts';
 import {

@@ -194,7 +194,7 @@ function padded(bytes: Buffer): Buffer {
   return bytes.length >= 4 ? bytes : Buffer.concat([bytes, Buffer.alloc(4 - bytes.length)]);
 }
 
-/** Offsets of the entries of an elements message, to find the one that the kernel reports. */
+/** Offsets of the entries of an elements message, to find the entry that the kernel reports. */
 export function entryOffsets(message: Buffer): number[] {
   const offsets: number[] = [];
   const headers = 20;

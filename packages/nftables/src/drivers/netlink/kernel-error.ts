@@ -57,7 +57,7 @@ const errnoRestart = 85;
 const conflicts = new Set([2, 16, 17, errnoRestart]);
 const exhaustions = new Set([12, 23, 28]);
 
-/** Converts the kernel's error into one that names the operation and the element, if any. */
+/** Adds the operation, and the element if any, to the kernel's error. */
 export function transactionError(error: KernelError, batch: BatchEncoder): TransactionError {
   const origin = batch.origin(error.sequence);
   const operation = origin?.operation;

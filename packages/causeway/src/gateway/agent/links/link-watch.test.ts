@@ -37,7 +37,8 @@ class Machine {
     });
     const links = JSON.stringify([{ ifname: 'ext', flags, stats64 }]);
     return {
-      ...{ links, linksAfter: links },
+      links,
+      linksAfter: links,
       addresses: JSON.stringify([{ ifname: 'ext', addr_info: info }]),
       routes: { 4: this.routes[4].join('\n'), 6: this.routes[6].join('\n') },
     };

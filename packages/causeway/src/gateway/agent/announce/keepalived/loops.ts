@@ -30,7 +30,11 @@ export function keepalivedLoops(options: KeepalivedLoopsOptions): Record<string,
   const watch = { announcer, status, clock, log, metrics, aliveEveryMs: 100, sweepEveryMs: 1_000 };
   const everyMs = Math.max(500, settings.advertIntervalMs * 2);
   const strangers = {
-    ...{ clock, log, status, alarms, links: announcer.linkNames },
+    clock,
+    log,
+    status,
+    alarms,
+    links: announcer.linkNames,
     isOurs: (address) => announcer.isMeant(address),
   } satisfies Parameters<typeof watchForStrangers>[0];
   const peers = vrrpPeers(settings);
