@@ -74,7 +74,8 @@ test('status ends with 1 while there is a problem, and names it', async () => {
 });
 
 test('a hung controller is the first cause everywhere', async () => {
-  const metadata = { name: 'causeway-controller', namespace: 'kube-system' };
+  // Not in the default namespace: the commands find it.
+  const metadata = { name: 'causeway-controller', namespace: 'default' };
   const spec = {
     holderIdentity: 'controller-1',
     leaseDurationSeconds: 15,
