@@ -211,7 +211,7 @@ describe('a hostile Service', () => {
       .record({ reason: hostileText, message: hostileText, type: hostileText, at: hostileText })
       .map(({ at, ...rest }) => ({ metadata: { name: 'e' }, lastTimestamp: at, ...rest }));
     const cluster = clusterHealth({
-      ...{ now: 0, gateways: [], unhealthy: noProblems },
+      ...{ now: 0, reportedAt: undefined, gateways: [], unhealthy: noProblems },
       lease: { kind: 'not-read' },
     });
     fc.assert(

@@ -11,10 +11,19 @@ export interface ControllerHealth {
 const start =
   'Start the controller, or see why it does not run: `kubectl get pods -A | grep causeway`.';
 
+/** A younger report shows that a controller runs, also without a lease. */
+const reportAgeMs = 30_000;
+
 /** Judges the controller by its lease. A lease that was not read says nothing. */
-export function controllerHealth(lease: LeaseFacts, now: number): ControllerHealth {
+export function controllerHealth(
+  lease: LeaseFacts,
+  reportedAt: number | undefined,
+  now: number,
+): ControllerHealth {
   if (lease.kind === 'not-read') return { leader: undefined, cause: undefined };
   if (lease.kind === 'absent') {
+    const isReporting = reportedAt !== undefined && now - reportedAt <= reportAgeMs;
+    if (isReporting) return { leader: 'a controller without leader election', cause: undefined };
     return absent('No controller has run in this cluster: its lease does not exist.', undefined);
   }
   const { holder, renewedAt, validForMs } = lease;

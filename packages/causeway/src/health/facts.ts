@@ -51,6 +51,8 @@ export interface GatewayFacts {
 export interface ClusterFacts {
   readonly now: number;
   readonly lease: LeaseFacts;
+  /** When the controller last wrote its report about gateways. */
+  readonly reportedAt: number | undefined;
   readonly gateways: readonly GatewayFacts[] | undefined;
   /** Services whose backends all fail their probes. */
   readonly unhealthy: ServiceProblems;

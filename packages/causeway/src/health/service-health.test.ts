@@ -67,6 +67,7 @@ const lease = (renewed: number, holder = 'c1') =>
 const cluster = (changes: Partial<ClusterFacts> = {}): ClusterFacts => ({
   now,
   lease: lease(2_000),
+  reportedAt: undefined,
   gateways: [active(), standby()],
   unhealthy: noProblems,
   ...changes,
@@ -238,6 +239,12 @@ const rows: readonly Row[] = [
     'not-served',
     'no-controller',
     'no-provider',
+  ],
+  [
+    'a controller without leader election',
+    {},
+    cluster({ lease: { kind: 'absent' }, reportedAt: before(9_000) }),
+    'serving',
   ],
   ['no class', { ...unclaimed, className: undefined }, cluster(), 'not-served', 'no-provider'],
   ['pending', { addresses: [], condition: pending }, cluster(), 'pending', 'pending'],

@@ -35,7 +35,7 @@ export function clusterHealth(facts: ClusterFacts): ClusterHealth {
     (gateways ?? []).map((each) => gatewayPath(each, family, now));
   return {
     facts,
-    controller: controllerHealth(facts.lease, now),
+    controller: controllerHealth(facts.lease, facts.reportedAt, now),
     paths:
       gateways === undefined
         ? undefined

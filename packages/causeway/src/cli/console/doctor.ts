@@ -10,23 +10,34 @@ import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
 import { systemClock } from '@causeway/base/time/clock';
 import { withDeadline } from '@causeway/base/time/deadline';
 import { addClusterOptions, type ClusterOptions } from '../cluster/cluster-connection.ts';
-import { style } from '../terminal/output.ts';
+import { exitCodes } from '../terminal/exit-code.ts';
+import { addOutputOption, formatValue, style, type OutputFormat } from '../terminal/output.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
 import { causewayVersion } from '../terminal/version.ts';
 
 const checkWithinMs = 10_000;
 
+interface DoctorOptions extends ClusterOptions {
+  readonly output: OutputFormat;
+}
+
 /** `causeway doctor`: problems of this machine and its connection to the cluster, each with a fix. */
 export function doctorCommand(): Command {
   const command = new Command('doctor').description(
-    'check this machine and its connection to the cluster, and suggest fixes',
+    'check this machine and its connection to the cluster, and suggest fixes; exit code 1 if there is a problem',
   );
-  addClusterOptions(command);
-  return command.action(async (options: ClusterOptions) => {
+  addOutputOption(addClusterOptions(command));
+  return command.action(async (options: DoctorOptions) => {
     const signal = stopSignal();
     const { client, whyNot } = await open(options);
-    let problems = 0;
-    print('causeway', { kind: 'fine', text: `${causewayVersion()}, Node ${process.version}` });
+    const { output } = options;
+    const isForPeople = output === 'table' || output === 'wide';
+    const findings: (Finding & { readonly check: string })[] = [];
+    const report = (check: string, finding: Finding) => {
+      findings.push({ check, ...finding });
+      if (isForPeople) print(check, finding);
+    };
+    report('causeway', { kind: 'fine', text: `${causewayVersion()}, Node ${process.version}` });
     try {
       for (const check of [...machineChecks, ...clusterChecks(client, whyNot, systemClock)]) {
         const finding = await withDeadline(
@@ -40,13 +51,15 @@ export function doctorCommand(): Command {
           const fix = 'Try again; if the timeout repeats, the check hangs.';
           return { kind: 'problem', text: CausewayError.from(error).message, fix };
         });
-        if (finding.kind === 'problem') problems += 1;
-        print(check.name, finding);
+        report(check.name, finding);
       }
     } finally {
       await client?.close();
     }
-    if (problems > 0) process.exitCode = 1;
+    if (output === 'json' || output === 'yaml') {
+      process.stdout.write(formatValue(output, findings));
+    }
+    if (findings.some(({ kind }) => kind === 'problem')) process.exitCode = exitCodes.failure;
   });
 }
 

@@ -3,7 +3,7 @@ import { CausewayError } from '@causeway/base/error/causeway-error';
 import { withoutControls } from '@causeway/base/text/printable';
 import { systemClock } from '@causeway/base/time/clock';
 import { explainService, type Explanation, type Step } from '../../console/overview/explanation.ts';
-import { readClusterFacts } from '../../console/overview/cluster-facts.ts';
+import { findSystemNamespace, readClusterFacts } from '../../console/overview/cluster-facts.ts';
 import { clusterHealth } from '../../health/service-health.ts';
 import { readService } from '../../console/overview/read-cluster.ts';
 import {
@@ -16,7 +16,7 @@ import { exitCodes } from '../terminal/exit-code.ts';
 import { addOutputOption, formatValue, style, type OutputFormat } from '../terminal/output.ts';
 
 interface ExplainOptions extends ClusterOptions {
-  readonly systemNamespace: string;
+  readonly systemNamespace?: string;
   readonly output: OutputFormat;
 }
 
@@ -34,7 +34,9 @@ export function explainCommand(): Command {
       const [first = '', second] = words.split('/');
       const name = second === undefined ? first : second;
       const namespace = second === undefined ? usual : first;
-      const { systemNamespace, output } = options;
+      const { output } = options;
+      const systemNamespace =
+        options.systemNamespace ?? (await findSystemNamespace(client, signal));
       const facts = await readClusterFacts(client, systemNamespace, systemClock, signal);
       const cluster = clusterHealth(facts);
       const found = await readService(client, { namespace, name }, cluster, signal);

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { readServices } from '../../console/overview/read-cluster.ts';
-import { readClusterFacts } from '../../console/overview/cluster-facts.ts';
+import { findSystemNamespace, readClusterFacts } from '../../console/overview/cluster-facts.ts';
 import type { ServiceRow } from '../../console/overview/rows.ts';
 import { clusterHealth } from '../../health/service-health.ts';
 import { healthStates, type HealthState } from '../../health/state.ts';
@@ -17,7 +17,7 @@ interface ServicesOptions extends ClusterOptions {
   readonly output: OutputFormat;
   readonly all: boolean;
   readonly state?: HealthState;
-  readonly systemNamespace: string;
+  readonly systemNamespace?: string;
 }
 
 /** `causeway services`: every Service with its address, provider, state and reason. */
@@ -35,7 +35,9 @@ export function servicesCommand(): Command {
   addOutputOption(addClusterOptions(command, 'only Services of this namespace'));
   return command.action(async (options: ServicesOptions) => {
     await withCluster(options, async ({ client, signal }) => {
-      const { systemNamespace, namespace } = options;
+      const { namespace } = options;
+      const systemNamespace =
+        options.systemNamespace ?? (await findSystemNamespace(client, signal));
       const facts = await readClusterFacts(client, systemNamespace, systemClock, signal);
       const found = await readServices(client, namespace, clusterHealth(facts), signal);
       const rows = found.map(({ row }) => row);

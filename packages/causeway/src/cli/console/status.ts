@@ -10,7 +10,7 @@ import {
   type RegisteredReport,
 } from '../../services/orphan-register.ts';
 import { countOrphans } from '../../services/orphan.ts';
-import { readClusterFacts } from '../../console/overview/cluster-facts.ts';
+import { findSystemNamespace, readClusterFacts } from '../../console/overview/cluster-facts.ts';
 import { readServices, type AssessedService } from '../../console/overview/read-cluster.ts';
 import { forAge } from '../../health/age-text.ts';
 import { gatewayHealth } from '../../health/gateway-health.ts';
@@ -28,7 +28,7 @@ import { exitCodes } from '../terminal/exit-code.ts';
 import { addOutputOption, formatValue, style, type OutputFormat } from '../terminal/output.ts';
 
 interface StatusOptions extends ClusterOptions {
-  readonly systemNamespace: string;
+  readonly systemNamespace?: string;
   readonly output: OutputFormat;
 }
 
@@ -44,7 +44,9 @@ export function statusCommand(): Command {
   return command.action(async (options: StatusOptions) => {
     await withCluster(options, async (session) => {
       const { client, signal } = session;
-      const { systemNamespace, namespace, output } = options;
+      const { namespace, output } = options;
+      const systemNamespace =
+        options.systemNamespace ?? (await findSystemNamespace(client, signal));
       const facts = await readClusterFacts(client, systemNamespace, systemClock, signal);
       const cluster = clusterHealth(facts);
       const services = await readServices(client, namespace, cluster, signal);

@@ -16,6 +16,12 @@ test('prints aligned columns for people', () => {
   );
 });
 
+test('a wide table has more columns', () => {
+  const wide = [...columns, { title: 'ports', isWide: true, value: () => 'x' }];
+  expect(formatObjects('table', rows, wide)).not.toContain('PORTS');
+  expect(formatObjects('wide', rows, wide)).toContain('PORTS');
+});
+
 test('prints everything for programs', () => {
   expect(JSON.parse(formatObjects('json', rows, columns))).toEqual(rows);
   expect(formatObjects('yaml', rows, columns)).toContain('name: web');

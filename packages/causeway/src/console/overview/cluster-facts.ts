@@ -18,7 +18,26 @@ import {
 } from '../../health/facts.ts';
 import { timeOf } from './service-facts.ts';
 
-export const controllerLeaseName = 'causeway-controller';
+const controllerLeaseName = 'causeway-controller';
+const usualNamespace = 'kube-system';
+
+/** The namespace of the controller's lease and reports: the one with the newest lease, else `kube-system`. */
+export async function findSystemNamespace(
+  client: KubeClient,
+  signal: AbortSignal,
+): Promise<string> {
+  const fieldSelector = `metadata.name=${controllerLeaseName}`;
+  let newest = { namespace: usualNamespace, renewedAt: Number.NEGATIVE_INFINITY };
+  const search = async () => {
+    for await (const { metadata, spec } of client.list(leases, { fieldSelector, signal })) {
+      const renewedAt = timeOf(spec?.renewTime) ?? 0;
+      const { namespace = usualNamespace } = metadata ?? {};
+      if (renewedAt > newest.renewedAt) newest = { namespace, renewedAt };
+    }
+  };
+  await permitted(search());
+  return newest.namespace;
+}
 
 /** Reads the facts that all Services share. What the user may not read is missing. */
 export async function readClusterFacts(
@@ -33,6 +52,10 @@ export async function readClusterFacts(
   return {
     now: clock.wallTime(),
     lease: lease === 'forbidden' ? { kind: 'not-read' } : lease,
+    reportedAt:
+      configMap === 'forbidden' || configMap === undefined
+        ? undefined
+        : timeOf(readObserved(configMap)?.at),
     gateways: configMap === 'forbidden' ? undefined : gatewayFacts(configMap),
     unhealthy: configMap === 'forbidden' ? noProblems : unhealthyServices(configMap),
   };

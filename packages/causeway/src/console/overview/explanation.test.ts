@@ -42,7 +42,13 @@ const gateway: GatewayFacts = {
 };
 const lease = (ageMs: number) =>
   ({ kind: 'lease', holder: 'c1', renewedAt: now - ageMs, validForMs: 15_000 }) as const;
-const facts: ClusterFacts = { now, lease: lease(0), gateways: [gateway], unhealthy: noProblems };
+const facts: ClusterFacts = {
+  now,
+  lease: lease(0),
+  reportedAt: now,
+  gateways: [gateway],
+  unhealthy: noProblems,
+};
 
 const explain = (
   service: Service,

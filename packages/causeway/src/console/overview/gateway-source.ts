@@ -1,10 +1,10 @@
-import { isOutage } from '../../gateway/protocol/alarm.ts';
 import type { HttpAgentClient } from '../../gateway/protocol/agent-client.ts';
 import type { AgentStatus, FrontendCount } from '../../gateway/protocol/agent-status.ts';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { sleep, type Clock } from '@causeway/base/time/clock';
 import { supervise, type Loop } from '@causeway/base/work/supervisor';
 import { noProblems, type GatewayFacts } from '../../health/facts.ts';
+import { gatewayPath } from '../../health/gateway-health.ts';
 import type { RowStore } from './row-store.ts';
 import type { GatewayRow, ServiceRow } from './rows.ts';
 
@@ -63,7 +63,7 @@ export function gatewayRow(name: string, url: string, status: AgentStatus): Gate
     key: name,
     url,
     reachable: true,
-    canServe: !status.alarms.some(isOutage),
+    canServe: canServe(answerFacts(name, status, 0)),
     message: problemOf(status),
     role: status.announcer.role,
     roleReason: status.announcer.reason,
@@ -78,6 +78,12 @@ export function gatewayRow(name: string, url: string, status: AgentStatus): Gate
     connectionLimit: status.connections?.limit ?? 0,
     version: status.version,
   };
+}
+
+/** Whether the gateway serves at least one address family, if it gets packets. */
+function canServe(facts: GatewayFacts): boolean {
+  const now = facts.observedAt ?? 0;
+  return ([4, 6] as const).some((family) => gatewayPath(facts, family, now).ability === 'able');
 }
 
 /** The facts in the gateway's own answer. It does not know which Services it should serve. */

@@ -34,6 +34,7 @@ export async function watchHealth(
   let last: ClusterFacts = {
     now: clock.wallTime(),
     lease: { kind: 'not-read' },
+    reportedAt: undefined,
     gateways: undefined,
     unhealthy: noProblems,
   };

@@ -28,6 +28,7 @@ const served = (status: 'True' | 'False', reason: string, message: string) => {
 const facts: ClusterFacts = {
   now: Date.UTC(2026, 0, 1),
   lease: { kind: 'not-read' },
+  reportedAt: undefined,
   gateways: undefined,
   unhealthy: noProblems,
 };
