@@ -35,6 +35,7 @@ const readPrefixes = [
   'idling.alpha.openshift.io/',
   'cah-loadbalancer.k8s.cloudandheat.com/',
   'metallb.io/',
+  'metallb.universe.tf/',
   'kube-vip.io/',
   'lbipam.cilium.io/',
   'purelb.io/',
@@ -126,12 +127,14 @@ function sizeProblem(service: Budgeted, slices: readonly EndpointSlice[]) {
       ...([ports * addresses, most.portsTimesAddresses] as const),
       'Split it into several Services, or remove external IPs',
     ) ??
-    over(
-      'endpoints, counted for each port and each of its addresses',
-      ...([Math.max(...paths), most.endpointsTimesAddresses] as const),
-      'Split it into several Services, or run fewer pods behind it',
-    )
+    tooManyEndpoints(Math.max(...paths), most.endpointsTimesAddresses)
   );
+}
+
+/** Without the number, which changes with every pod: each new message would be a new Event. */
+function tooManyEndpoints(count: number, most: number): string | undefined {
+  if (count <= most) return undefined;
+  return `The Service has more than ${most} endpoints, counted for each port and each of its addresses. The Service is not served until it is smaller. Split it into several Services, or run fewer pods behind it.`;
 }
 
 /** An endpoint counts once per port of its slice. */
