@@ -74,8 +74,8 @@ function read<Schema extends z.ZodType>(schema: Schema, file: string): Promise<z
 }
 
 /** `causeway config validate`: reads a file as the command does, and reports all problems. */
-export function configCommand(): Command {
-  const validate = new Command('validate')
+export function validateCommand(): Command {
+  return new Command('validate')
     .description('read a configuration file as the command does, and report problems')
     .argument('<file>', 'YAML file with the settings')
     .addOption(
@@ -88,5 +88,4 @@ export function configCommand(): Command {
       await validateConfig(options.for, file, { checksFiles: options.skipFiles !== true });
       process.stdout.write(`${file} is valid for causeway ${options.for}.\n`);
     });
-  return new Command('config').description('configuration files').addCommand(validate);
 }

@@ -1,10 +1,28 @@
+import { Command } from 'commander';
 import type { GatewayEntry } from '../../gateway/controller/gateway-config-map.ts';
-import { describeRole } from '../../gateway/protocol/role.ts';
 import type { ControllerSettings } from '../controller/settings.ts';
+import { addQueryOptions } from '../config/options.ts';
+import { makeAgents } from '../controller/gateway.ts';
+import { controllerCommandSettings } from '../controller/load-settings.ts';
+import { gatewayFlags } from '../controller/query-options.ts';
+import { addOutputOption, printObjects, type OutputFormat } from '../terminal/output.ts';
+import { describeRole } from '../../gateway/protocol/role.ts';
 import { readGateway } from '../../console/overview/gateway-source.ts';
 import type { GatewayRow } from '../../console/overview/rows.ts';
-import { makeAgents } from '../controller/gateway.ts';
-import { printObjects, type OutputFormat } from '../terminal/output.ts';
+import { withGatewayConfigMap } from './gateway-session.ts';
+
+/** `causeway gateways list`: state of each gateway. */
+export function listGatewaysCommand(): Command {
+  const command = new Command('list').description(
+    'state of each gateway, as the controller sees it, and as the agent reports it if its secret is available',
+  );
+  addOutputOption(addQueryOptions(command, controllerCommandSettings, gatewayFlags));
+  return command.action(async ({ output }: { output: OutputFormat }) => {
+    await withGatewayConfigMap(command, async (_client, gateways, settings, signal) => {
+      printGateways(output, await askGateways(gateways, settings, signal));
+    });
+  });
+}
 
 /** The controller's record of a gateway, and the agent's own status. */
 interface ListedGateway extends GatewayEntry {
@@ -14,7 +32,7 @@ interface ListedGateway extends GatewayEntry {
 const patienceMs = 3_000;
 
 /** Asks every gateway with an available secret. A gateway that does not answer is listed too. */
-export async function askGateways(
+async function askGateways(
   configMap: readonly GatewayEntry[],
   settings: ControllerSettings,
   signal: AbortSignal,
@@ -45,7 +63,7 @@ export async function askGateways(
   );
 }
 
-export function printGateways(output: OutputFormat, gateways: readonly ListedGateway[]): void {
+function printGateways(output: OutputFormat, gateways: readonly ListedGateway[]): void {
   const flag = (value: boolean | undefined) => (value === undefined ? '-' : value ? 'yes' : 'no');
   printObjects(output, gateways, [
     { title: 'gateway', value: ({ name }) => name },

@@ -2,9 +2,7 @@ import { Command } from 'commander';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { printableLines } from '@causeway/base/text/printable';
 import { annotationsOf, describeTarget, holdAnnotation } from '../../idling/annotations.ts';
-import { chooseServices, type ServiceChoice } from '../../idling/choose-services.ts';
 import { Idler, type IdlePlan } from '../../idling/idler.ts';
-import { listIdle } from '../../idling/list-idle.ts';
 import { ScaleDiscovery } from '../../idling/scale-discovery.ts';
 import { sharedPods } from '../../idling/shared-pods.ts';
 import { keyOf, nameFromKey, type ObjectName } from '@causeway/kubernetes/objects/object';
@@ -12,19 +10,11 @@ import { systemClock } from '@causeway/base/time/clock';
 import {
   addClusterOptions,
   withCluster,
-  type ClusterOptions,
   type ClusterSession,
 } from '../cluster/cluster-connection.ts';
-import { addOutputOption, printObjects, type OutputFormat } from '../terminal/output.ts';
 import { Progress } from '../terminal/progress.ts';
-import { readTextFile } from '../terminal/read-text-file.ts';
-
-interface ChoiceOptions extends ClusterOptions {
-  readonly all?: boolean;
-  readonly selector?: string;
-  readonly resourceNamesFile?: string;
-  readonly allNamespaces?: boolean;
-}
+import { listIdleCommand } from './list.ts';
+import { addChoiceOptions, chosen, type ChoiceOptions } from './service-choice.ts';
 
 interface IdleOptions extends ChoiceOptions {
   readonly dryRun?: boolean;
@@ -45,34 +35,8 @@ export function idleCommand(): Command {
     });
   });
   // Options after `list` belong to it: both commands have a namespace.
-  command.enablePositionalOptions().addCommand(listCommand());
+  command.enablePositionalOptions().addCommand(listIdleCommand());
   return command;
-}
-
-export function addChoiceOptions(command: Command): Command {
-  return command
-    .option('--all', 'every Service of the namespace')
-    .option('-l, --selector <selector>', 'the Services with these labels')
-    .option('--resource-names-file <file>', 'the Services in a file, one per line')
-    .option('-A, --all-namespaces', 'with --all or --selector: in every namespace');
-}
-
-export async function chosen(
-  { client, namespace, signal }: ClusterSession,
-  names: readonly string[],
-  options: ChoiceOptions,
-): Promise<ObjectName[]> {
-  const { all, selector, allNamespaces, resourceNamesFile } = options;
-  const choice: ServiceChoice = {
-    names,
-    all,
-    selector,
-    allNamespaces,
-    namesFile: resourceNamesFile === undefined ? undefined : await readTextFile(resourceNamesFile),
-  };
-  const found = await chooseServices(client, choice, namespace, signal);
-  if (found.length === 0) process.stderr.write('causeway: no Service is chosen by that\n');
-  return found;
 }
 
 /** A Service that can't be idled is reported and does not affect the others; the exit code is not 0. */
@@ -137,25 +101,4 @@ function say({ service, targets, warnings, isAsleep }: IdlePlan, isDry: boolean)
   }
   for (const warning of all)
     process.stderr.write(`causeway: warning: ${name}: ${printableLines(warning)}\n`);
-}
-
-function listCommand(): Command {
-  const command = new Command('list')
-    .description('list idle Services')
-    .option('-A, --all-namespaces', 'of every namespace');
-  addOutputOption(addClusterOptions(command));
-  return command.action(
-    async (options: ClusterOptions & { allNamespaces?: boolean; output: OutputFormat }) => {
-      await withCluster(options, async ({ client, namespace, signal }) => {
-        const where = options.allNamespaces === true ? undefined : namespace;
-        printObjects(options.output, await listIdle(client, where, signal), [
-          { title: 'namespace', value: (row) => row.namespace },
-          { title: 'service', value: (row) => row.service },
-          { title: 'idled at', value: (row) => row.idledAt },
-          { title: 'starts', value: (row) => row.targets.join(', ') },
-          { title: 'note', value: (row) => row.note },
-        ]);
-      });
-    },
-  );
 }

@@ -14,7 +14,7 @@ import {
   type ClusterOptions,
   type ClusterSession,
 } from '../cluster/cluster-connection.ts';
-import { addChoiceOptions, chosen } from './idle.ts';
+import { addChoiceOptions, chosen } from './service-choice.ts';
 import { Progress } from '../terminal/progress.ts';
 
 interface WakeOptions extends ClusterOptions {

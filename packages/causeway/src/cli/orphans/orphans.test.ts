@@ -4,7 +4,9 @@ import {
   describeDamage,
   readOrphanRegister,
 } from '../../services/orphan-register.ts';
-import { chooseOrphans, listOrphans, notesBelow } from './orphans.ts';
+import { chooseOrphans } from './delete.ts';
+import { notesBelow } from './list.ts';
+import { listOrphans } from './listed-orphans.ts';
 import { orphanLines } from '../console/status.ts';
 
 const data = {

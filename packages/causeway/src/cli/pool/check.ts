@@ -16,13 +16,6 @@ import { addOutputOption, printObjects, type OutputFormat } from '../terminal/ou
 import { ProgressBars } from '../terminal/progress.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
 
-/** `causeway pool`: this cluster and the shared ledger. */
-export function poolCommand(): Command {
-  return new Command('pool')
-    .description('compare this cluster with the shared ledger')
-    .addCommand(checkCommand());
-}
-
 interface CheckOptions {
   readonly repair?: boolean;
   readonly all?: boolean;
@@ -41,7 +34,8 @@ const ledgerFlags = [
   '--pool-classes',
 ] as const;
 
-function checkCommand(): Command {
+/** `causeway pool check`: compares this cluster with the shared ledger. */
+export function checkPoolCommand(): Command {
   const command = new Command('check')
     .description('list differences between the cluster and the ledger; fails if there are any')
     .option(

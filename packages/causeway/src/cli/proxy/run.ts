@@ -1,20 +1,14 @@
 import fs from 'node:fs/promises';
-import os from 'node:os';
 import { Command } from 'commander';
-import { stringify } from 'yaml';
 import { PinnedCluster } from '@causeway/kubernetes/client/pinned-cluster';
 import { KubeClient } from '@causeway/kubernetes/client/client';
 import { findConnection } from '@causeway/kubernetes/client/connection';
 import { EventRecorder } from '@causeway/kubernetes/events/event-recorder';
 import { HttpTransport } from '@causeway/kubernetes/client/http-transport';
-import type { Driver } from '@causeway/nftables/drivers/driver';
 import { settingsIn, type SettingsFiles } from '@causeway/netlink/kernel-settings';
 import { guardRule } from '@causeway/nftables/compile/listener-guard';
-import { MemoryDriver } from '@causeway/nftables/drivers/memory-driver';
 import { Conntrack } from '@causeway/nftables/conntrack/conntrack';
-import { NetlinkDriver } from '@causeway/nftables/drivers/netlink/netlink-driver';
 import { trimMemory } from '@causeway/netlink/trim-memory';
-import { NftDriver } from '@causeway/nftables/drivers/nft-driver';
 import { supports } from '@causeway/nftables/drivers/supports';
 import { watchProcess } from '@causeway/base/observability/event-loop-delay';
 import type { Log } from '@causeway/base/observability/log';
@@ -22,8 +16,6 @@ import { createLog } from '@causeway/base/observability/logger';
 import type { Metrics } from '@causeway/base/observability/metrics';
 import { PrometheusMetrics } from '@causeway/base/observability/prometheus';
 import type { LiveConnections } from '../../node-proxy/activity/activity-watch.ts';
-import { egressNetworkPolicyDefinition } from '../../node-proxy/egress-firewall/egress-network-policy.ts';
-import { convertKubeProxyConfiguration } from '../../node-proxy/kube-proxy-configuration.ts';
 import type { ProxyParts } from '../../node-proxy/build-proxy.ts';
 import { runProxy } from '../../node-proxy/run-proxy.ts';
 import { proxySettings, type ProxySettings } from '../../node-proxy/settings.ts';
@@ -31,68 +23,18 @@ import type { ConnectionTable } from '../../node-proxy/stale-connections.ts';
 import { systemClock } from '@causeway/base/time/clock';
 import { collectWhenIdle, ownMemory } from '@causeway/base/process/collect-when-idle';
 import { supervise } from '@causeway/base/work/supervisor';
-import { addConfigOptions, addQueryOptions, readConfig } from '../config/options.ts';
+import { addConfigOptions } from '../config/options.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
 import { eventType } from '../event-definitions.ts';
+import { openDriver, readProxyConfig } from './proxy-session.ts';
 
-/** `causeway proxy`: serves Services on a node, in place of kube-proxy or beside it. */
-export function proxyCommand(): Command {
-  const proxy = new Command('proxy').description('serve Services on a node with nftables');
-  proxy.addCommand(runCommand(), { isDefault: true });
-  proxy.addCommand(cleanUpCommand());
-  proxy.addCommand(definitionsCommand());
-  return proxy;
-}
-
-function runCommand(): Command {
+/** `causeway proxy run`: the node proxy in the foreground. */
+export function runProxyCommand(): Command {
   const command = new Command('run').description('run the proxy (the default)');
   return addConfigOptions(command, proxySettings).action(async () => {
-    const { settings, warnings } = await read(command);
+    const { settings, warnings } = await readProxyConfig(command);
     await run(settings, warnings, stopSignal());
   });
-}
-
-function cleanUpCommand(): Command {
-  const command = new Command('cleanup').description('remove all rules of the proxy');
-  return addQueryOptions(command, proxySettings, ['--nftables-driver', '--nftables-table']).action(
-    async () => {
-      const { settings } = await read(command);
-      const driver = await openDriver(settings);
-      const { table } = settings.nftables;
-      try {
-        await driver.apply({ table, operations: [{ op: 'remove-table' }] }, stopSignal());
-      } finally {
-        await driver.close();
-      }
-      process.stdout.write(`the table ${table} was removed\n`);
-    },
-  );
-}
-
-function definitionsCommand(): Command {
-  return new Command('crds')
-    .description(
-      'print the custom resource definitions that the proxy reads, for kubectl apply -f -',
-    )
-    .action(() => {
-      process.stdout.write(stringify(egressNetworkPolicyDefinition));
-    });
-}
-
-/** Also accepts kube-proxy's configuration file. */
-async function read(command: Command) {
-  const warnings: string[] = [];
-  const convert = (tree: Readonly<Record<string, unknown>>) => {
-    const converted = convertKubeProxyConfiguration(tree);
-    warnings.push(...(converted?.warnings ?? []));
-    return converted?.settings;
-  };
-  const { nodeName = os.hostname().toLowerCase(), ...rest } = await readConfig(
-    command,
-    proxySettings,
-    convert,
-  );
-  return { settings: { ...rest, nodeName }, warnings };
 }
 
 async function run(
@@ -158,12 +100,6 @@ async function connect({ kubeconfig, context }: ProxySettings, log: Log, metrics
 
 function kernelSettingsOf({ nftables, settingsDirectory }: ProxySettings): SettingsFiles {
   return nftables.driver === 'memory' ? noSettings : settingsIn(settingsDirectory);
-}
-
-function openDriver({ nftables }: ProxySettings): Promise<Driver> {
-  const { table, driver } = nftables;
-  if (driver === 'netlink') return NetlinkDriver.open({ table });
-  return Promise.resolve(driver === 'nft' ? new NftDriver({ table }) : new MemoryDriver(table));
 }
 
 type Connections = ConnectionTable & LiveConnections & { close(): Promise<void> };
