@@ -4,6 +4,8 @@ import { guardRegisterName } from '../../packages/causeway/src/services/guard-re
 import { orphanRegisterName } from '../../packages/causeway/src/services/orphan-register.ts';
 import { gatewayConfigMapName } from '../../packages/causeway/src/gateway/controller/gateway-config-map.ts';
 import { poolKinds } from '../../packages/causeway/src/pool/detect-announcer.ts';
+import { legacyReleasesName } from '../../packages/causeway/src/pool/legacy.ts';
+import { pendingReleasesName } from '../../packages/causeway/src/pool/pending-releases.ts';
 import { metalLbStatuses } from '../../packages/causeway/src/pool/withdrawal.ts';
 import { kuryrLoadBalancerDefinition } from '../../packages/causeway/src/octavia/definition.ts';
 
@@ -119,7 +121,14 @@ export const permissions = {
     inKubeSystem: [rule('apps', ['daemonsets'], 'list'), rule(core, ['pods'], 'list')],
     atHome: [
       rule(core, ['configmaps'], 'create'),
-      named(core, 'configmaps', 'get patch', 'causeway-pool-departed', guardRegisterName),
+      named(
+        core,
+        'configmaps',
+        'get patch',
+        pendingReleasesName,
+        legacyReleasesName,
+        guardRegisterName,
+      ),
       rule(coordination, ['leases'], 'create'),
       named(coordination, 'leases', 'get patch delete', 'causeway-pool-contact'),
     ],

@@ -53,7 +53,7 @@ describe("the controller's own records, after edits of ConfigMaps by other users
     );
     let found = 0;
     const list = async (data: Record<string, string>) => {
-      const name = 'causeway-pool-departed';
+      const name = 'causeway-pool-pending-releases';
       const client = await clientWith(name, data);
       const departures = await new PendingReleases(client, namespace).list(signal);
       for (const { uid, withdrawn } of departures) {

@@ -14,7 +14,7 @@ test('keeps a pending release until it is removed, and does not touch an unreada
   await releases.add(first, signal);
   await releases.add({ uid: 'b', withdrawn: false }, signal);
   await releases.add(first, signal);
-  const name = { namespace: 'kube-system', name: 'causeway-pool-departed' };
+  const name = { namespace: 'kube-system', name: 'causeway-pool-pending-releases' };
   await client.patchMerge(configMaps, name, { data: { spoiled: '{' } });
   expect(await releases.list(signal)).toEqual([first, { uid: 'b', withdrawn: false }]);
   await releases.remove(first, signal);

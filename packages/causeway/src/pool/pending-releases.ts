@@ -3,6 +3,7 @@ import { isErrorCode } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { configMaps } from '@causeway/kubernetes/objects/resources';
 import { announcerNames } from './announcer.ts';
+import { readLegacyReleases, removeLegacyReleases } from './legacy.ts';
 
 /** A deleted Service with a reservation that the ledger has not freed yet. */
 export interface PendingRelease {
@@ -34,6 +35,7 @@ const pendingSchema = z.object({
   announced: announcedSchema.optional(),
 });
 
+export const pendingReleasesName = 'causeway-pool-pending-releases';
 const fieldManager = 'causeway-controller';
 
 /**
@@ -47,10 +49,11 @@ export class PendingReleases {
   /** The UIDs of pending releases that may still be announced; undefined before the first read. */
   #announced: Set<string> | undefined;
   #additions = 0;
+  #isLegacyMoved = false;
 
   constructor(client: KubeClient, namespace: string) {
     this.#client = client;
-    this.#name = { namespace, name: 'causeway-pool-departed' };
+    this.#name = { namespace, name: pendingReleasesName };
   }
 
   /** Whether an address without a Service may be announced, which the controller can't stop. */
@@ -61,19 +64,13 @@ export class PendingReleases {
   async add({ uid, ...pending }: PendingRelease, signal: AbortSignal): Promise<void> {
     this.#additions += 1;
     if (pending.announced !== undefined) this.#announced?.add(uid);
-    const data = { [uid]: JSON.stringify(pending) };
-    try {
-      await this.#client.patchMerge(configMaps, this.#name, { data }, { signal, fieldManager });
-    } catch (error) {
-      if (!isErrorCode(error, 'not-found')) throw error;
-      await this.#client.create(configMaps, { metadata: this.#name, data }, { signal });
-    }
+    await this.#write({ [uid]: JSON.stringify(pending) }, signal);
   }
 
   async list(signal: AbortSignal): Promise<PendingRelease[]> {
     const before = this.#additions;
-    const map = await this.#client.find(configMaps, this.#name, { signal });
-    const all = Object.entries(map?.data ?? {}).flatMap(([uid, text]) => {
+    const stored = { ...(await this.#readLegacy(signal)), ...(await this.#read(signal)) };
+    const all = Object.entries(stored).flatMap(([uid, text]) => {
       const pending = parse(text);
       return pending === undefined ? [] : [{ uid, ...pending }];
     });
@@ -88,6 +85,36 @@ export class PendingReleases {
     const patch = { data: { [uid]: null } };
     await this.#client.patchMerge(configMaps, this.#name, patch, { signal, fieldManager });
     this.#announced?.delete(uid);
+  }
+
+  /** Moves the entries of 0.1.0 to the current ConfigMap. Only the leading controller may call it. */
+  async moveLegacy(signal: AbortSignal): Promise<void> {
+    const legacy = await this.#readLegacy(signal);
+    const uids = Object.keys(legacy);
+    if (uids.length > 0) {
+      // An interrupted move may have left entries in both: the current ConfigMap has the newer ones.
+      await this.#write({ ...legacy, ...(await this.#read(signal)) }, signal);
+      await removeLegacyReleases(this.#client, this.#name.namespace, uids, signal);
+    }
+    this.#isLegacyMoved = true;
+  }
+
+  async #readLegacy(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+    if (this.#isLegacyMoved) return {};
+    return readLegacyReleases(this.#client, this.#name.namespace, signal);
+  }
+
+  async #read(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+    return (await this.#client.find(configMaps, this.#name, { signal }))?.data ?? {};
+  }
+
+  async #write(data: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#client.patchMerge(configMaps, this.#name, { data }, { signal, fieldManager });
+    } catch (error) {
+      if (!isErrorCode(error, 'not-found')) throw error;
+      await this.#client.create(configMaps, { metadata: this.#name, data }, { signal });
+    }
   }
 }
 

@@ -64,6 +64,7 @@ export class ReleaseWatch {
 
   /** Loads the pending releases, so that they are known before any promise. */
   async load(signal: AbortSignal): Promise<void> {
+    await this.#options.releases.moveLegacy(signal);
     await this.#options.releases.list(signal);
   }
 
