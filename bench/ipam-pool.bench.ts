@@ -48,7 +48,7 @@ function allocatorWith(taken: number): TestAllocator {
       pool: 'p',
       cluster: 'other',
       epoch: cluster?.epoch ?? '',
-      owners: [{ uid: `u${index}`, purpose: 'load-balancer', fence: index, since: 0 }],
+      owners: [{ uid: `u${index}`, purpose: 'load-balancer', fencingToken: index, since: 0 }],
     };
     return { key: keys.address('s', address), value: JSON.stringify(record), revision };
   });

@@ -6,7 +6,7 @@ const limitMs = 20_000;
 
 interface Held {
   readonly address: string;
-  readonly fence: number;
+  readonly fencingToken: number;
 }
 
 /** Another cluster that reserves addresses of the same pool. */
@@ -24,17 +24,20 @@ export class LedgerUser {
       const asked = { params: { site, cluster }, body: { uid } };
       const answer = await this.#client.call('reserve', asked, AbortSignal.timeout(limitMs));
       if (answer.state !== 'held') throw new Error('nothing is free');
-      const { addresses, fence } = answer.reservation;
-      this.held.set(uid, { address: addresses[0]?.address ?? '', fence });
+      const { addresses, fencingToken } = answer.reservation;
+      this.held.set(uid, { address: addresses[0]?.address ?? '', fencingToken });
     });
   }
 
   async free(uid: string): Promise<void> {
-    const { fence } = this.held.get(uid) ?? {};
+    const { fencingToken } = this.held.get(uid) ?? {};
     // From here on the allocator may assign the address again.
     this.held.delete(uid);
     await persist(async () => {
-      const query = { withdrawn: 'true' as const, ...(fence === undefined ? {} : { fence }) };
+      const query = {
+        withdrawn: 'true' as const,
+        ...(fencingToken === undefined ? {} : { fencingToken }),
+      };
       const asked = { params: { site, cluster, uid }, query };
       await this.#client.call('free', asked, AbortSignal.timeout(limitMs));
     }, 'not-found');

@@ -47,7 +47,7 @@ const call = fc.record({
   operation: fc.constantFrom(...Object.values(operations)),
   segments: fc.array(segment, { minLength: 4, maxLength: 4 }),
   query: fc.dictionary(
-    fc.oneof(fc.constantFrom('fence', 'withdrawn', 'limit'), hostileText),
+    fc.oneof(fc.constantFrom('fencingToken', 'fence', 'withdrawn', 'limit'), hostileText),
     hostileText,
     {
       maxKeys: 2,

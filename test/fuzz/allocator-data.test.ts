@@ -63,7 +63,7 @@ describe('an allocator that answers anything', () => {
     namespace: 'shop',
     name: 'web',
     cluster: 'blue',
-    fence: 3,
+    fencingToken: 3,
     addresses: [{ address: '192.0.2.1', pool: 'p', family: 4 }],
   };
   const answers = fc.oneof(

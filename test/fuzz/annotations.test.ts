@@ -77,7 +77,7 @@ const annotations: Readonly<Record<string, string>> = {
     version: 1,
     uid: 'u1',
     announcer: 'kube-vip',
-    fence: 3,
+    fencingToken: 3,
     addresses: [{ address: '192.0.2.1' }],
   }),
   'causeway.dev/address': '192.0.2.1',

@@ -46,7 +46,7 @@ describe("the controller's own records, after edits of ConfigMaps by other users
 
   test('are a list of deleted Services that keeps unreadable entries', async () => {
     const announced = { by: 'kube-vip', namespace: 'shop', name: 'web', wasSeen: true };
-    const known = JSON.stringify({ fence: 7, withdrawn: true, announced });
+    const known = JSON.stringify({ fencingToken: 7, withdrawn: true, announced });
     const text = fc.oneof(
       ...[nearlyText(known), hostileText, fc.constant(known)],
       hostileJson.map((value) => JSON.stringify(value)),

@@ -63,12 +63,12 @@ describe('the command line', () => {
       'blue.token',
     );
     const [reservation] = JSON.parse(reserved.stdout) as {
-      fence: number;
+      fencingToken: number;
       addresses: { address: string }[];
     }[];
     const address = reservation?.addresses[0]?.address ?? '';
     expect((await ipam(`who-has edge ${address}`)).stdout).toContain('shop/web');
-    const free = `free edge blue --uid u1 --fence ${reservation?.fence} --withdrawn`;
+    const free = `free edge blue --uid u1 --fencing-token ${reservation?.fencingToken} --withdrawn`;
     expect((await ipam(free, 'blue.token')).stdout).toBe(`${address}\n`);
     const { stdout } = await ipam(`history edge ${address}`);
     expect(stdout).toMatch(/free[^]*reserve/);

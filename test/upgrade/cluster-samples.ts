@@ -100,7 +100,7 @@ function writtenServices(): Service[] {
       [holdingAnnotation]: formatHolding({
         uid: 'uid-pool',
         announcer: 'kube-vip',
-        fence: 7,
+        fencingToken: 7,
         stoppedAt: sampleTime,
         addresses: [
           { address: parseAddress('192.0.2.1'), publicAddress: parseAddress('203.0.113.1') },
@@ -181,7 +181,7 @@ export const clusterObjects: SampleKind = {
       term: { holder: 'n1', since: '2026-01-01T00:00:00Z', number: 3 },
     };
     const departures = new PendingReleases(client, namespace);
-    await departures.add({ uid: 'u1', fence: 4, withdrawn: false, announced }, signal);
+    await departures.add({ uid: 'u1', fencingToken: 4, withdrawn: false, announced }, signal);
     await new ContactMemory(client, namespace).write(
       { at: sampleTime, withdrawsAfterMs: 60_000 },
       signal,

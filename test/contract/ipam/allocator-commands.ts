@@ -69,15 +69,18 @@ class Reserve implements Command {
     }
     const result = await answer;
     if (result.state !== 'held') throw new Error('no request is waiting');
-    const { addresses, fence } = result.reservation;
+    const { addresses, fencingToken } = result.reservation;
     const address = addresses[0]?.address ?? '';
     if (before !== undefined) {
-      expect({ address, fence }).toEqual({ address: before.address, fence: before.fence });
+      expect({ address, fencingToken }).toEqual({
+        address: before.address,
+        fencingToken: before.fencingToken,
+      });
       return;
     }
     expect([...candidates]).toContain(address);
-    expect(fence).not.toBe(model.staleFences.get(owner));
-    model.reserved(owner, { address, fence, name });
+    expect(fencingToken).not.toBe(model.staleFencingTokens.get(owner));
+    model.reserved(owner, { address, fencingToken, name });
   }
 }
 
@@ -107,9 +110,9 @@ class ReserveByAddress implements Command {
     else if (model.isHeld(address)) expect(result).toBe('address-in-use');
     else if (result === 'done') {
       // Free, or its own cluster's: the quarantined address of another cluster is rejected below.
-      const fence =
+      const fencingToken =
         real.allocator.view.site(real.site)?.clusters.get(cluster)?.record.sequence ?? 0;
-      model.reserved(`${cluster}/${uid}`, { address, fence, name: undefined });
+      model.reserved(`${cluster}/${uid}`, { address, fencingToken, name: undefined });
       expect(model.holdings(cluster).length).toBeLessThanOrEqual(model.quota);
     } else if (result === 'address-resting') {
       expect(model.resting.get(address)?.until ?? 0).toBeGreaterThan(model.now);
@@ -127,16 +130,19 @@ class Free implements Command {
     this.owner = owner;
     this.late = late;
   }
-  check = (model: Readonly<SiteModel>) => !this.late || model.staleFences.has(this.owner);
+  check = (model: Readonly<SiteModel>) => !this.late || model.staleFencingTokens.has(this.owner);
   toString = () => `free ${this.owner} ${this.late ? 'late' : ''}`;
 
   async run(model: SiteModel, real: Real): Promise<void> {
     const [cluster = '', uid = ''] = this.owner.split('/');
     const held = model.held.get(this.owner);
-    const fence = this.late ? model.staleFences.get(this.owner) : held?.fence;
-    const answer = run(real, free({ site: real.site, cluster, uid, fence, withdrawn: true }));
+    const fencingToken = this.late ? model.staleFencingTokens.get(this.owner) : held?.fencingToken;
+    const answer = run(
+      real,
+      free({ site: real.site, cluster, uid, fencingToken, withdrawn: true }),
+    );
     if (this.late && held !== undefined) {
-      expect(await reasonOf(answer)).toBe('stale-fence');
+      expect(await reasonOf(answer)).toBe('stale-fencing-token');
       return;
     }
     expect((await answer).freed).toEqual(held === undefined ? [] : [held.address]);

@@ -3,7 +3,7 @@ import { parseAddress } from '../../../packages/base/src/address/address.ts';
 /** A simple model of a site, to compare the allocator with. One family, one pool, no sharing. */
 export interface Held {
   readonly address: string;
-  readonly fence: number;
+  readonly fencingToken: number;
   readonly name: string | undefined;
 }
 
@@ -23,8 +23,8 @@ export class SiteModel {
   /** By `cluster/uid`. */
   readonly held = new Map<string, Held>();
   readonly resting = new Map<string, Resting>();
-  /** The fence of an owner's earlier reservation. */
-  readonly staleFences = new Map<string, number>();
+  /** The fencing token of an owner's earlier reservation. */
+  readonly staleFencingTokens = new Map<string, number>();
 
   constructor(quota: number, quarantineMs: number, keepMs: number) {
     this.quota = quota;
@@ -75,7 +75,7 @@ export class SiteModel {
     const keptFor = keeps ? `${cluster}/${held.name}` : undefined;
     if (restMs > 0) this.resting.set(held.address, { until: this.now + restMs, keptFor });
     this.held.delete(owner);
-    this.staleFences.set(owner, held.fence);
+    this.staleFencingTokens.set(owner, held.fencingToken);
   }
 
   /** Everything that a cluster held is in quarantine; nothing is kept for an owner. */
@@ -83,7 +83,7 @@ export class SiteModel {
     for (const owner of this.holdings(cluster)) {
       const { address } = this.held.get(owner) ?? { address: '' };
       this.held.delete(owner);
-      this.staleFences.delete(owner);
+      this.staleFencingTokens.delete(owner);
       if (this.quarantineMs > 0) {
         this.resting.set(address, { until: this.now + this.quarantineMs, keptFor: undefined });
       }

@@ -43,13 +43,13 @@ afterAll(() => server.stop());
 const as = (cluster: string) => server.client(tokens[cluster]);
 
 describe('the API', () => {
-  test('reserves, lists owners, and releases with the fence', async () => {
+  test('reserves, lists owners, and releases with the fencing token', async () => {
     const blue = as('blue');
     const body = { uid: 'u1', namespace: 'shop', name: 'web', families: [4 as const, 6 as const] };
     const answer = await blue.call('reserve', { params, body }, never);
     expect(await blue.call('reserve', { params, body }, never)).toEqual(answer);
     if (answer.state !== 'held') return;
-    const { fence } = answer.reservation;
+    const { fencingToken } = answer.reservation;
     const [four] = answer.reservation.addresses;
     const address = four?.address ?? '';
     const asked = { params: { site: 'edge', address } };
@@ -65,13 +65,13 @@ describe('the API', () => {
     const free = (shown?: number) =>
       blue.call(
         'free',
-        { params: { ...params, uid: 'u1' }, query: { fence: shown, withdrawn: 'true' } },
+        { params: { ...params, uid: 'u1' }, query: { fencingToken: shown, withdrawn: 'true' } },
         never,
       );
     await expect(free()).rejects.toMatchObject({ code: 'invalid' });
-    await expect(free(fence - 1)).rejects.toMatchObject({ reason: 'stale-fence' });
-    expect((await free(fence)).freed).toContain(address);
-    expect((await free(fence)).freed).toEqual([]);
+    await expect(free(fencingToken - 1)).rejects.toMatchObject({ reason: 'stale-fencing-token' });
+    expect((await free(fencingToken)).freed).toContain(address);
+    expect((await free(fencingToken)).freed).toEqual([]);
     expect(await operator.call('whoHas', asked, never)).toMatchObject({ state: 'resting' });
   });
 
@@ -104,10 +104,10 @@ describe('the API', () => {
     expect(await reserve('g3', 1)).toEqual({ state: 'waiting', position: 1 });
     const waiting = reserve('g3', 60_000);
     const [first] = held;
-    const fence = first?.state === 'held' ? first.reservation.fence : 0;
+    const fencingToken = first?.state === 'held' ? first.reservation.fencingToken : 0;
     await green.call(
       'free',
-      { params: { ...where, uid: 'g1' }, query: { fence, withdrawn: 'true' } },
+      { params: { ...where, uid: 'g1' }, query: { fencingToken, withdrawn: 'true' } },
       never,
     );
     expect(await waiting).toMatchObject({ state: 'held', reservation: { uid: 'g3' } });

@@ -23,7 +23,7 @@ const bodies: Partial<Record<OperationName, object>> = {
   reclaimCluster: {},
   reserve: { uid: 'u' },
   ensureLoadBalancer: {},
-  updateLoadBalancer: { fence: 1 },
+  updateLoadBalancer: { fencingToken: 1 },
   issueClusterCredential: {},
   issueOperatorCredential: {},
   rotateCredential: {},

@@ -65,7 +65,7 @@ async function addressOf(client: IpamClient, uid: string, used?: string) {
   if (answer.state !== 'held') throw new Error('waiting');
   return {
     address: answer.reservation.addresses[0]?.address ?? '',
-    fence: answer.reservation.fence,
+    fencingToken: answer.reservation.fencingToken,
   };
 }
 
@@ -101,8 +101,13 @@ describe('a restored backup', () => {
     const used = await addressOf(again, 'later', later.address);
     expect(used.address).toBe(later.address);
     // A release from before the restore does not free it.
-    const stale = { params: { ...params, uid: 'later' }, query: { fence: later.fence } };
-    await expect(again.call('free', stale, never)).rejects.toMatchObject({ reason: 'stale-fence' });
+    const stale = {
+      params: { ...params, uid: 'later' },
+      query: { fencingToken: later.fencingToken },
+    };
+    await expect(again.call('free', stale, never)).rejects.toMatchObject({
+      reason: 'stale-fencing-token',
+    });
     await operator.call('resumeSite', { params: { site: 'edge' }, body: {} }, never);
     await expect(addressOf(again, 'new')).rejects.toMatchObject({ reason: 'pool-exhausted' });
     await Promise.all([again.close(), operator.close()]);

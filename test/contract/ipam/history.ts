@@ -19,7 +19,7 @@ interface RecordedCall {
     readonly kind: 'reserve' | 'free' | 'holdings' | 'reclaim' | 'heartbeat';
     readonly cluster: string;
     readonly owner?: string;
-    readonly fence?: number;
+    readonly fencingToken?: number;
     readonly sharingKey?: string;
     readonly port?: string;
     readonly repeated: boolean;
@@ -27,7 +27,7 @@ interface RecordedCall {
   readonly output: {
     readonly result: string;
     readonly address?: string;
-    readonly fence?: number;
+    readonly fencingToken?: number;
     readonly listed?: Readonly<Record<string, string>>;
     readonly voided?: readonly string[];
     readonly epoch?: string;
@@ -130,8 +130,8 @@ export async function reserveOnce(
   try {
     const answer = await server.call('reserve', { params: { site, cluster }, body }, never);
     if (answer.state !== 'held') return { result: answer.state };
-    const { addresses, fence } = answer.reservation;
-    return { result: 'held', address: addresses[0]?.address ?? '', fence };
+    const { addresses, fencingToken } = answer.reservation;
+    return { result: 'held', address: addresses[0]?.address ?? '', fencingToken };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return { result: error.reason === 'pool-exhausted' ? 'exhausted' : error.reason };
@@ -143,16 +143,16 @@ export async function freeOnce(
   site: string,
   cluster: string,
   uid: string,
-  fence: number,
+  fencingToken: number,
 ): Promise<Output> {
   try {
     const params = { site, cluster, uid };
-    const query = { fence, withdrawn: 'true' as const };
+    const query = { fencingToken, withdrawn: 'true' as const };
     const { freed } = await server.call('free', { params, query }, never);
     return { result: freed.length === 0 ? 'absent' : 'freed' };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { result: error.reason === 'stale-fence' ? 'stale' : error.reason };
+    return { result: error.reason === 'stale-fencing-token' ? 'stale' : error.reason };
   }
 }
 

@@ -173,13 +173,14 @@ describe.skipIf(!available)('a queue over three servers', () => {
     await prepareSite(first, 'queue', '10.3.0.1', { blue: 9, green: 9, red: 9 });
     const body = { quarantineMs: 300 };
     await first.call('setSite', { params: { site: 'queue' }, body }, never);
-    const fences = new Map<string, number>();
+    const fencingTokens = new Map<string, number>();
     const wait = async (client: typeof first, cluster: string) => {
       const params = { site: 'queue', cluster };
       for (;;) {
         const asked = { uid: 'u', waitMs: 3_000 };
         const answer = await client.call('reserve', { params, body: asked }, never);
-        if (answer.state === 'held') return void fences.set(cluster, answer.reservation.fence);
+        if (answer.state === 'held')
+          return void fencingTokens.set(cluster, answer.reservation.fencingToken);
       }
     };
     const isQueued = (position: number) =>
@@ -188,7 +189,7 @@ describe.skipIf(!available)('a queue over three servers', () => {
         return items.find(({ name }) => name === 'queue')?.waiting === position;
       });
     const free = (client: typeof first, cluster: string) =>
-      freeOnce(client, 'queue', cluster, 'u', fences.get(cluster) ?? 0);
+      freeOnce(client, 'queue', cluster, 'u', fencingTokens.get(cluster) ?? 0);
     await wait(first, 'blue');
     const green = wait(second, 'green');
     await isQueued(1);
@@ -196,7 +197,7 @@ describe.skipIf(!available)('a queue over three servers', () => {
     await isQueued(2);
     expect(await free(third, 'blue')).toEqual({ result: 'freed' });
     await green;
-    expect(fences.has('red')).toBe(false);
+    expect(fencingTokens.has('red')).toBe(false);
     expect(await free(first, 'green')).toEqual({ result: 'freed' });
     await red;
     expect(await listOnce(second, 'queue', 'red')).toMatchObject({ listed: { u: '10.3.0.1' } });
@@ -234,10 +235,10 @@ async function runOwner(
 ): Promise<void> {
   const cluster = clusters[client % clusters.length] ?? 'blue';
   const { clients } = fleet;
-  const fences = new Map<string, { now?: number; before?: number }>();
+  const fencingTokens = new Map<string, { now?: number; before?: number }>();
   while (!isOver()) {
     const owner = `owner-${client}-${Math.floor(random() * 2)}`;
-    const known = fences.get(owner) ?? {};
+    const known = fencingTokens.get(owner) ?? {};
     const choice = random();
     if (choice < 0.5 || known.now === undefined) {
       const shares = sharesOf(client, owner);
@@ -245,16 +246,16 @@ async function runOwner(
       const output = await history.record(client, clients, input, (at) =>
         reserveOnce(at, site, cluster, owner, shares),
       );
-      if (output.result === 'held' && output.fence !== undefined)
-        fences.set(owner, { ...known, now: output.fence });
+      if (output.result === 'held' && output.fencingToken !== undefined)
+        fencingTokens.set(owner, { ...known, now: output.fencingToken });
     } else {
       const late = choice > 0.9 && known.before !== undefined;
-      const fence = late ? (known.before ?? 0) : known.now;
-      const input = { kind: 'free' as const, cluster, owner, fence };
+      const fencingToken = late ? (known.before ?? 0) : known.now;
+      const input = { kind: 'free' as const, cluster, owner, fencingToken };
       await history.record(client, clients, input, (at) =>
-        freeOnce(at, site, cluster, owner, fence),
+        freeOnce(at, site, cluster, owner, fencingToken),
       );
-      if (!late) fences.set(owner, { before: fence });
+      if (!late) fencingTokens.set(owner, { before: fencingToken });
     }
     await delay(random() * 20);
   }

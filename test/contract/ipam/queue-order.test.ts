@@ -105,8 +105,8 @@ async function alternate(
   for (let attempt = index; !isOver(); ) {
     const turn: Turn = { owner, begin: performance.now(), asks: [] };
     serialQueue.push(turn);
-    let fence: number | undefined;
-    while (fence === undefined && !isOver()) {
+    let fencingToken: number | undefined;
+    while (fencingToken === undefined && !isOver()) {
       attempt += 1;
       const server = servers[attempt % servers.length];
       const begin = performance.now();
@@ -114,10 +114,11 @@ async function alternate(
       const answer = await server?.call('reserve', asked, never).catch(unlessAway);
       if (answer === undefined) continue;
       turn.asks.push({ begin, end: performance.now(), state: answer.state });
-      if (answer.state === 'held') fence = answer.reservation.fence;
+      if (answer.state === 'held') fencingToken = answer.reservation.fencingToken;
     }
     await delay(random() * 100);
-    if (fence !== undefined) attempt = await freeAnywhere(servers, cluster, owner, fence, attempt);
+    if (fencingToken !== undefined)
+      attempt = await freeAnywhere(servers, cluster, owner, fencingToken, attempt);
   }
 }
 
@@ -125,13 +126,13 @@ async function freeAnywhere(
   servers: readonly IpamClient[],
   cluster: string,
   owner: string,
-  fence: number,
+  fencingToken: number,
   attempt: number,
 ): Promise<number> {
   for (let next = attempt; ; next += 1) {
     const server = servers[next % servers.length];
     if (server === undefined) throw new Error('no server');
-    const freed = await freeOnce(server, site, cluster, owner, fence).catch(unlessAway);
+    const freed = await freeOnce(server, site, cluster, owner, fencingToken).catch(unlessAway);
     if (freed !== undefined) return next;
   }
 }

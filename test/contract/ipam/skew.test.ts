@@ -94,6 +94,32 @@ describe('one version apart', () => {
     expect(await answer.body.json()).toMatchObject({ state: 'held' });
   });
 
+  test('a fencing token under its old name is refused, and releases nothing', async () => {
+    const at = (path: string) =>
+      new URL(`/v1/sites/edge/clusters/blue/${path}`, server.replica.url);
+    const authorization = `Bearer ${server.operatorToken}`;
+    const headers = { authorization };
+    const withBody = { authorization, 'content-type': 'application/json' };
+    const reserved = await request(at('reservations'), {
+      method: 'POST',
+      headers: withBody,
+      body: JSON.stringify({ uid: 'older' }),
+    });
+    expect(reserved.statusCode).toBe(200);
+    await reserved.body.dump();
+    const body = JSON.stringify({ fence: 1 });
+    for (const answer of [
+      await request(at('reservations/older?fence=1'), { method: 'DELETE', headers }),
+      await request(at('load-balancers/older?fence=1'), { method: 'DELETE', headers }),
+      await request(at('load-balancers/older'), { method: 'PATCH', headers: withBody, body }),
+    ]) {
+      expect(answer.statusCode).toBe(400);
+      expect(await answer.body.text()).toContain('the field fence is now fencingToken');
+    }
+    const listed = await request(at('reservations'), { headers });
+    expect(await listed.body.text()).toContain('"older"');
+  });
+
   test('a newer server is understood: more fields, unknown reasons and codes', async () => {
     const newer = await startNewerServer();
     const client = new IpamClient({ urls: [newer.url], clock: systemClock });
@@ -130,7 +156,7 @@ async function startNewerServer(): Promise<{ url: string; close(): Promise<void>
     ...params,
     uid: 'fine',
     purpose: 'load-balancer',
-    fence: 1,
+    fencingToken: 1,
     since: 1,
     colour: 'red',
     addresses: [{ address: '192.0.2.9', family: 4, pool: 'p', colour: 'red' }],

@@ -27,23 +27,28 @@ test('releases what a Service does not keep on its platform, and nothing when th
     const request = { namespace: 'shop', name: 'web', families: [4, 6] as (4 | 6)[] };
     const answer = await blue.call('ensureLoadBalancer', { params: here, body: request }, signal);
     if (answer.state !== 'held') throw new Error('it waits');
-    const { fence } = answer;
+    const { fencingToken } = answer;
     expect([...made].sort()).toEqual(addresses);
-    const keep = (kept: string[], by = fence) =>
+    const keep = (kept: string[], by = fencingToken) =>
       blue.call(
         'updateLoadBalancer',
-        { params: here, body: { fence: by, addresses: kept } },
+        { params: here, body: { fencingToken: by, addresses: kept } },
         signal,
       );
-    await expect(keep(['192.0.2.1'], fence - 1)).rejects.toMatchObject({ reason: 'stale-fence' });
+    await expect(keep(['192.0.2.1'], fencingToken - 1)).rejects.toMatchObject({
+      reason: 'stale-fencing-token',
+    });
     await expect(keep(['192.0.2.9'])).rejects.toMatchObject({ code: 'invalid' });
     expect([...made].sort()).toEqual(addresses);
     expect(await keep(['192.0.2.1'])).toMatchObject({ addresses: [{ address: '192.0.2.1' }] });
     expect([...made]).toEqual(['192.0.2.1']);
     // A repeat after a lost answer gives the same.
-    expect(await keep(['192.0.2.1'])).toMatchObject({ fence, addresses: [{ family: 4 }] });
+    expect(await keep(['192.0.2.1'])).toMatchObject({ fencingToken, addresses: [{ family: 4 }] });
     // The control plane's address belongs to no Service.
-    const mine = { params: { ...here, uid: 'cp' }, body: { fence: 1, addresses: ['192.0.2.1'] } };
+    const mine = {
+      params: { ...here, uid: 'cp' },
+      body: { fencingToken: 1, addresses: ['192.0.2.1'] },
+    };
     await expect(blue.call('updateLoadBalancer', mine, signal)).rejects.toMatchObject({
       code: 'not-found',
     });

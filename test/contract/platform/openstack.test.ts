@@ -96,7 +96,7 @@ await describeEveryCloud('the OpenStack platform', {}, (cloud) => {
       expect(await portsWith(address)).toBe(1);
       const joined = await ensure('also', { sharingKey: 'k', ports: ['TCP/443'] });
       expect(joined).toMatchObject({ addresses: [{ address, publicAddress }] });
-      const query = { fence: answer.fence, withdrawn: 'true' } as const;
+      const query = { fencingToken: answer.fencingToken, withdrawn: 'true' } as const;
       const gone = { params: { ...here, uid: 'web' }, query };
       await blue.call('deleteLoadBalancer', gone, signal);
       expect(await portsWith(address)).toBe(1);

@@ -53,7 +53,7 @@ test("a Service keeps its address of a pool: it can't be released without the le
   await until(async () => expect(await cluster.addressesOf('web')).toEqual(['10.0.0.1']));
   const uid = created.metadata?.uid ?? '';
   const addresses = [{ address: parseAddress('192.0.2.7') }];
-  const holding = formatHolding({ uid, addresses, fence: 1, announcer: 'metallb' });
+  const holding = formatHolding({ uid, addresses, fencingToken: 1, announcer: 'metallb' });
   const patch = { metadata: { annotations: { [holdingAnnotation]: holding } } };
   await cluster.client.patchMerge(services, named('web'), patch);
   await until(() =>

@@ -5,7 +5,7 @@ import type { Allocator } from './ledger-lab.ts';
 
 /** State of one owner at the tenant. `unknown`: the answer to the last call was lost. */
 type Knowledge =
-  | { readonly state: 'held'; readonly address: string; readonly fence: number }
+  | { readonly state: 'held'; readonly address: string; readonly fencingToken: number }
   | { readonly state: 'free' }
   | { readonly state: 'unknown' };
 
@@ -71,15 +71,15 @@ export class Tenant {
     const { client, cluster } = this.#allocator;
     const known = this.#owners.get(owner);
     if (known?.state === 'held') {
-      const { result } = await freeOnce(client, this.#site, cluster, owner, known.fence);
+      const { result } = await freeOnce(client, this.#site, cluster, owner, known.fencingToken);
       if (result !== 'freed') throw new Error(`${owner} got ${result}`);
       this.#owners.set(owner, { state: 'free' });
       return;
     }
-    const { result, address, fence } = await reserveOnce(client, this.#site, cluster, owner);
-    if (result !== 'held' || address === undefined || fence === undefined) {
+    const { result, address, fencingToken } = await reserveOnce(client, this.#site, cluster, owner);
+    if (result !== 'held' || address === undefined || fencingToken === undefined) {
       throw new Error(`${owner} got ${result}`);
     }
-    this.#owners.set(owner, { state: 'held', address, fence });
+    this.#owners.set(owner, { state: 'held', address, fencingToken });
   }
 }

@@ -149,7 +149,7 @@ async function live(world: IpamWorld): Promise<void> {
     const first = await world.ask('reserve', { params, body: body(uid) });
     if (first.state !== 'held') throw new Error(`${uid} waits although there are enough`);
     if (!leaving.includes(uid)) return;
-    const query = { fence: first.reservation.fence };
+    const query = { fencingToken: first.reservation.fencingToken };
     await world.ask('free', { params: { ...params, uid }, query });
   };
   await world.complete(Promise.all(owners.map(life)));

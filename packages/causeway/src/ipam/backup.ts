@@ -35,13 +35,13 @@ export async function takeBackup(
 }
 
 /**
- * `restore`: the backup may be older than the current use. Sites start as recovering, and fences start far
- * above every fence assigned since the backup. `move`: nothing has changed since, because the source was
+ * `restore`: the backup may be older than the current use. Sites start as recovering, and fencing tokens start
+ * far above every token assigned since the backup. `move`: nothing has changed since, because the source was
  * stopped.
  */
 export type RestoreMode = 'restore' | 'move';
 
-const fenceGap = 1_000_000;
+const fencingTokenGap = 1_000_000;
 const batchSize = 100;
 
 /** Fills an empty ledger. The sites are written last: until they exist, no address is assigned. */
@@ -119,7 +119,7 @@ function restored(key: string, value: unknown, mode: RestoreMode, now: number): 
   }
   if (kind === 'cluster' && mode === 'restore') {
     const cluster = clusterRecordSchema.parse(value);
-    return { ...cluster, sequence: cluster.sequence + fenceGap };
+    return { ...cluster, sequence: cluster.sequence + fencingTokenGap };
   }
   return value;
 }

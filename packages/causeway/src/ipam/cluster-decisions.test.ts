@@ -132,11 +132,13 @@ describe('removing a cluster', () => {
 test('a late release for a removed cluster does not affect its successor', () => {
   const testAllocator = new TestAllocator().withSite([pool(3)]).withCluster('a');
   testAllocator.take('a', 'u');
-  const late = testAllocator.fenceOf('a', 'u');
-  testAllocator.free('a', 'u', { fence: late });
+  const late = testAllocator.fencingTokenOf('a', 'u');
+  testAllocator.free('a', 'u', { fencingToken: late });
   testAllocator.run(removeCluster({ site: 's', cluster: 'a', withdrawn: true }));
   testAllocator.withCluster('a').take('a', 'u');
-  expect(() => testAllocator.free('a', 'u', { fence: late })).toThrow(refusal('stale-fence'));
+  expect(() => testAllocator.free('a', 'u', { fencingToken: late })).toThrow(
+    refusal('stale-fencing-token'),
+  );
 });
 
 describe('a cluster without heartbeats', () => {

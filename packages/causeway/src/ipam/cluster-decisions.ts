@@ -105,8 +105,8 @@ function newCluster(
 ): Kept<ClusterRecord> {
   const { site, cluster: name, id, epoch, quota, selfWithdrawal, imported } = request;
   const settings = { quota, selfWithdrawal, imported };
-  // Starts at the current time instead of 0, and above the removed cluster's sequence: a fence of an earlier
-  // cluster of this name is never used again.
+  // Starts at the current time instead of 0, and above the removed cluster's sequence: a fencing token of an
+  // earlier cluster of this name is never used again.
   const earlier = [...view.tombstones.values()]
     .filter(({ record }) => record.cluster === name)
     .map(({ record }) => record.sequence + 1);

@@ -28,7 +28,7 @@ const epochOf = (site: string) => allocator.view.site(site)?.clusters.get('c')?.
 function expiredCluster(site: string, address: string, suspended?: { as: 'moved'; since: number }) {
   const selfWithdrawal = { afterMs: 600_000, graceMs: 5_000 };
   const cluster = { site, name: 'c', id: `id-${site}`, epoch: `first-${site}`, sequence: 1 };
-  const owner = { uid: 'u', purpose: 'load-balancer', fence: 1, since: longAgo };
+  const owner = { uid: 'u', purpose: 'load-balancer', fencingToken: 1, since: longAgo };
   const held = { state: 'held', address, pool: 'p', cluster: 'c', epoch: cluster.epoch };
   return [
     put(keys.site(site), siteRecordSchema.parse({ name: site, pools: [], suspended })),

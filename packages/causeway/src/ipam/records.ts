@@ -11,6 +11,7 @@ import {
   storedAddressSchema,
   uidSchema,
 } from './names.ts';
+import { fromLegacyOwner } from './legacy.ts';
 
 /**
  * The records of the ledger, one for each key. Records are loose: an older replica that rewrites a record
@@ -123,7 +124,7 @@ export const ownerSchema = z.looseObject({
   namespace: kubernetesNameSchema.optional(),
   name: kubernetesNameSchema.optional(),
   /** The cluster's sequence when it got the address. A release must send it. */
-  fence: z.int(),
+  fencingToken: z.int(),
   since: z.number(),
   /** `TCP/443`: Services that share an address have disjoint ports. */
   ports: z.array(z.string()).optional(),
@@ -136,7 +137,7 @@ export const heldSchema = z.looseObject({
   pool: poolNameSchema,
   cluster: clusterNameSchema,
   epoch: identifierSchema,
-  owners: z.array(ownerSchema).min(1),
+  owners: z.array(z.preprocess(fromLegacyOwner, ownerSchema)).min(1),
   sharingKey: sharingKeySchema.optional(),
 });
 export type HeldAddress = z.infer<typeof heldSchema>;

@@ -79,11 +79,13 @@ describe('while a site recovers', () => {
 
   test('moves an owner to the address that it uses; the old one goes into quarantine', () => {
     const testAllocator = recoveringAllocator();
-    const fence = testAllocator.view.site('s')?.addresses.get(parseAddress(one))?.record;
+    const fencingToken = testAllocator.view.site('s')?.addresses.get(parseAddress(one))?.record;
     confirm(testAllocator, 'a', '1', two);
     expect(ownersOf(testAllocator, two)).toEqual(['1']);
     expect(ownersOf(testAllocator, one)).toBe('resting');
-    expect(fence).toMatchObject({ owners: [{ fence: testAllocator.fenceOf('a', '1', two) }] });
+    expect(fencingToken).toMatchObject({
+      owners: [{ fencingToken: testAllocator.fencingTokenOf('a', '1', two) }],
+    });
   });
 
   test('gives the address to a recreated owner of the same cluster', () => {

@@ -37,8 +37,8 @@ export function recoverReservation(
     return { kind: 'busy' };
   }
   const after = nextSequence(cluster);
-  const fence = fenceOf(demand, owned) ?? after.sequence;
-  const owner = ownerOf(demand, fence, moment.now);
+  const fencingToken = fencingTokenOf(demand, owned) ?? after.sequence;
+  const owner = ownerOf(demand, fencingToken, moment.now);
   const held = missing.map((address) => confirmed(address, owner, site, after, demand));
   // The owner uses other addresses of these families now: the current owner of the old ones is unknown.
   const taken = new Set(missing.map(familyOf));
@@ -65,8 +65,8 @@ export function recoverReservation(
   };
 }
 
-function fenceOf({ uid }: Demand, owned: readonly HeldAddress[]): number | undefined {
-  return owned.flatMap(({ owners }) => owners).find((owner) => owner.uid === uid)?.fence;
+function fencingTokenOf({ uid }: Demand, owned: readonly HeldAddress[]): number | undefined {
+  return owned.flatMap(({ owners }) => owners).find((owner) => owner.uid === uid)?.fencingToken;
 }
 
 /** Whether the pool is drained and for which purpose doesn't matter: the address is in use. */

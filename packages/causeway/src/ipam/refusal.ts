@@ -15,7 +15,7 @@ export const refusalReasons = [
   'pool-in-use',
   'quota',
   'recovering',
-  'stale-fence',
+  'stale-fencing-token',
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 

@@ -14,16 +14,18 @@ describe('a release', () => {
     expect(testAllocator.free('no-cluster', 'nobody')).toEqual([]);
   });
 
-  test('with the fence of an earlier reservation changes nothing', () => {
+  test('with the fencing token of an earlier reservation changes nothing', () => {
     const testAllocator = new TestAllocator().withSite([one]).withCluster('a');
     testAllocator.take('a', 'u');
-    const late = testAllocator.fenceOf('a', 'u');
-    testAllocator.free('a', 'u', { fence: late });
+    const late = testAllocator.fencingTokenOf('a', 'u');
+    testAllocator.free('a', 'u', { fencingToken: late });
     testAllocator.take('a', 'u');
-    expect(() => testAllocator.free('a', 'u', { fence: late })).toThrow(refusal('stale-fence'));
-    expect(testAllocator.free('a', 'u', { fence: testAllocator.fenceOf('a', 'u') })).toEqual([
-      '192.0.2.1',
-    ]);
+    expect(() => testAllocator.free('a', 'u', { fencingToken: late })).toThrow(
+      refusal('stale-fencing-token'),
+    );
+    expect(
+      testAllocator.free('a', 'u', { fencingToken: testAllocator.fencingTokenOf('a', 'u') }),
+    ).toEqual(['192.0.2.1']);
   });
 
   test('of the control plane’s address requires an operator', () => {
@@ -32,8 +34,8 @@ describe('a release', () => {
     });
     const epoch = testAllocator.view.site('s')?.clusters.get('a')?.record.epoch ?? '';
     const [held] = testAllocator.view.site('s')?.heldBy(epoch).values() ?? [];
-    const { uid = '', fence = 0 } = held?.record.owners[0] ?? {};
-    const decide = free({ site: 's', cluster: 'a', uid, fence, withdrawn: true });
+    const { uid = '', fencingToken = 0 } = held?.record.owners[0] ?? {};
+    const decide = free({ site: 's', cluster: 'a', uid, fencingToken, withdrawn: true });
     const credential = {
       id: 'c',
       hash: 'aa',
@@ -47,7 +49,7 @@ describe('a release', () => {
       kind: 'refuse',
       error: { code: 'forbidden' },
     });
-    expect(testAllocator.free('a', uid, { fence })).toEqual(['192.0.2.1']);
+    expect(testAllocator.free('a', uid, { fencingToken })).toEqual(['192.0.2.1']);
   });
 
   test('puts the address into quarantine before others get it', () => {

@@ -13,14 +13,14 @@ import {
 import { keys } from './keys.ts';
 import type { Write } from './ledger.ts';
 import type { ClusterRecord, HeldAddress, RestingAddress, TombstoneRecord } from './records.ts';
-import { describeOwner, refuseIfMoved, refuseStaleFence } from './reservation.ts';
+import { describeOwner, refuseIfMoved, refuseStaleFencingToken } from './reservation.ts';
 
 export interface FreeRequest {
   readonly site: string;
   readonly cluster: string;
   readonly uid: string;
-  /** The fence of the reservation. Only an operator may omit it. */
-  readonly fence: number | undefined;
+  /** The fencing token of the reservation. Only an operator may omit it. */
+  readonly fencingToken: number | undefined;
   /** Whether the withdrawal was confirmed: then the quarantine is shorter. */
   readonly withdrawn: boolean;
   readonly reason?: string | undefined;
@@ -34,8 +34,11 @@ export interface FreeAnswer {
 export function free(request: FreeRequest): Decide<FreeAnswer> {
   return (view, { now }, { credential }) =>
     deciding(() => {
-      if (request.fence === undefined && credential?.role === 'cluster') {
-        throw new CausewayError('invalid', 'a release requires the fence of its reservation');
+      if (request.fencingToken === undefined && credential?.role === 'cluster') {
+        throw new CausewayError(
+          'invalid',
+          'a release requires the fencing token of its reservation',
+        );
       }
       const site = findSite(view, request.site);
       refuseIfMoved(site);
@@ -49,7 +52,7 @@ export function free(request: FreeRequest): Decide<FreeAnswer> {
         .map(({ record }) => record);
       if (owned.length === 0 && !waits) return { kind: 'answer', answer: { freed: [] } };
       if (credential?.role === 'cluster') refuseControlPlane(request, owned);
-      refuseStaleFence(request, owned);
+      refuseStaleFencingToken(request, owned);
       const writes: Write[] = owned.map((held) =>
         release(request, held, site, cluster.record, now),
       );

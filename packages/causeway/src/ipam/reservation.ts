@@ -20,7 +20,7 @@ export interface Reservation {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
   readonly addresses: readonly { address: Address; family: Family; pool: string }[];
-  readonly fence: number;
+  readonly fencingToken: number;
   readonly since: number;
 }
 
@@ -29,9 +29,9 @@ export type ReserveAnswer =
   | { readonly state: 'waiting'; readonly position: number };
 
 /** The owner in the record of an address. */
-export function ownerOf(demand: Demand, fence: number, now: number): Owner {
+export function ownerOf(demand: Demand, fencingToken: number, now: number): Owner {
   const { uid, purpose, namespace, name, ports } = demand;
-  return { uid, purpose, namespace, name, ports, fence, since: now };
+  return { uid, purpose, namespace, name, ports, fencingToken, since: now };
 }
 
 export function refuseIfMoved(site: KnownSite): void {
@@ -42,18 +42,18 @@ export function refuseIfMoved(site: KnownSite): void {
 }
 
 /** Refuses a call for an earlier reservation of the owner. */
-export function refuseStaleFence(
-  request: { readonly uid: string; readonly fence: number | undefined },
+export function refuseStaleFencingToken(
+  request: { readonly uid: string; readonly fencingToken: number | undefined },
   owned: readonly HeldAddress[],
 ): void {
-  if (request.fence === undefined) return;
+  if (request.fencingToken === undefined) return;
   for (const { owners } of owned) {
     const owner = owners.find(({ uid }) => uid === request.uid);
-    if (owner === undefined || owner.fence === request.fence) continue;
+    if (owner === undefined || owner.fencingToken === request.fencingToken) continue;
     throw new Refusal(
       'conflict',
-      'stale-fence',
-      `the reservation has fence ${owner.fence}, not ${request.fence}`,
+      'stale-fencing-token',
+      `the reservation has fencing token ${owner.fencingToken}, not ${request.fencingToken}`,
       { hint: 'The reservation is newer than this call. Read it again.' },
     );
   }
@@ -84,7 +84,7 @@ export function reservationOf(
     addresses: held
       .map(({ address, pool }) => ({ address, family: familyOf(address), pool }))
       .sort((left, right) => left.family - right.family),
-    fence: owner?.fence ?? 0,
+    fencingToken: owner?.fencingToken ?? 0,
     since: owner?.since ?? 0,
   };
 }

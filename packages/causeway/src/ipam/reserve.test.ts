@@ -12,7 +12,10 @@ describe('a reservation', () => {
     const testAllocator = new TestAllocator().withSite([fourAddresses]).withCluster('a');
     const first = testAllocator.reserve('a', { uid: 'u' });
     expect(testAllocator.reserve('a', { uid: 'u' })).toEqual(first);
-    expect(first).toMatchObject({ state: 'held', reservation: { fence: testAllocator.now + 1 } });
+    expect(first).toMatchObject({
+      state: 'held',
+      reservation: { fencingToken: testAllocator.now + 1 },
+    });
   });
 
   test('gives different owners different addresses until none is left', () => {
@@ -50,10 +53,10 @@ describe('a reservation', () => {
     const pools = [fourAddresses, { name: 'six', addresses: ['2001:db8::5'] }];
     const testAllocator = new TestAllocator().withSite(pools).withCluster('a');
     const four = testAllocator.take('a', 'u');
-    const fence = testAllocator.fenceOf('a', 'u');
+    const fencingToken = testAllocator.fencingTokenOf('a', 'u');
     expect(testAllocator.take('a', 'u', { families: [4, 6] })).toBe(`${four} 2001:db8::5`);
-    expect(testAllocator.fenceOf('a', 'u')).toBe(fence);
-    expect(testAllocator.free('a', 'u', { fence })).toHaveLength(2);
+    expect(testAllocator.fencingTokenOf('a', 'u')).toBe(fencingToken);
+    expect(testAllocator.free('a', 'u', { fencingToken })).toHaveLength(2);
   });
 
   test('gets a requested address, or the reason why not', () => {

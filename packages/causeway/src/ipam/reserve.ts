@@ -79,8 +79,8 @@ function granted(
   const { cluster, demand, moment } = choice;
   const after = nextSequence(cluster);
   const before = owned.flatMap(({ owners }) => owners.find(({ uid }) => uid === demand.uid) ?? []);
-  // An owner has one fence: later addresses get the fence that the owner knows.
-  const owner = ownerOf(demand, before[0]?.fence ?? after.sequence, moment.now);
+  // An owner has one fencing token: later addresses get the fencing token that the owner knows.
+  const owner = ownerOf(demand, before[0]?.fencingToken ?? after.sequence, moment.now);
   const held = picks.map((pick) => heldBy(pick, owner, after, demand));
   const waiterKey = keys.waiter(request.site, request.cluster, demand.uid);
   const waits = site.view.waiters.has(waiterKey);

@@ -84,14 +84,14 @@ export class TestAllocator {
   }
 
   /** `used` is the address that the owner uses, at a recovering site. */
-  fenceOf(cluster: string, uid: string, used?: string): number {
+  fencingTokenOf(cluster: string, uid: string, used?: string): number {
     const more = used === undefined ? {} : { addresses: [used], inUse: true };
     const answer = this.reserve(cluster, { uid, ...more });
-    return answer.state === 'held' ? answer.reservation.fence : -1;
+    return answer.state === 'held' ? answer.reservation.fencingToken : -1;
   }
 
   free(cluster: string, uid: string, more: Partial<FreeRequest> = {}): readonly string[] {
-    const request = { site: 's', cluster, uid, fence: undefined, withdrawn: true, ...more };
+    const request = { site: 's', cluster, uid, fencingToken: undefined, withdrawn: true, ...more };
     return this.run(free(request)).freed;
   }
 }

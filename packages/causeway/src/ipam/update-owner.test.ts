@@ -17,14 +17,17 @@ const update = (
   testAllocator: TestAllocator,
   uid: string,
   ports: string[],
-  fence = testAllocator.fenceOf('a', uid),
-) => testAllocator.run(updateOwner({ site: 's', cluster: 'a', uid, fence, ports }));
+  fencingToken = testAllocator.fencingTokenOf('a', uid),
+) => testAllocator.run(updateOwner({ site: 's', cluster: 'a', uid, fencingToken, ports }));
 
-test("changes an owner's ports, and keeps its address and its fence", () => {
+test("changes an owner's ports, and keeps its address and its fencing token", () => {
   const testAllocator = shared();
-  const fence = testAllocator.fenceOf('a', 'web');
+  const fencingToken = testAllocator.fencingTokenOf('a', 'web');
   const answer = update(testAllocator, 'web', ['TCP/443', 'TCP/80']);
-  expect(answer).toMatchObject({ fence, addresses: [{ address: testAllocator.take('a', 'web') }] });
+  expect(answer).toMatchObject({
+    fencingToken,
+    addresses: [{ address: testAllocator.take('a', 'web') }],
+  });
   // No other owner can join on the new port.
   const other = testAllocator.take('a', 'api', { sharingKey: 'k', ports: ['TCP/443'] });
   expect(other).not.toBe(testAllocator.take('a', 'web'));
@@ -48,10 +51,12 @@ test('writes nothing for the same ports, in any order', () => {
 test('assigns no address, and changes nothing of an earlier owner', () => {
   const testAllocator = shared();
   expect(() => update(testAllocator, 'nobody', ['TCP/1'], 1)).toThrow('holds no address');
-  const late = testAllocator.fenceOf('a', 'web');
-  testAllocator.free('a', 'web', { fence: late });
+  const late = testAllocator.fencingTokenOf('a', 'web');
+  testAllocator.free('a', 'web', { fencingToken: late });
   testAllocator.take('a', 'web', { sharingKey: 'k', ports: ['TCP/80'] });
-  expect(() => update(testAllocator, 'web', ['TCP/1'], late)).toThrow(refusal('stale-fence'));
+  expect(() => update(testAllocator, 'web', ['TCP/1'], late)).toThrow(
+    refusal('stale-fencing-token'),
+  );
 });
 
 test('releases addresses that are not kept, in quarantine for the Service that had them', () => {
@@ -65,16 +70,18 @@ test('releases addresses that are not kept, in quarantine for the Service that h
   const [four = parseAddress('10.0.0.1'), six = parseAddress('::')] = both
     .split(' ')
     .map(parseAddress);
-  const fence = testAllocator.fenceOf('a', 'web');
+  const fencingToken = testAllocator.fencingTokenOf('a', 'web');
   const keep = (addresses: Address[]) =>
-    testAllocator.run(updateOwner({ site: 's', cluster: 'a', uid: 'web', fence, addresses }));
+    testAllocator.run(
+      updateOwner({ site: 's', cluster: 'a', uid: 'web', fencingToken, addresses }),
+    );
   expect(() => keep([])).toThrow('none of');
-  expect(keep([four])).toMatchObject({ fence, addresses: [{ address: four }] });
+  expect(keep([four])).toMatchObject({ fencingToken, addresses: [{ address: four }] });
   const { revision } = testAllocator.view;
   expect(keep([four])).toMatchObject({ addresses: [{ address: four }] });
   expect(testAllocator.view.revision).toBe(revision);
   const rival = () => testAllocator.take('b', 'u', { families: [6], addresses: [six] });
   expect(rival).toThrow(refusal('address-resting'));
   expect(testAllocator.take('a', 'web', web)).toBe(both);
-  expect(testAllocator.fenceOf('a', 'web')).toBe(fence);
+  expect(testAllocator.fencingTokenOf('a', 'web')).toBe(fencingToken);
 });

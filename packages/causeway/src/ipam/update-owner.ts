@@ -9,7 +9,7 @@ import {
   describeOwner,
   refuseIfMoved,
   reservationOf,
-  refuseStaleFence,
+  refuseStaleFencingToken,
   type Reservation,
 } from './reservation.ts';
 
@@ -17,7 +17,7 @@ export interface UpdateOwnerRequest {
   readonly site: string;
   readonly cluster: string;
   readonly uid: string;
-  readonly fence: number;
+  readonly fencingToken: number;
   /** The current ports; if omitted, they do not change. */
   readonly ports?: readonly string[] | undefined;
   /** The addresses to keep, at least one; if omitted, all. The others go into quarantine. */
@@ -42,7 +42,7 @@ export function updateOwner(request: UpdateOwnerRequest): Decide<Reservation> {
           hint: 'Ensure it again; the cluster may have been reclaimed.',
         });
       }
-      refuseStaleFence(request, held);
+      refuseStaleFencingToken(request, held);
       const keeps = keptOf(request, held);
       const left = held.filter((record) => !keeps.includes(record));
       const after = keeps.map((record) => withPorts(record, request));

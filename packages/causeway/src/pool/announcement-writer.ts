@@ -44,8 +44,8 @@ export class AnnouncementWriter {
       ? readHolding(service)?.reminders
       : undefined;
     const write = async (times: number | undefined) => {
-      const { addresses: held, fence } = grant;
-      const holding = { uid, addresses: held, fence, reminders: times };
+      const { addresses: held, fencingToken } = grant;
+      const holding = { uid, addresses: held, fencingToken, reminders: times };
       const change = announced(service, announcer, holding, announcement);
       // The status shows the address only after the record has it.
       const ingress =

@@ -6,7 +6,7 @@ import { formatHolding, readHolding, type Holding } from './holding.ts';
 const holding: Holding = {
   uid: 'u',
   addresses: [{ address: parseAddress('10.0.0.7'), publicAddress: parseAddress('203.0.113.7') }],
-  fence: 12,
+  fencingToken: 12,
   announcer: 'cilium',
   stoppedAt: 5,
   kept: { loadBalancerClass: 'example.com/class' },

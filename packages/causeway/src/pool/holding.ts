@@ -9,6 +9,7 @@ import { textLimits } from '@causeway/base/text/text-limit';
 import type { Service } from '@causeway/kubernetes/objects/core-objects';
 import type { Ingress } from '../services/provider.ts';
 import { holdingAnnotation } from './annotations.ts';
+import { fromLegacyFence } from './legacy.ts';
 import { announcerNames, announcers, type AnnouncerName } from './announcer.ts';
 
 export interface HeldAddress {
@@ -28,7 +29,7 @@ export interface Holding {
   readonly uid: string;
   /** Empty after the Service lost its addresses. */
   readonly addresses: readonly HeldAddress[];
-  readonly fence: number;
+  readonly fencingToken: number;
   readonly announcer: AnnouncerName;
   /** Since when it must not be announced, in milliseconds; undefined while it may be. */
   readonly stoppedAt?: number | undefined;
@@ -56,7 +57,7 @@ const holdingSchema = z.object({
   version: z.literal(holdingVersion),
   uid: z.string(),
   addresses: z.array(z.object({ address, publicAddress: address.optional() })).max(2),
-  fence: z.number(),
+  fencingToken: z.number(),
   announcer: z.enum(announcerNames),
   stoppedAt: z.number().optional(),
   kept: keptSchema.optional(),
@@ -73,7 +74,7 @@ export function readHolding(service: Service): Holding | undefined {
   } catch {
     return undefined;
   }
-  const parsed = holdingSchema.safeParse(value);
+  const parsed = holdingSchema.safeParse(fromLegacyFence(value));
   if (!parsed.success || parsed.data.uid !== service.metadata?.uid) return undefined;
   const { version: _, ...holding } = parsed.data;
   return holding;
@@ -86,9 +87,9 @@ export function statusWriterOf(service: Service): 'controller' | 'announcer' {
 }
 
 export function formatHolding(holding: Holding): string {
-  const { uid, addresses, fence, announcer, stoppedAt, kept, reminders } = holding;
+  const { uid, addresses, fencingToken, announcer, stoppedAt, kept, reminders } = holding;
   const version = holdingVersion;
-  const state = { addresses, fence, stoppedAt, kept, reminders };
+  const state = { addresses, fencingToken, stoppedAt, kept, reminders };
   return JSON.stringify({ version, uid, announcer, ...state });
 }
 

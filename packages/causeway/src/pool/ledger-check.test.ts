@@ -30,7 +30,7 @@ beforeEach(() => {
     stateOf: () => Promise.resolve('outside'),
     ensure: async () => {
       await duringRequest();
-      return { addresses: [{ address }], fence: 42 };
+      return { addresses: [{ address }], fencingToken: 42 };
     },
   } as unknown as PoolLedger;
   check = new LedgerCheck(client, ledger, releases);
@@ -41,7 +41,7 @@ async function createHolder(): Promise<void> {
   const spec = { type: 'LoadBalancer' as const, ports };
   const { metadata } = await client.create(services, { metadata: web, spec }, { signal });
   const uid = metadata?.uid ?? '';
-  const holding = { uid, addresses: [{ address }], fence: 7, announcer: 'plain' } as const;
+  const holding = { uid, addresses: [{ address }], fencingToken: 7, announcer: 'plain' } as const;
   const annotations = { [holdingAnnotation]: formatHolding(holding) };
   await client.patchMerge(services, web, { metadata: { annotations } }, { signal });
 }
@@ -55,10 +55,14 @@ const repair = async () => {
   return repairs.map(({ finding, outcome }) => `${finding.kind}: ${outcome}`);
 };
 
-test('writes the fence of a renewed reservation to the Service', async () => {
+test('writes the fencing token of a renewed reservation to the Service', async () => {
   await createHolder();
   expect(await repair()).toEqual(['not-in-ledger: held again']);
-  expect(await noted()).toMatchObject({ fence: 42, addresses: [{ address }], announcer: 'plain' });
+  expect(await noted()).toMatchObject({
+    fencingToken: 42,
+    addresses: [{ address }],
+    announcer: 'plain',
+  });
 });
 
 test('reports progress to a listener', async () => {
@@ -85,15 +89,15 @@ test('keeps a concurrent change of the Service', async () => {
     await client.patchMerge(services, web, { metadata: { annotations } }, { signal });
   };
   expect(await repair()).toEqual(['not-in-ledger: held again']);
-  expect(await noted()).toMatchObject({ fence: 42, stoppedAt: 5 });
+  expect(await noted()).toMatchObject({ fencingToken: 42, stoppedAt: 5 });
 });
 
 test('lists pending releases with their addresses, and does not touch them', async () => {
   reservations = [
-    { uid: 'gone', purpose: 'load-balancer', ...web, addresses: [address], fence: 3 },
+    { uid: 'gone', purpose: 'load-balancer', ...web, addresses: [address], fencingToken: 3 },
   ];
   const announced = { by: 'kube-vip', ...web, wasSeen: true } as const;
-  await releases.add({ uid: 'gone', fence: 3, withdrawn: false, announced }, signal);
+  await releases.add({ uid: 'gone', fencingToken: 3, withdrawn: false, announced }, signal);
   const { findings } = await check.findings(signal);
   expect(findings).toMatchObject([
     { kind: 'releasing', service: 'default/web', addresses: [address] },

@@ -98,7 +98,7 @@ export class LedgerCheck {
     try {
       switch (finding.kind) {
         case 'leaked':
-          await this.#ledger.delete(finding.uid, finding.fence ?? 0, false, signal);
+          await this.#ledger.delete(finding.uid, finding.fencingToken ?? 0, false, signal);
           return 'freed; the address is in quarantine before it is assigned again';
         case 'not-in-ledger':
           return await this.#reserveAgain(finding, signal);
@@ -115,7 +115,7 @@ export class LedgerCheck {
     }
   }
 
-  /** Writes the current fence to the Service, because the release uses it. */
+  /** Writes the current fencing token to the Service, because the release uses it. */
   async #reserveAgain(finding: Finding, signal: AbortSignal): Promise<string> {
     const [namespace = '', name = ''] = finding.service.split('/');
     for (let attempt = 1; ; attempt += 1) {
@@ -129,7 +129,7 @@ export class LedgerCheck {
       // The Service holds other addresses now. The controller announces and writes them.
       if (holding === undefined || !isSame(grant, holding)) return 'held again';
       try {
-        await this.#note(service, { ...holding, fence: grant.fence }, signal);
+        await this.#note(service, { ...holding, fencingToken: grant.fencingToken }, signal);
         return 'held again';
       } catch (error) {
         // A concurrent write may have changed the holding.

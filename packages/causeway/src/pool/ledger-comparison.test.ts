@@ -9,11 +9,11 @@ import type { LedgerReservation } from './pool-ledger.ts';
 
 function reservation(uid: string, address: string, purpose = 'load-balancer'): LedgerReservation {
   const addresses = [parseAddress(address)];
-  return { uid, purpose, namespace: 'shop', name: uid, addresses, fence: 5 };
+  return { uid, purpose, namespace: 'shop', name: uid, addresses, fencingToken: 5 };
 }
 
 function service(uid: string, held: string, shows: string[], announcer: AnnouncerName): Service {
-  const holding = { uid, addresses: [{ address: parseAddress(held) }], fence: 5, announcer };
+  const holding = { uid, addresses: [{ address: parseAddress(held) }], fencingToken: 5, announcer };
   return {
     metadata: {
       namespace: 'shop',

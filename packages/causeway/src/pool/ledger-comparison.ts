@@ -26,8 +26,8 @@ export interface Finding {
   readonly addresses: readonly Address[];
   /** The meaning and the remedy. */
   readonly message: string;
-  /** The fence of the reservation, if there is one. */
-  readonly fence?: number | undefined;
+  /** The fencing token of the reservation, if there is one. */
+  readonly fencingToken?: number | undefined;
 }
 
 /**
@@ -59,19 +59,21 @@ export function findPending(
   return releases.flatMap(({ uid, announced }): Finding[] => {
     const reservation = held.get(uid);
     if (reservation === undefined) return [];
-    const { namespace = '?', name = '?', addresses, fence } = reservation;
+    const { namespace = '?', name = '?', addresses, fencingToken } = reservation;
     const message =
       announced === undefined
         ? 'The Service was deleted. The controller frees the reservation as soon as the ledger accepts that.'
         : `The Service was deleted. The controller frees the reservation when ${announcers[announced.by].title} no longer announces the address. If the announcer is dead, free it with: causeway ipam free.`;
-    return [{ kind: 'releasing', service: `${namespace}/${name}`, uid, addresses, fence, message }];
+    return [
+      { kind: 'releasing', service: `${namespace}/${name}`, uid, addresses, fencingToken, message },
+    ];
   });
 }
 
 function leak(reservation: LedgerReservation, shown: ReadonlySet<string>): Finding {
-  const { uid, namespace = '?', name = '?', addresses, fence } = reservation;
+  const { uid, namespace = '?', name = '?', addresses, fencingToken } = reservation;
   const still = addresses.find((address) => shown.has(address));
-  const common = { service: `${namespace}/${name}`, uid, addresses, fence };
+  const common = { service: `${namespace}/${name}`, uid, addresses, fencingToken };
   return still === undefined
     ? {
         ...common,
@@ -99,7 +101,7 @@ function drift(service: Service, held: ReadonlyMap<string, LedgerReservation>): 
   }
   if ([...addresses].sort().join() !== [...reservation.addresses].sort().join()) {
     const message = `The ledger has ${reservation.addresses.join(', ')} for the Service. The controller uses these addresses with the next reconcile.`;
-    return [{ ...common, kind: 'other-address', message, fence: reservation.fence }];
+    return [{ ...common, kind: 'other-address', message, fencingToken: reservation.fencingToken }];
   }
   return notAnnounced(service, holding, common);
 }

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { configMaps } from '@causeway/kubernetes/objects/resources';
 import { memoryKubeClient } from '@causeway/fake-kubernetes/memory-client.testing';
+import { holdingAnnotation } from './annotations.ts';
+import { formatHolding, readHolding } from './holding.ts';
 import { PendingReleases } from './pending-releases.ts';
 
 const { signal } = new AbortController();
@@ -51,4 +53,22 @@ test('a move that was interrupted keeps the newer entry', async () => {
   await releases.moveLegacy(signal);
   expect(await byUid()).toEqual(both);
   expect((await client.get(configMaps, legacyName)).data ?? {}).toEqual({});
+});
+
+test('reads the fencing token of a pending release of 0.1.0', async () => {
+  const client = await clientWith({ a: '{"fence":7,"withdrawn":true}' });
+  const releases = new PendingReleases(client, namespace);
+  expect(await releases.list(signal)).toEqual([{ uid: 'a', fencingToken: 7, withdrawn: true }]);
+});
+
+test('reads the fencing token of a holding of 0.1.0, and writes it under its new name', () => {
+  const stored = { version: 1, uid: 'u', announcer: 'plain', addresses: [], fence: 7 };
+  const annotations = { [holdingAnnotation]: JSON.stringify(stored) };
+  const holding = readHolding({ metadata: { uid: 'u', annotations } });
+  expect(holding).toEqual({ uid: 'u', announcer: 'plain', addresses: [], fencingToken: 7 });
+  const { fence: fencingToken, ...others } = stored;
+  expect(holding === undefined ? {} : JSON.parse(formatHolding(holding))).toEqual({
+    ...others,
+    fencingToken,
+  });
 });

@@ -1,5 +1,16 @@
+import { z } from 'zod';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { configMaps } from '@causeway/kubernetes/objects/resources';
+
+const legacyFence = z.looseObject({ fence: z.number() });
+
+/** 0.1.0 stored the fencing token of holdings and pending releases under `fence`. */
+export function fromLegacyFence(stored: unknown): unknown {
+  const legacy = legacyFence.safeParse(stored);
+  if (!legacy.success) return stored;
+  const { fence, ...others } = legacy.data;
+  return { fencingToken: fence, ...others };
+}
 
 /** 0.1.0 stored the pending releases in this ConfigMap. */
 export const legacyReleasesName = 'causeway-pool-departed';

@@ -10,7 +10,7 @@ test('keeps a pending release until it is removed, and does not touch an unreada
   const releases = new PendingReleases(client, 'kube-system');
   expect(await releases.list(signal)).toEqual([]);
   const announced = { by: 'kube-vip', namespace: 'shop', name: 'web', wasSeen: true } as const;
-  const first = { uid: 'a', fence: 7, withdrawn: true, announced };
+  const first = { uid: 'a', fencingToken: 7, withdrawn: true, announced };
   await releases.add(first, signal);
   await releases.add({ uid: 'b', withdrawn: false }, signal);
   await releases.add(first, signal);

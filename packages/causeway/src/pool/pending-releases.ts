@@ -3,13 +3,13 @@ import { isErrorCode } from '@causeway/base/error/causeway-error';
 import type { KubeClient } from '@causeway/kubernetes/client/client';
 import { configMaps } from '@causeway/kubernetes/objects/resources';
 import { announcerNames } from './announcer.ts';
-import { readLegacyReleases, removeLegacyReleases } from './legacy.ts';
+import { fromLegacyFence, readLegacyReleases, removeLegacyReleases } from './legacy.ts';
 
 /** A deleted Service with a reservation that the ledger has not freed yet. */
 export interface PendingRelease {
   readonly uid: string;
-  /** Undefined if unknown; the ledger knows the fence. */
-  readonly fence?: number | undefined;
+  /** Undefined if unknown; the ledger knows the fencing token. */
+  readonly fencingToken?: number | undefined;
   /** Whether the announcement was seen to end. */
   readonly withdrawn: boolean;
   /** What to check before the release; undefined if nothing. */
@@ -30,7 +30,7 @@ const announcedSchema = z.object({
 });
 
 const pendingSchema = z.object({
-  fence: z.number().optional(),
+  fencingToken: z.number().optional(),
   withdrawn: z.boolean(),
   announced: announcedSchema.optional(),
 });
@@ -121,7 +121,7 @@ export class PendingReleases {
 /** Unreadable entries stay: an operator may understand them. */
 function parse(text: string): z.infer<typeof pendingSchema> | undefined {
   try {
-    return pendingSchema.safeParse(JSON.parse(text)).data;
+    return pendingSchema.safeParse(fromLegacyFence(JSON.parse(text))).data;
   } catch {
     return undefined;
   }

@@ -22,7 +22,7 @@ export interface Demand {
 
 export interface Grant {
   readonly addresses: readonly HeldAddress[];
-  readonly fence: number;
+  readonly fencingToken: number;
   /** The announcer, if the pool names one. */
   readonly announcer?: string | undefined;
 }
@@ -33,7 +33,7 @@ export interface LedgerReservation {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
   readonly addresses: readonly Address[];
-  readonly fence: number;
+  readonly fencingToken: number;
 }
 
 /** The shared ledger as seen by one cluster: only the cluster's own part, with its own credential. */
@@ -64,13 +64,13 @@ export class PoolLedger {
   /** Updates the ports of a Service with a reservation, or releases some of its addresses. */
   async update(
     uid: string,
-    fence: number,
+    fencingToken: number,
     change: { readonly ports?: readonly string[]; readonly keeps?: readonly Address[] },
     signal: AbortSignal,
   ): Promise<Grant> {
     const { ports, keeps } = change;
     const body = {
-      fence,
+      fencingToken,
       ...(ports === undefined ? {} : { ports: [...ports] }),
       ...(keeps === undefined ? {} : { addresses: [...keeps] }),
     };
@@ -79,8 +79,13 @@ export class PoolLedger {
   }
 
   /** Frees the reservation of the owner. `withdrawn`: the announcement was seen to end. */
-  async delete(uid: string, fence: number, withdrawn: boolean, signal: AbortSignal): Promise<void> {
-    const query = { fence, withdrawn: withdrawn ? ('true' as const) : ('false' as const) };
+  async delete(
+    uid: string,
+    fencingToken: number,
+    withdrawn: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const query = { fencingToken, withdrawn: withdrawn ? ('true' as const) : ('false' as const) };
     const input = { params: { ...this.#here, uid }, query };
     await this.#client.call('deleteLoadBalancer', input, signal);
   }
@@ -102,20 +107,20 @@ export class PoolLedger {
   async reservations(signal: AbortSignal): Promise<readonly LedgerReservation[]> {
     const input = { params: this.#here };
     const { items } = await this.#client.call('listReservations', input, signal);
-    return items.map(({ uid, purpose, namespace, name, addresses, fence }) => ({
+    return items.map(({ uid, purpose, namespace, name, addresses, fencingToken }) => ({
       uid,
       purpose,
       namespace,
       name,
-      fence,
+      fencingToken,
       addresses: addresses.map(({ address }) => parseAddress(address)),
     }));
   }
 }
 
-function grantOf({ addresses, fence, announcer }: AnswerOf<'updateLoadBalancer'>): Grant {
+function grantOf({ addresses, fencingToken, announcer }: AnswerOf<'updateLoadBalancer'>): Grant {
   return {
-    fence,
+    fencingToken,
     announcer,
     addresses: addresses.map(({ address, publicAddress }) => ({
       address: parseAddress(address),

@@ -37,7 +37,12 @@ const context = {
 
 beforeEach(() => {
   events = [];
-  const holding = { uid: 'u', addresses: [{ address }], fence: 7, announcer: 'plain' } as const;
+  const holding = {
+    uid: 'u',
+    addresses: [{ address }],
+    fencingToken: 7,
+    announcer: 'plain',
+  } as const;
   service = {
     metadata: {
       namespace: 'default',
@@ -49,7 +54,7 @@ beforeEach(() => {
   };
   contact = { isWithdrawn: false };
   reservations = [{ uid: 'u', addresses: [address] }];
-  const grant = { addresses: [{ address }], fence: 7 };
+  const grant = { addresses: [{ address }], fencingToken: 7 };
   ledger = { ensure: () => Promise.resolve(grant) };
   clock = new SimulatedClock();
   provider = makeProvider();
@@ -123,7 +128,12 @@ test.each(['recovering', 'moved'] as const)(
 
 test('writes the next address for kube-vip before any other change, and nothing while there is none', async () => {
   const addressAnnotation = 'kube-vip.io/loadbalancerIPs';
-  const holding = { uid: 'u', addresses: [{ address }], fence: 7, announcer: 'kube-vip' } as const;
+  const holding = {
+    uid: 'u',
+    addresses: [{ address }],
+    fencingToken: 7,
+    announcer: 'kube-vip',
+  } as const;
   const annotations = { [holdingAnnotation]: formatHolding(holding), [addressAnnotation]: address };
   service = { ...service, metadata: { ...service.metadata, annotations } };
   const before = service;
@@ -139,9 +149,12 @@ test('writes the next address for kube-vip before any other change, and nothing 
   expect(service).toBe(before);
   expect(events.join()).toContain(`TakenBack: The ledger no longer has ${address}`);
 
-  next.grant = { addresses: [{ address: parseAddress('192.0.2.2') }], fence: 9 };
+  next.grant = { addresses: [{ address: parseAddress('192.0.2.2') }], fencingToken: 9 };
   await provider.ensure(service, context);
-  expect(readHolding(service)).toMatchObject({ addresses: [{ address: '192.0.2.2' }], fence: 9 });
+  expect(readHolding(service)).toMatchObject({
+    addresses: [{ address: '192.0.2.2' }],
+    fencingToken: 9,
+  });
   expect(service.metadata?.annotations?.[addressAnnotation]).toBe('192.0.2.2');
   expect(service.spec).toBe(before.spec);
 });
@@ -152,11 +165,16 @@ test('repeats the announcement to kube-vip with growing intervals and a limit wh
   const show = (ip: string) => {
     service = { ...service, status: { loadBalancer: { ingress: [{ ip }] } } };
   };
-  const holding = { uid: 'u', addresses: [{ address }], fence: 7, announcer: 'kube-vip' } as const;
+  const holding = {
+    uid: 'u',
+    addresses: [{ address }],
+    fencingToken: 7,
+    announcer: 'kube-vip',
+  } as const;
   const named = { 'causeway.dev/announcer': 'kube-vip' };
   await context.annotate({ ...named, [holdingAnnotation]: formatHolding(holding) });
   provider = makeProvider(false);
-  ledger.ensure = () => Promise.resolve({ addresses: [{ address: next }], fence: 9 });
+  ledger.ensure = () => Promise.resolve({ addresses: [{ address: next }], fencingToken: 9 });
   // kube-vip has shown nothing yet: it may not be running.
   expect(await provider.ensure(service, context)).not.toHaveProperty('retryAfterMs');
   show(address);
@@ -182,9 +200,9 @@ test('repeats the announcement to kube-vip with growing intervals and a limit wh
   expect(await provider.ensure(service, context)).toMatchObject({ kind: 'ready' });
   expect(service.metadata?.annotations).toEqual(right);
   // Another address starts the intervals again.
-  ledger.ensure = () => Promise.resolve({ addresses: [{ address }], fence: 11 });
+  ledger.ensure = () => Promise.resolve({ addresses: [{ address }], fencingToken: 11 });
   provider = makeProvider(false);
   await provider.ensure(service, context);
-  expect(readHolding(service)).toMatchObject({ fence: 11, addresses: [{ address }] });
+  expect(readHolding(service)).toMatchObject({ fencingToken: 11, addresses: [{ address }] });
   expect(readHolding(service)?.reminders).toBeUndefined();
 });

@@ -179,8 +179,8 @@ export class PoolProvider implements ServiceProvider {
       this.#drop(owner);
       return { kind: 'gone' };
     }
-    const fence = this.#grants.fenceOf(owner.uid);
-    const last = { fence, announcer: this.#announcers.get(owner.uid) };
+    const fencingToken = this.#grants.fencingTokenOf(owner.uid);
+    const last = { fencingToken, announcer: this.#announcers.get(owner.uid) };
     const outcome = await this.#options.release.release(owner, service, last, context);
     if (outcome.kind === 'gone') this.#drop(owner);
     return outcome;
@@ -286,7 +286,7 @@ export class PoolProvider implements ServiceProvider {
     const { stopsWhen } = announcers[holding.announcer];
     if (stopsWhen === 'deleted') return this.#replace(owner, service, holding, had, context);
     const message = `The ledger no longer has ${had} for the Service; the controller requests another address`;
-    await this.#withdraw(service, { ...holding, addresses: [], fence: 0 }, context, message);
+    await this.#withdraw(service, { ...holding, addresses: [], fencingToken: 0 }, context, message);
     return { kind: 'pending', message, retryAfterMs: 1, ingress: [] };
   }
 

@@ -16,7 +16,7 @@ import { WithdrawalWatch, type Sighting } from './withdrawal.ts';
 const address = parseAddress('192.0.2.7');
 
 function holding(announcer: AnnouncerName, stoppedAt?: number): Holding {
-  return { uid: 'u', addresses: [{ address }], fence: 1, announcer, stoppedAt };
+  return { uid: 'u', addresses: [{ address }], fencingToken: 1, announcer, stoppedAt };
 }
 
 function service(more: { deleted?: boolean; type?: 'LoadBalancer' | 'NodePort'; shows?: boolean }) {
@@ -147,15 +147,15 @@ test('keeps the reservation of a suddenly deleted Service while it may be announ
   const metadata = { namespace: 'kube-system', name: 'cilium-l2announce-default-web' };
   await client.create(leases, { metadata, spec }, { signal });
 
-  const last = { fence: 7, announcer: 'cilium' } as const;
+  const last = { fencingToken: 7, announcer: 'cilium' } as const;
   expect(await release.release(owner, undefined, last, context)).toEqual({ kind: 'gone' });
   expect(freedNow).toEqual([]);
   expect(await releases.list(signal)).toMatchObject([
-    { uid: 'u', fence: 7, announced: { by: 'cilium', wasSeen: true, term: { number: 4 } } },
+    { uid: 'u', fencingToken: 7, announced: { by: 'cilium', wasSeen: true, term: { number: 4 } } },
   ]);
 
   // With a plain status nothing can be seen, so the address goes to quarantine instead.
-  const plain = { fence: 8, announcer: 'plain' } as const;
+  const plain = { fencingToken: 8, announcer: 'plain' } as const;
   await release.release({ ...owner, uid: 'v' }, undefined, plain, context);
   expect(freedNow).toEqual([['v', 8, false]]);
 });

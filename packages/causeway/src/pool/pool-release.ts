@@ -25,7 +25,7 @@ const stuckMs = 30_000;
 
 /** The known facts about a Service that no longer exists. */
 export interface LastKnown {
-  readonly fence?: number | undefined;
+  readonly fencingToken?: number | undefined;
   /** The announcer of the Service, if there was one. */
   readonly announcer?: AnnouncerName | undefined;
 }
@@ -112,12 +112,12 @@ export class PoolRelease {
     context: ProviderContext,
   ): Promise<DeleteOutcome> {
     const { watch, clock, withdrawalMs } = this.#options;
-    const { fence } = last;
     const holding = service === undefined ? undefined : readHolding(service);
+    const fencingToken = fencingTokenOf(holding) ?? last.fencingToken;
     if (service === undefined && last.announcer !== undefined) {
       // The Service was deleted without a finalizer, so its announcer may not have noticed yet.
       if (announcers[last.announcer].statusWriter === 'announcer') {
-        await this.#notePending(owner, fence, last.announcer, context.signal);
+        await this.#notePending(owner, fencingToken, last.announcer, context.signal);
         return { kind: 'gone' };
       }
     }
@@ -154,11 +154,11 @@ export class PoolRelease {
       }
       case 'let-go':
         // Stored before the Service is deleted, so that the next controller continues the release.
-        await this.#notePending(owner, fenceOf(holding) ?? fence, step.announcer, context.signal);
+        await this.#notePending(owner, fencingToken, step.announcer, context.signal);
         return { kind: 'gone' };
       case 'free':
         return this.#releaseNow(
-          { uid: owner.uid, fence: fenceOf(holding) ?? fence, withdrawn: step.withdrawn },
+          { uid: owner.uid, fencingToken, withdrawn: step.withdrawn },
           service?.metadata?.deletionTimestamp !== undefined,
           context,
         );
@@ -168,7 +168,7 @@ export class PoolRelease {
   /** Adds a pending release. The address is freed when it is no longer seen announced. */
   async #notePending(
     owner: Owner,
-    fence: number | undefined,
+    fencingToken: number | undefined,
     by: AnnouncerName,
     signal: AbortSignal,
   ): Promise<void> {
@@ -177,7 +177,7 @@ export class PoolRelease {
     const wasSeen = (await watch.check(by, owner, signal)) === 'announced';
     const term = await watch.term(by, owner, signal);
     const announced = { by, namespace, name, wasSeen, term };
-    await releases.add({ uid, fence, withdrawn: false, announced }, signal);
+    await releases.add({ uid, fencingToken, withdrawn: false, announced }, signal);
   }
 
   /**
@@ -204,6 +204,6 @@ export class PoolRelease {
   }
 }
 
-function fenceOf(holding: Holding | undefined): number | undefined {
-  return holding === undefined || holding.addresses.length === 0 ? undefined : holding.fence;
+function fencingTokenOf(holding: Holding | undefined): number | undefined {
+  return holding === undefined || holding.addresses.length === 0 ? undefined : holding.fencingToken;
 }

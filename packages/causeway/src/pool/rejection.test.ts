@@ -8,7 +8,7 @@ import type { Holding } from './holding.ts';
 const held: Holding = {
   uid: 'u',
   addresses: [{ address: parseAddress('192.0.2.1') }],
-  fence: 1,
+  fencingToken: 1,
   announcer: 'plain',
 };
 const refusal = (reason: RefusalReason, code: 'conflict' | 'exhausted' | 'invalid' = 'conflict') =>

@@ -15,7 +15,7 @@ const { signal } = new AbortController();
 const web = { namespace: 'default', name: 'web' };
 const announced = { by: 'kube-vip', ...web, wasSeen: true } as const;
 
-const staleFence = 3;
+const staleFencingToken = 3;
 
 let freed: unknown[];
 let events: string[];
@@ -35,11 +35,12 @@ beforeEach(() => {
   const ledger = {
     delete: (...args: unknown[]) => {
       if (args[0] === 'refused') throw new Refusal('gone', 'moved', 'moved');
-      if (args[1] === staleFence) throw new Refusal('conflict', 'stale-fence', 'reserved anew');
+      if (args[1] === staleFencingToken)
+        throw new Refusal('conflict', 'stale-fencing-token', 'reserved anew');
       freed.push(args.slice(0, 3));
       return Promise.resolve();
     },
-    reservations: () => Promise.resolve([{ uid: 'u', fence: 9 }]),
+    reservations: () => Promise.resolve([{ uid: 'u', fencingToken: 9 }]),
   } as unknown as PoolLedger;
   watch = new ReleaseWatch({
     releases,
@@ -71,7 +72,7 @@ const catchUp = () =>
     signal,
   );
 const addPending = (more: Partial<PendingRelease> = {}) =>
-  releases.add({ uid: 'u', fence: 7, withdrawn: false, ...more }, signal);
+  releases.add({ uid: 'u', fencingToken: 7, withdrawn: false, ...more }, signal);
 
 test('keeps a reservation while it is seen announced, then frees it as withdrawn', async () => {
   await hold('node-1');
@@ -104,14 +105,14 @@ test('frees nothing while the Service exists; a Service with the same name and a
   expect(freed).toEqual([['u', 7, true]]);
 });
 
-test("frees with the stored fence, or with the ledger's, after the ledger was unreachable", async () => {
-  await addPending({ fence: undefined, withdrawn: true });
+test("frees with the stored fencing token, or with the ledger's, after the ledger was unreachable", async () => {
+  await addPending({ fencingToken: undefined, withdrawn: true });
   expect(await catchUp()).toBe(0);
   expect(freed).toEqual([['u', 9, true]]);
 });
 
-test("frees with the ledger's fence after a renewed reservation", async () => {
-  await addPending({ fence: staleFence });
+test("frees with the ledger's fencing token after a renewed reservation", async () => {
+  await addPending({ fencingToken: staleFencingToken });
   expect(await catchUp()).toBe(0);
   expect(freed).toEqual([['u', 9, false]]);
 });

@@ -196,14 +196,14 @@ function isNextOfSame(now: Term, noted: Term | undefined): boolean {
 
 /**
  * Frees the reservation. If the controller died between the reservation and its record, the ledger knows the
- * fence.
+ * fencing token.
  */
 export async function freeReleased(
   ledger: PoolLedger,
-  { uid, fence, withdrawn }: PendingRelease,
+  { uid, fencingToken, withdrawn }: PendingRelease,
   signal: AbortSignal,
 ): Promise<void> {
-  const known = fence ?? (await fenceInLedger(ledger, uid, signal));
+  const known = fencingToken ?? (await fencingTokenInLedger(ledger, uid, signal));
   if (known !== undefined) await ledger.delete(uid, known, withdrawn, signal);
 }
 
@@ -216,19 +216,19 @@ export async function freeForGood(
   try {
     await freeReleased(ledger, pending, signal);
   } catch (error) {
-    if (!(error instanceof Refusal) || error.reason !== 'stale-fence') throw error;
+    if (!(error instanceof Refusal) || error.reason !== 'stale-fencing-token') throw error;
     // The Service reserved the address again without a record of it. A UID is
     // never used twice, so the reservation still belongs to the Service.
-    const fence = await fenceInLedger(ledger, pending.uid, signal);
-    if (fence === undefined || fence === pending.fence) throw error;
-    await freeReleased(ledger, { ...pending, fence }, signal);
+    const fencingToken = await fencingTokenInLedger(ledger, pending.uid, signal);
+    if (fencingToken === undefined || fencingToken === pending.fencingToken) throw error;
+    await freeReleased(ledger, { ...pending, fencingToken }, signal);
   }
 }
 
-async function fenceInLedger(
+async function fencingTokenInLedger(
   ledger: PoolLedger,
   uid: string,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  return (await ledger.reservations(signal)).find((each) => each.uid === uid)?.fence;
+  return (await ledger.reservations(signal)).find((each) => each.uid === uid)?.fencingToken;
 }

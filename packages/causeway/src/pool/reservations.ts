@@ -29,7 +29,7 @@ export class Reservations {
       // A Service keeps its address, but its ports may conflict with another Service of the sharing group.
       if (holding !== undefined && demand.sharingKey !== undefined) {
         const { ports } = demand;
-        await this.#ledger.update(owner.uid, grant.fence, { ports }, context.signal);
+        await this.#ledger.update(owner.uid, grant.fencingToken, { ports }, context.signal);
       }
       this.#note(owner.uid, demand, grant);
       return grant;
@@ -63,7 +63,7 @@ export class Reservations {
   ): Promise<Grant> {
     const keeps = inFamilies(grant.addresses, demand.families).map(({ address }) => address);
     try {
-      const left = await this.#ledger.update(uid, grant.fence, { keeps }, context.signal);
+      const left = await this.#ledger.update(uid, grant.fencingToken, { keeps }, context.signal);
       this.#note(uid, demand, left);
       return left;
     } catch (error) {
@@ -78,9 +78,9 @@ export class Reservations {
     }
   }
 
-  /** The fence of the last known grant. */
-  fenceOf(uid: string): number | undefined {
-    return this.#granted.get(uid)?.grant.fence;
+  /** The fencing token of the last known grant. */
+  fencingTokenOf(uid: string): number | undefined {
+    return this.#granted.get(uid)?.grant.fencingToken;
   }
 
   drop(uid: string): void {

@@ -24,7 +24,7 @@ function apply(service: Service, { annotations, spec = {} }: ServiceChange): Ser
 }
 
 function announce(service: Service, held: HeldAddress, name: 'metallb' | 'kube-vip' | 'plain') {
-  const holding = { uid: 'u', addresses: [held], fence: 3 };
+  const holding = { uid: 'u', addresses: [held], fencingToken: 3 };
   const announcement = { addresses: [held.address] };
   return apply(service, announced(service, announcers[name], holding, announcement));
 }

@@ -27,8 +27,8 @@ export function announced(
 ): ServiceChange {
   const before = readHolding(service);
   const isOther = before !== undefined && before.announcer !== announcer.name;
-  const { uid, addresses, fence, reminders } = holding;
-  const now = { uid, addresses, fence, announcer: announcer.name, reminders };
+  const { uid, addresses, fencingToken, reminders } = holding;
+  const now = { uid, addresses, fencingToken, announcer: announcer.name, reminders };
   const announcedAddresses = new Set(announcement.addresses);
   const shown = {
     ...now,

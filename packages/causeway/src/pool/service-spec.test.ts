@@ -52,7 +52,7 @@ test("requests its own addresses by name, regardless of the user's request; but 
   const held: Holding = {
     uid: 'u',
     addresses: [{ address: parseAddress('192.0.2.9') }],
-    fence: 1,
+    fencingToken: 1,
     announcer: 'metallb',
   };
   const asks = service({ 'causeway.dev/address': '192.0.2.7' });

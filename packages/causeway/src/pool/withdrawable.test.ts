@@ -7,7 +7,7 @@ import { canBeWithdrawn, refuseWithoutWithdrawal } from './withdrawable.ts';
 
 const heldBy = (announcer: AnnouncerName) => {
   const addresses = [{ address: parseAddress('192.0.2.7') }];
-  const holding = formatHolding({ uid: 'u', addresses, fence: 1, announcer });
+  const holding = formatHolding({ uid: 'u', addresses, fencingToken: 1, announcer });
   return { metadata: { uid: 'u', annotations: { [holdingAnnotation]: holding } } };
 };
 

@@ -33,10 +33,10 @@ type call struct {
 
 type input struct {
 	// reserve, free, holdings, reclaim or heartbeat
-	Kind    string `json:"kind"`
-	Cluster string `json:"cluster"`
-	Owner   string `json:"owner"`
-	Fence   int    `json:"fence"`
+	Kind         string `json:"kind"`
+	Cluster      string `json:"cluster"`
+	Owner        string `json:"owner"`
+	FencingToken int    `json:"fencingToken"`
 	// Owners of one cluster with the same key share an address if their ports differ.
 	SharingKey string `json:"sharingKey"`
 	Port       string `json:"port"`
@@ -47,26 +47,26 @@ type input struct {
 type output struct {
 	// held, exhausted, quota, freed, absent, stale, listed, voided, beaten, or unknown: nobody heard
 	// what came of it, and it may take effect at any time after it began, or never
-	Result  string            `json:"result"`
-	Address string            `json:"address"`
-	Fence   int               `json:"fence"`
-	Listed  map[string]string `json:"listed"`
-	Voided  []string          `json:"voided"`
-	Epoch   string            `json:"epoch"`
+	Result       string            `json:"result"`
+	Address      string            `json:"address"`
+	FencingToken int               `json:"fencingToken"`
+	Listed       map[string]string `json:"listed"`
+	Voided       []string          `json:"voided"`
+	Epoch        string            `json:"epoch"`
 }
 
 type reservation struct {
-	address    string
-	fence      int
-	sharingKey string
-	port       string
+	address      string
+	fencingToken int
+	sharingKey   string
+	port         string
 }
 
 // Owners are written "cluster/owner". The state is never changed in place.
 type state struct {
 	held map[string]reservation
-	// The last fence given out, by cluster.
-	fences map[string]int
+	// The last fencing token given out, by cluster.
+	fencingTokens map[string]int
 	// The epoch of each cluster that somebody was told of, and all that ever were.
 	epochs map[string]string
 	used   map[string]bool
@@ -105,13 +105,13 @@ func (s state) joinable(in input) []string {
 func (s state) without(owner string) state {
 	held := maps.Clone(s.held)
 	delete(held, owner)
-	return state{held, s.fences, s.epochs, s.used}
+	return state{held, s.fencingTokens, s.epochs, s.used}
 }
 
 func (s state) with(owner, cluster string, r reservation) state {
-	held, fences := maps.Clone(s.held), maps.Clone(s.fences)
-	held[owner], fences[cluster] = r, r.fence
-	return state{held, fences, s.epochs, s.used}
+	held, fencingTokens := maps.Clone(s.held), maps.Clone(s.fencingTokens)
+	held[owner], fencingTokens[cluster] = r, r.fencingToken
+	return state{held, fencingTokens, s.epochs, s.used}
 }
 
 // Everything that the cluster holds is void, and a new epoch begins that nobody knows yet.
@@ -123,13 +123,13 @@ func (s state) voided(cluster string) state {
 		}
 	}
 	delete(epochs, cluster)
-	return state{held, s.fences, epochs, s.used}
+	return state{held, s.fencingTokens, epochs, s.used}
 }
 
 func (s state) told(cluster, epoch string) state {
 	epochs, used := maps.Clone(s.epochs), maps.Clone(s.used)
 	epochs[cluster], used[epoch] = epoch, true
-	return state{s.held, s.fences, epochs, used}
+	return state{s.held, s.fencingTokens, epochs, used}
 }
 
 func (s state) addressesOf(cluster string) []string {
@@ -162,7 +162,7 @@ func modelOf(h history) porcupine.Model {
 		},
 		Equal: func(left, right any) bool {
 			a, b := left.(state), right.(state)
-			return maps.Equal(a.held, b.held) && maps.Equal(a.fences, b.fences) &&
+			return maps.Equal(a.held, b.held) && maps.Equal(a.fencingTokens, b.fencingTokens) &&
 				maps.Equal(a.epochs, b.epochs) && maps.Equal(a.used, b.used)
 		},
 	}
@@ -178,13 +178,13 @@ func step(h history, s state, in input, out output) (bool, any) {
 	case "free":
 		switch {
 		case out.Result == "freed":
-			return present && has.fence == in.Fence, s.without(owner)
-		case in.Repeated && present && has.fence == in.Fence:
+			return present && has.fencingToken == in.FencingToken, s.without(owner)
+		case in.Repeated && present && has.fencingToken == in.FencingToken:
 			return true, s.without(owner)
 		case out.Result == "absent":
 			return !present, s
 		case out.Result == "stale":
-			return present && has.fence != in.Fence, s
+			return present && has.fencingToken != in.FencingToken, s
 		}
 	case "holdings":
 		held := map[string]string{}
@@ -211,10 +211,10 @@ func reserve(h history, s state, in input, out output, owner string, has reserva
 	switch out.Result {
 	case "held":
 		if present {
-			return has.address == out.Address && has.fence == out.Fence, s
+			return has.address == out.Address && has.fencingToken == out.FencingToken, s
 		}
-		fresh := out.Fence > s.fences[in.Cluster]
-		after := s.with(owner, in.Cluster, reservation{out.Address, out.Fence, in.SharingKey, in.Port})
+		fresh := out.FencingToken > s.fencingTokens[in.Cluster]
+		after := s.with(owner, in.Cluster, reservation{out.Address, out.FencingToken, in.SharingKey, in.Port})
 		if len(shared) > 0 {
 			return slices.Contains(shared, out.Address) && fresh, after
 		}

@@ -8,13 +8,13 @@ export function freeCommand(): Command {
   const command = onCluster('free')
     .description('release the reservation of an owner')
     .requiredOption('--uid <uid>', 'the owner’s UID')
-    .option('--fence <number>', 'of the reservation; optional for operators')
+    .option('--fencing-token <number>', 'of the reservation; optional for operators')
     .option(...withdrawnOption)
     .option(...reasonOption);
   return speaksWithServer(command).action(
     async (site: string, cluster: string, options: Flags & { withdrawn?: unknown }) => {
       const query = {
-        fence: numberOf(options['fence'], '--fence'),
+        fencingToken: numberOf(options['fencingToken'], '--fencing-token'),
         withdrawn: options.withdrawn === undefined ? ('false' as const) : ('true' as const),
         reason: options['reason'],
       };

@@ -17,7 +17,7 @@ export function printReservations(
         name === undefined ? purpose : `${namespace}/${name}`,
     },
     { title: 'uid', value: ({ uid }) => uid },
-    { title: 'fence', value: ({ fence }) => String(fence) },
+    { title: 'fencing token', value: ({ fencingToken }) => String(fencingToken) },
     { title: 'since', value: ({ since }) => timeText(since) },
   ]);
 }

@@ -57,8 +57,8 @@ export const clusterHandlers: Handlers<ClusterOperation> = {
     ),
 
   async free(context, { params: { site, cluster, uid }, query }) {
-    const { fence, withdrawn, reason } = query;
-    const decide = free({ site, cluster, uid, fence, withdrawn, reason });
+    const { fencingToken, withdrawn, reason } = query;
+    const decide = free({ site, cluster, uid, fencingToken, withdrawn, reason });
     const { freed } = await change(context, keys.cluster(site, cluster), decide);
     return { freed: [...freed] };
   },

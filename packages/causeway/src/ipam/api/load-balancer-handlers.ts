@@ -43,14 +43,14 @@ export const loadBalancerHandlers: Handlers<LoadBalancerOperation> = {
     return held(context, after);
   },
 
-  async deleteLoadBalancer(context, { params, query: { fence, withdrawn, reason } }) {
+  async deleteLoadBalancer(context, { params, query: { fencingToken, withdrawn, reason } }) {
     const { platforms, signal } = context;
     const reservation = await owned(context, params);
     refuseControlPlane(reservation);
-    if (fence !== undefined && reservation.fence === fence) {
+    if (fencingToken !== undefined && reservation.fencingToken === fencingToken) {
       await platforms.release(reservation, signal);
     }
-    const decide = free({ ...params, fence, withdrawn, reason });
+    const decide = free({ ...params, fencingToken, withdrawn, reason });
     const { freed } = await change(context, keys.cluster(params.site, params.cluster), decide);
     await platforms.restore(reservation, signal);
     return { freed: [...freed] };
@@ -63,12 +63,12 @@ async function held(
 ): Promise<AnswerOf<'updateLoadBalancer'>> {
   refuseControlPlane(reservation);
   const reached = await context.platforms.ensure(reservation, context.signal);
-  const { fence, addresses } = reservation;
+  const { fencingToken, addresses } = reservation;
   const pools = findSite(context.allocator.view, reservation.site).record.pools;
   const announcer = pools.find(({ name }) => name === addresses[0]?.pool)?.announcer;
   return {
     state: 'held',
-    fence,
+    fencingToken,
     addresses: addresses.map((each) => withPublic(each, reached.get(each.address))),
     ...(announcer === undefined ? {} : { announcer }),
   };

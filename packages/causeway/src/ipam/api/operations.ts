@@ -183,7 +183,7 @@ export const operations = {
   free: operation({
     method: 'DELETE',
     path: `${clusterPath}/reservations/{uid}`,
-    summary: 'Frees the addresses of an owner. Clusters must send the fence.',
+    summary: 'Frees the addresses of an owner. Clusters must send the fencing token.',
     access: 'cluster',
     params: onReservation,
     query: schemas.freeQuerySchema,

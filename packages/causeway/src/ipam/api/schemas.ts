@@ -168,7 +168,7 @@ export const reservationSchema = z.looseObject({
   namespace: z.string().optional(),
   name: z.string().optional(),
   addresses: z.array(z.looseObject({ address: z.string(), family: z.number(), pool: z.string() })),
-  fence: z.number(),
+  fencingToken: z.number(),
   since: z.number(),
 });
 export const reserveAnswerSchema = z.discriminatedUnion('state', [
@@ -176,7 +176,7 @@ export const reserveAnswerSchema = z.discriminatedUnion('state', [
   z.looseObject({ state: z.literal('waiting'), position: z.number() }),
 ]);
 export const freeQuerySchema = z.object({
-  fence: wholeNumber.optional(),
+  fencingToken: wholeNumber.optional(),
   withdrawn: flag.default(false),
   reason,
 });
@@ -185,7 +185,7 @@ const { purpose: _always, uid: _inPath, ...wanted } = reserveBodySchema.shape;
 /** The spec of a Service: a reservation for a load balancer, with the UID in the path. */
 export const ensureLoadBalancerBodySchema = z.object(wanted);
 export const updateLoadBalancerBodySchema = z.object({
-  fence: z.int(),
+  fencingToken: z.int(),
   ports: wanted.ports,
   addresses: wanted.addresses
     .unwrap()
@@ -195,7 +195,7 @@ export const updateLoadBalancerBodySchema = z.object({
 });
 export const heldLoadBalancerSchema = z.looseObject({
   state: z.literal('held'),
-  fence: z.number(),
+  fencingToken: z.number(),
   addresses: z.array(
     z.looseObject({
       /** Address that the announcer announces. */

@@ -31,6 +31,7 @@ import { operations, type OperationName } from './operations.ts';
 import { problemOf } from './problem.ts';
 import { RateLimiter, type RateLimit } from './rate-limit.ts';
 import { BodyTooLarge, readJsonBody } from './request-body.ts';
+import { refuseLegacyFields } from './legacy.ts';
 
 export interface ApiOptions {
   readonly allocator: Allocator;
@@ -241,6 +242,7 @@ function permissionFor(operation: Operation, params: unknown): Permission {
 
 function parseInput(operation: Operation, request: UrlInput & { readonly body: unknown }) {
   const parse = (schema: z.ZodType, value: unknown, where: string) => {
+    refuseLegacyFields(where, value);
     const result = schema.safeParse(value ?? {});
     if (result.success) return result.data;
     throw new CausewayError('invalid', `${where}: ${z.prettifyError(result.error)}`);
