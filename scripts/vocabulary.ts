@@ -86,7 +86,7 @@ const vagueWords =
 
 /** Texts of other programs, and the files that hold the words of old stored forms. */
 const foreignTexts: readonly RegExp[] = [
-  /^who-has$/,
+  /^(?:\.\/)?who-has(?:\.ts)?$/,
   /--silen(?:t|ce-skips)\b/,
   /^pack$|--pack-destination/,
   /<circle /,
