@@ -53,7 +53,7 @@ const programs = /^packages\/causeway\/src\/playground\/needed-programs\.ts$/;
 const tokens: readonly RegExp[] = [
   /^packages\/causeway\/src\/gateway\/(?:protocol|agent\/api)\//,
   /^packages\/causeway\/src\/gateway\/controller\/(?:fleet\/v1-|migration\.test)/,
-  /^test\/(?:product\/migrating|fuzz|contract\/kubernetes-resources)\//,
+  /^test\/(?:product\/migrating|fuzz|contract\/(?:kubernetes-resources|agent))\//,
 ];
 
 interface LocalTerm {

@@ -4,6 +4,7 @@ import type { MetricDefinition } from '../../packages/base/src/observability/met
 /** Rows of the dashboard in order, by the prefixes of their metrics. */
 const rows: readonly (readonly [string, RegExp])[] = [
   ['Services: what clients get', /^causeway_services$/],
+  ['Guards', /^causeway_guard_/],
   ['Gateways, from the controller', /^causeway_gateway_/],
   ['Gateways, from their agents', /^causeway_agent_/],
   ['Node proxy', /^causeway_(?:proxy|egress_firewall)_/],

@@ -102,7 +102,7 @@ beforeAll(async () => {
         },
         countConnections: () => Promise.resolve([]),
         pins: {
-          prepare: () => Promise.resolve(),
+          prepare: () => Promise.resolve([]),
           since: () =>
             Promise.resolve({ cursor: { epoch: 'e', version: 0 }, set: [], removed: [] }),
           take: () => Promise.resolve(),

@@ -129,6 +129,26 @@ describe.skipIf(!canUseNamespaces())('connections to removed backends', () => {
     },
   );
 
+  test('are stale if their endpoint serves no longer, not if it is only left out for new flows', async () => {
+    const udp = { protocol: 'UDP' } as const;
+    await lab.program(first, { services: [service(udp)] });
+    const ask = Array.from({ length: 30 }, (_, index) => ({
+      ...udp,
+      address: virtual4,
+      port: 80,
+      localPort: 44_000 + index,
+    }));
+    await lab.ask(lab.client, ...ask);
+    const alone = service({ ...udp, dispatch: backends(1) });
+    const serving = [{ address: address('10.78.0.22'), port: port(8080) }];
+    await withConntrack(first, async (conntrack) => {
+      expect(await conntrack.deleteStaleEntries([{ ...alone, serving }])).toBe(0);
+      expect(await conntrack.deleteStaleEntries([alone])).toBeGreaterThan(0);
+    });
+    expect(await listed(first, 'ipv4', 'src=10.78.0.22')).toBe(0);
+    expect(await listed(first, 'ipv4', 'src=10.78.0.21')).toBeGreaterThan(0);
+  });
+
   test('stay if the backend still serves and has answered; unanswered ones are deleted', async () => {
     await lab.program(first, {
       services: [service({ protocol: 'UDP', dispatch: backends(1, 9) })],

@@ -78,7 +78,7 @@ const hung = { lease: lease(60_000) };
 const octavia = { provider: { kind: 'record', name: 'octavia' } } as const;
 const pending = condition({ status: 'False', reason: 'Pending', message: 'Waiting for a' });
 const refused = condition({ status: 'False', reason: 'AddressTaken', message: 'by a/b' });
-const unclaimed = { provider: { kind: 'none' }, addresses: [], condition: undefined } as const;
+const unmatched = { provider: { kind: 'none' }, addresses: [], condition: undefined } as const;
 const noEndpoints = { endpoints: new Map([[4, endpoints(0)]] as const) };
 const twoFamilies = [
   { address: '192.0.2.1', family: 4 },
@@ -226,7 +226,7 @@ const rows: readonly Row[] = [
   ['an unreadable lease', {}, cluster({ lease: { kind: 'not-read' } }), 'serving'],
   [
     'a new Service and a hung controller',
-    unclaimed,
+    unmatched,
     cluster(hung),
     'not-served',
     'controller-hung',
@@ -234,7 +234,7 @@ const rows: readonly Row[] = [
   ],
   [
     'a new Service without a controller',
-    unclaimed,
+    unmatched,
     cluster({ lease: { kind: 'absent' } }),
     'not-served',
     'no-controller',
@@ -246,7 +246,7 @@ const rows: readonly Row[] = [
     cluster({ lease: { kind: 'absent' }, reportedAt: before(9_000) }),
     'serving',
   ],
-  ['no class', { ...unclaimed, className: undefined }, cluster(), 'not-served', 'no-provider'],
+  ['no class', { ...unmatched, className: undefined }, cluster(), 'not-served', 'no-provider'],
   ['pending', { addresses: [], condition: pending }, cluster(), 'pending', 'pending'],
   [
     'pending without a gateway that answers',
@@ -287,7 +287,7 @@ const rows: readonly Row[] = [
     'deleting',
     'deleting',
   ],
-  ['of another type', { ...unclaimed, isLoadBalancer: false }, cluster(), 'internal'],
+  ['of another type', { ...unmatched, isLoadBalancer: false }, cluster(), 'internal'],
 ];
 
 describe('the health of a Service', () => {

@@ -1,5 +1,26 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
 import { expect, test } from 'vitest';
-import { unknownAnnotations } from './known-annotations.ts';
+import { serviceAnnotations, unknownAnnotations } from './known-annotations.ts';
+
+/** Names with the prefix that are labels, classes, tags, or annotations of other objects. */
+const otherNames = [
+  ...['activity', 'backend', 'gateway', 'load-balancer-id', 'managed', 'pool', 'project-id'],
+  ...['previous-min-replicas', 'weight', 'withdraws-after'],
+];
+
+test('the list has each name in the sources', async () => {
+  const root = path.join(import.meta.dirname, '..');
+  const names = new Set<string>();
+  for await (const file of fs.glob('**/*.ts', { cwd: root })) {
+    if (/\.(?:test|testing)\.ts$/.test(file)) continue;
+    const text = await fs.readFile(path.join(root, file), 'utf8');
+    for (const [, name = ''] of text.matchAll(/'causeway\.dev\/([a-z0-9-]+)'/g)) names.add(name);
+  }
+  expect(names.size).toBeGreaterThan(20);
+  const known = new Set([...serviceAnnotations, ...otherNames]);
+  expect([...names].filter((name) => !known.has(name))).toEqual([]);
+});
 
 test.each([
   [{}, undefined],

@@ -6,7 +6,7 @@ const prefix = 'causeway.dev/';
 export const serviceAnnotations: readonly string[] = [
   ...['address', 'sharing-key', 'keep-floating-ip', 'octavia', 'announcer', 'project'],
   ...['security-groups', 'address-pool', 'address-pool-labels', 'node', 'idle-after', 'hold'],
-  ...['load-balancer', 'gateway-ports', 'gateway-layer', 'pool-holding'],
+  ...['load-balancer', 'gateway-ports', 'gateway-layer', 'pool-holding', 'release-address'],
   ...['discovered-as', 'discovered-from', 'project-name', 'load-balancer-name'],
   ...['load-balancer-address', 'listeners', 'l7-pools', 'weights', 'content'],
 ];

@@ -17,6 +17,8 @@ export class KernelPins {
   readonly #driver: Driver;
   readonly #timeoutSeconds: number;
   readonly #pins = new Map<PinKey, Pin>();
+  /** The kernel may have other pins, because a write failed. */
+  #isStale = false;
 
   constructor(driver: Driver, timeoutSeconds: number) {
     this.#driver = driver;
@@ -44,6 +46,7 @@ export class KernelPins {
     ];
     for (const pin of remove) this.#pins.delete(pinKey(pin));
     for (const pin of set) this.#pins.set(pinKey(pin), pin);
+    if (this.#isStale) return this.rewrite(signal);
     try {
       await this.#driver.apply({ table: this.#driver.table, operations }, signal);
     } catch {
@@ -57,7 +60,9 @@ export class KernelPins {
       (family): Operation => ({ op: 'flush-set', set: setNames.pins(family), isMap: true }),
     );
     const operations = [...flushes, ...this.#operations('add-elements', this.#pins.values())];
+    this.#isStale = true;
     await this.#driver.apply({ table: this.#driver.table, operations }, signal);
+    this.#isStale = false;
   }
 
   #operations(op: 'add-elements' | 'remove-elements', pins: Iterable<Pin>): Operation[] {

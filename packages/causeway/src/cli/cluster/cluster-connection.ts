@@ -33,7 +33,7 @@ export function addClusterOptions(
 export function addSystemNamespaceOption(command: Command): Command {
   return command.option(
     '--system-namespace <name>',
-    "namespace of the controller's lease; else the one that has it",
+    "namespace of the controller's lease; by default, the command finds it",
   );
 }
 

@@ -7,13 +7,13 @@ import { SerialQueue } from '@causeway/base/work/serial-queue';
 import type { RemovalConfirmation } from '../protocol/removal-confirmation.ts';
 import type { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { acknowledge } from './apply/acknowledge.ts';
-import { admit, UpdateRejected } from './apply/admit.ts';
+import { admit } from './apply/admit.ts';
 import { confirmedRemovals, withheldIn, type RemovalLimits } from './apply/withhold.ts';
 import type { AddressAnnouncer } from './announce/announcer.ts';
 import { applyChange, RollbackFailed, type Applied } from './apply/apply-change.ts';
 import { ApplyFailed } from './apply/apply-failed.ts';
 import { previewUpdate } from './apply/preview-update.ts';
-import { refuseOtherState } from './apply/refuse-other-state.ts';
+import { refuseFrozen, refuseInDoubt, refuseOtherState } from './apply/refusals.ts';
 import { rejectionsFrom } from './apply/rejection-cause.ts';
 import {
   addressesOf,
@@ -155,8 +155,8 @@ export class Gateway {
     signal: AbortSignal,
   ): Promise<Acknowledgement> {
     return this.#serialQueue.run(async () => {
-      this.#refuseFrozen();
-      this.#refuseInDoubt();
+      refuseFrozen(this.#options.overrides.get('frozen'));
+      refuseInDoubt(this.#doubt);
       refuseOtherState(this.state, generation, cluster);
       return this.#applyWithheld(frontends, signal);
     });
@@ -190,29 +190,11 @@ export class Gateway {
     return acknowledge(this.state, this.#complaints, wrote);
   }
 
-  #refuseFrozen(): void {
-    const frozen = this.#options.overrides.get('frozen');
-    if (frozen === undefined) return;
-    throw new UpdateRejected(
-      'frozen',
-      `this gateway is frozen: ${frozen.reason}`,
-      'Thaw it first.',
-    );
-  }
-
-  /** The accepted configuration is unknown, so that no change can be based on it. */
-  #refuseInDoubt(): void {
-    if (this.#doubt === undefined) return;
-    throw new CausewayError('unavailable', `this gateway waits for an update: ${this.#doubt}`, {
-      hint: 'Wait until the controller has sent the full state.',
-    });
-  }
-
   /** Undoes the last accepted step, and freezes the gateway until an operator thaws it. */
   undo(reason: string, signal: AbortSignal): Promise<Acknowledgement> {
     return this.#serialQueue.run(async () => {
       const { stored, overrides, clock } = this.#options;
-      this.#refuseInDoubt();
+      refuseInDoubt(this.#doubt);
       const back = stored.undo.at(-1);
       if (back === undefined) throw new CausewayError('not-found', 'there is no step to undo');
       await overrides.set('frozen', { since: clock.wallTime(), reason });
@@ -275,7 +257,7 @@ export class Gateway {
     signal: AbortSignal,
   ): Promise<Acknowledgement> {
     const { overrides, limits, clock } = this.#options;
-    this.#refuseFrozen();
+    refuseFrozen(this.#options.overrides.get('frozen'));
     const push = read(this.state);
     const isAllowed = overrides.get('removal') !== undefined;
     const admission = admit(this.state, push, digest, { ...limits, isAllowed });

@@ -76,7 +76,7 @@ export function backendsOf(input: BackendInput): Backends {
         problems.push(`${port.protocol}/${port.port}: ${target}`);
         continue;
       }
-      if (isDrained(target)) {
+      if (isDrained(target) && readyEndpoints(input, family, port).length > 0) {
         problems.push(
           `${port.protocol}/${port.port}: all pods have the weight 0, so none gets new connections`,
         );
@@ -115,6 +115,7 @@ function invalidlyWeighted({ spec, slices, podWeight }: BackendInput): readonly 
   return [...new Set(pods)].sort();
 }
 
+/** No backend gets new connections. */
 function isDrained(target: Target): boolean {
   if (!('destinations' in target) || target.destinations.length === 0) return false;
   return target.destinations.every(({ weight }) => weight === 0);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseAddress } from '@causeway/base/address/address';
 import { parsePort } from '@causeway/base/address/port';
 import type { Pin } from '@causeway/nftables/pins/pin';
+import type { FrontendKey } from '../protocol/frontend.ts';
 import { newService, ProviderLab, until } from './simulated-provider.testing.ts';
 
 const pin: Pin = {
@@ -26,12 +27,12 @@ test('a Service says that it is not failover-safe until all gateways have its pi
   const nothing = { cursor: { epoch: 'memory', version: 0 }, set: [], removed: [] };
   active.role = 'active';
   active.pins = {
-    prepare: () => Promise.resolve(),
+    prepare: () => Promise.resolve(new Set<FrontendKey>()),
     collect: () => Promise.resolve({ ...nothing, set: [pin] }),
     send: () => Promise.resolve(),
   };
   standby.pins = {
-    prepare: () => Promise.resolve(),
+    prepare: () => Promise.resolve(new Set<FrontendKey>()),
     collect: () => Promise.resolve(nothing),
     send: ({ set }) => {
       if (isRefusing) return Promise.reject(new Error('busy'));

@@ -11,8 +11,15 @@ import type { Acknowledgement } from './acknowledgement.ts';
 import type { AgentStatus, FrontendCount } from './agent-status.ts';
 import { digestOf, signRequest } from './tokens.ts';
 import type { RemovalConfirmation } from './removal-confirmation.ts';
-import { formatPin, readDelta, type PinCursor, type PinDelta, type PinSet } from './pins.ts';
-import { parseFrontendKey } from './frontend.ts';
+import {
+  formatPin,
+  readDelta,
+  readMoved,
+  type PinCursor,
+  type PinDelta,
+  type PinSet,
+} from './pins.ts';
+import { parseFrontendKey, type FrontendKey } from './frontend.ts';
 import { formatFrontendId } from './records.ts';
 import type { OverrideName } from './override.ts';
 import type { TraceAnswer, TraceQuestion } from './trace.ts';
@@ -106,9 +113,11 @@ export class HttpAgentClient {
 
   /** The requests about pins: before an update, from this agent, and to this agent. */
   readonly pins = {
-    prepare: async (lines: Iterable<string>, signal: AbortSignal): Promise<void> => {
-      await this.#sendLines('/v2/pins/prepare', lines, signal);
-    },
+    prepare: async (
+      lines: Iterable<string>,
+      signal: AbortSignal,
+    ): Promise<ReadonlySet<FrontendKey>> =>
+      readMoved(await this.#sendLines('/v2/pins/prepare', lines, signal)),
     collect: async (since: PinCursor | undefined, signal: AbortSignal): Promise<PinDelta> => {
       const body = since === undefined ? {} : { since };
       return readDelta(await this.#callJson('/v2/pins/collect', body, signal));

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { familyOf, parseAddress } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import { parsePort } from '@causeway/base/address/port';
+import { frontendKey, type FrontendKey } from './frontend.ts';
+import { parseFrontendId } from './records.ts';
 import type { Pin } from '@causeway/nftables/pins/pin';
 
 /** A version of one agent's pins. An agent that starts again has another epoch. */
@@ -57,6 +59,13 @@ export function parsePin(text: string): Pin {
 
 export function formatDelta({ cursor: at, set, removed }: PinDelta) {
   return { cursor: at, set: set.map(formatPin), removed: removed.map(formatPin) };
+}
+
+/** The frontends with connections that an update moves. */
+export function readMoved(value: unknown): ReadonlySet<FrontendKey> {
+  const parsed = z.looseObject({ moved: z.array(z.unknown()) }).safeParse(value);
+  if (!parsed.success) throw new CausewayError('unavailable', "the agent's answer is invalid");
+  return new Set(parsed.data.moved.map((id) => frontendKey(parseFrontendId(id))));
 }
 
 export function readDelta(value: unknown): PinDelta {

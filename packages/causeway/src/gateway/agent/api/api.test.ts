@@ -120,7 +120,7 @@ beforeEach(async () => {
         sendUnhealthy: (unhealthy) => gateway.setUnhealthy(unhealthy, signal),
         pull: () => Promise.resolve(),
         pins: {
-          prepare: () => Promise.resolve(),
+          prepare: () => Promise.resolve([]),
           since: () =>
             Promise.resolve({ cursor: { epoch: 'e', version: 0 }, set: [], removed: [] }),
           take: () => Promise.resolve(),

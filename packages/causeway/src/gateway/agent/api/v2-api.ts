@@ -12,7 +12,7 @@ import type { TraceAnswer, TraceQuestion } from '../../protocol/trace.ts';
 import { collectBody, formatDelta, parsePin, pinsBody } from '../../protocol/pins.ts';
 import type { ConnectionPins } from '../pins/connection-pins.ts';
 import { clusterText, UpdateReader, type Update } from '../../protocol/update.ts';
-import { parseFrontendId } from '../../protocol/records.ts';
+import { formatFrontendId, parseFrontendId } from '../../protocol/records.ts';
 import { readLines, readSmallBody, UnsupportedMedia, type BodyLimits } from './body.ts';
 import type { Reply } from './reply.ts';
 import type { AgentStatus, FrontendCount } from '../../protocol/agent-status.ts';
@@ -156,8 +156,8 @@ export class V2Api {
   ): Promise<Reply> {
     const { gateway, pins } = this.#options;
     const { digest, update } = await this.#readUpdate(request, claims, signal);
-    await pins.prepare(gateway.preview(digest, update), signal);
-    return { status: 200, body: {} };
+    const moved = await pins.prepare(gateway.preview(digest, update), signal);
+    return { status: 200, body: { moved: moved.map(formatFrontendId) } };
   }
 
   async #collectPins(request: IncomingMessage, claims: RequestClaims): Promise<Reply> {

@@ -38,7 +38,9 @@ class LiveKernel extends MemoryKernel {
   /** The client ports of the pins in the kernel. */
   async pinnedPorts(): Promise<number[]> {
     const elements = await this.counters('pins4', new AbortController().signal);
-    return [...elements.keys()].map((id) => Number(id.split(' . ')[1])).sort();
+    return [...elements.keys()]
+      .map((id) => Number(id.split(' . ')[1]))
+      .sort((left, right) => left - right);
   }
 }
 

@@ -56,6 +56,8 @@ export class ConnectionPins {
   readonly #running: RunningConnections;
   readonly #gauge;
   readonly epoch = randomUUID();
+  /** The last write failed. */
+  #isUnwritten = false;
 
   constructor(options: ConnectionPinsOptions) {
     const { kernel, limits, clock, metrics } = options;
@@ -100,16 +102,20 @@ export class ConnectionPins {
     this.#table.disown();
   }
 
-  /** Pins the connections that this change would move, before it is applied. */
-  async prepare({ set = [], nodes }: LayoutChange, signal: AbortSignal): Promise<void> {
+  /** Pins the connections that this change would move, before it is applied. Returns their frontends. */
+  async prepare(
+    { set = [], nodes }: LayoutChange,
+    signal: AbortSignal,
+  ): Promise<readonly FrontendId[]> {
     const { pinned } = this.#options.kernel;
     const changed = new Map(set.map((service) => [serviceKey(service), service]));
-    await this.#compare(
+    const moved = await this.#compare(
       nodes === undefined ? set : this.#running.frontends(),
       (key) => changed.get(key) ?? pinned.services.get(key),
       nodes ?? pinned.nodes,
     );
     await this.#write(signal);
+    return moved;
   }
 
   /** The changes of this gateway's pins since the cursor. */
@@ -136,29 +142,35 @@ export class ConnectionPins {
     );
   }
 
-  async #compare(
+  /** Pins moved connections, and returns their frontends. */
+  #compare(
     frontends: Iterable<FrontendPlace>,
     serviceOf: (key: ServiceKey) => VirtualService | undefined,
     nodes: readonly Address[],
-  ): Promise<void> {
-    await this.#comparisons.run(() => this.#compareNow(frontends, serviceOf, nodes));
+  ): Promise<readonly FrontendId[]> {
+    return this.#comparisons.run(() => this.#compareNow(frontends, serviceOf, nodes));
   }
 
   async #compareNow(
     frontends: Iterable<FrontendPlace>,
     serviceOf: (key: ServiceKey) => VirtualService | undefined,
     nodes: readonly Address[],
-  ): Promise<void> {
+  ): Promise<readonly FrontendId[]> {
+    const moved = new Set<VirtualService>();
     let compared = 0;
     for (const { address, port } of [...frontends]) {
       const service = serviceOf(serviceKey({ address, port, protocol: 'TCP' }));
       if (service === undefined) continue;
       for (const connection of this.#running.connectionsOf(service)) {
-        if (this.#isMoved(connection, service, nodes)) this.#table.own(connection.toPin());
+        if (this.#isMoved(connection, service, nodes)) {
+          this.#table.own(connection.toPin());
+          moved.add(service);
+        }
         compared += 1;
         if (compared % comparedAtOnce === 0) await setImmediate();
       }
     }
+    return [...moved];
   }
 
   #isMoved(
@@ -210,8 +222,10 @@ export class ConnectionPins {
     return this.#writes.run(async () => {
       const pending = this.#table.takePending();
       this.#gauge.set({}, this.#table.size);
-      if (pending.set.length === 0 && pending.remove.length === 0) return;
+      if (pending.set.length === 0 && pending.remove.length === 0 && !this.#isUnwritten) return;
+      this.#isUnwritten = true;
       await this.#options.kernel.pinned.writePins(pending, signal);
+      this.#isUnwritten = false;
     });
   }
 

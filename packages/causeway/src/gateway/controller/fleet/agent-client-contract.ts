@@ -1,14 +1,15 @@
 import type { Acknowledgement } from '../../protocol/acknowledgement.ts';
 import type { RemovalConfirmation } from '../../protocol/removal-confirmation.ts';
 import type { AgentStatus } from '../../protocol/agent-status.ts';
+import type { FrontendKey } from '../../protocol/frontend.ts';
 import type { FrontendIdRecord } from '../../protocol/records.ts';
 import type { PinCursor, PinDelta, PinSet } from '../../protocol/pins.ts';
 import type { Address } from '@causeway/base/address/address';
 
 /** The requests about pins. */
 export interface PinClient {
-  /** Pins the connections that this update would move, before it is sent. */
-  prepare(lines: Iterable<string>, signal: AbortSignal): Promise<void>;
+  /** Pins the connections that this update would move, before it is sent. Returns their frontends. */
+  prepare(lines: Iterable<string>, signal: AbortSignal): Promise<ReadonlySet<FrontendKey>>;
   /** The changes of the agent's pins since the cursor; all pins without a cursor. */
   collect(since: PinCursor | undefined, signal: AbortSignal): Promise<PinDelta>;
   /** Hands pins of another gateway over. Resolves when the agent has acknowledged them. */

@@ -36,6 +36,7 @@ class PinningAgent extends MemoryAgent {
   epoch: string;
   running: readonly Pin[] = [];
   isHanging = false;
+  isDown = false;
 
   constructor(clock: SimulatedClock, epoch: string, role: Role) {
     super();
@@ -47,6 +48,7 @@ class PinningAgent extends MemoryAgent {
   override readonly pins = {
     prepare: async () => {
       for (const each of this.running) this.table.own(each);
+      return new Set(this.running.length === 0 ? [] : [frontendKey(id)]);
     },
     collect: async (since: Parameters<PinTable['since']>[0]) => this.table.since(since, false),
     send: async (
@@ -61,6 +63,10 @@ class PinningAgent extends MemoryAgent {
       for (const each of set) this.table.take(each);
     },
   };
+
+  override status(): Promise<AgentStatus> {
+    return this.isDown ? Promise.reject(new Error('down')) : Promise.resolve(this.shown);
+  }
 
   get shown(): AgentStatus {
     const announcer = { role: this.role, since: '2026-01-01', reason: null };
@@ -80,7 +86,7 @@ function setUp(...roles: Role[]) {
     metrics: noMetrics,
     limitMs: 1_000,
     reasons: new ReasonQueue(),
-    statusOf: (name) => named.get(name)?.shown,
+    statusOf: (name) => (named.get(name)?.isDown === true ? undefined : named.get(name)?.shown),
   });
   const push = (gateway: string, generation: number) => {
     const moved = () => new Set([frontendKey(id)]);
@@ -167,6 +173,17 @@ test('a gateway that returns gets all pins before its update', async () => {
   Object.assign(standby, { table: returned, epoch: 'after' });
   await push('g1', 7).done;
   expect(ports(standby)).toEqual([1]);
+});
+
+test('a Service with moved connections is not failover-safe while a gateway is down', async () => {
+  const { agents, push, relay } = setUp('active', 'standby');
+  const [active, standby] = agents as [PinningAgent, PinningAgent];
+  standby.isDown = true;
+  await push('g0', 7).done;
+  expect(relay.riskOf([id])).toBeUndefined();
+  active.running = [pin(1)];
+  await push('g0', 8).done;
+  expect(relay.riskOf([id])).toContain('g1 has not acknowledged');
 });
 
 test('no gateway is asked while none carries connections', async () => {

@@ -103,9 +103,8 @@ export class PinRelay implements PushGuard {
   riskOf(frontends: Iterable<FrontendId>): string | undefined {
     const isUnsafe = [...frontends].some((each) => this.#unsafe.has(frontendKey(each)));
     if (!isUnsafe) return undefined;
-    const late = [...this.#late].join(', ');
-    const who = late === '' ? 'The gateways have' : `${late} has`;
-    return `Not failover-safe: ${who} not acknowledged the pins of running connections`;
+    const names = this.#lacking().join(', ') || 'a gateway';
+    return `Not failover-safe: ${names} has not acknowledged the pins of running connections`;
   }
 
   async beforePush(update: PendingUpdate, signal: AbortSignal): Promise<void> {
@@ -177,14 +176,25 @@ export class PinRelay implements PushGuard {
         signal,
         'pinning connections',
         async (inner) => {
-          await pins?.prepare(lines, inner);
+          const moved = await pins?.prepare(lines, inner);
+          if (this.#lacking().length > 0) this.#markUnsafe(moved ?? [], generation);
           await this.#handOver(gateway, inner, this.#late);
         },
       );
     } finally {
       this.#prepared.reach(gateway, generation);
     }
-    if (this.#late.size > 0) this.#markUnsafe(update.moved() ?? [], generation);
+  }
+
+  /** The gateways that lack pins: they have not acknowledged them, or do not answer at all. */
+  #lacking(): string[] {
+    return [...this.#options.agents]
+      .filter(([name, { pins }]) => pins !== undefined && this.#isLacking(name))
+      .map(([name]) => name);
+  }
+
+  #isLacking(name: string): boolean {
+    return this.#late.has(name) || this.#statusOf(name) === undefined;
   }
 
   async #awaitSources(
@@ -213,7 +223,7 @@ export class PinRelay implements PushGuard {
         this.#handOver(source, inner, new Set()),
       );
     }
-    if (sources.length > 0 && this.#late.size === 0) {
+    if (sources.length > 0 && this.#lacking().length === 0) {
       this.#clearUnsafe(Math.min(...sources.map((name) => confirmed.get(name) ?? 0)));
     }
   }

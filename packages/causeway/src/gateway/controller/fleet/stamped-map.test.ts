@@ -27,7 +27,9 @@ test('the changes after a generation are those of a walk over all values', () =>
       }
       const { values, removed } = map.since(base);
       const after = [...stamps].filter(([, { generation }]) => generation > base);
-      expect([...values].sort()).toEqual(after.flatMap(([, { value }]) => value ?? []).sort());
+      const inOrder = (numbers: readonly number[]) =>
+        [...numbers].sort((left, right) => left - right);
+      expect(inOrder(values)).toEqual(inOrder(after.flatMap(([, { value }]) => value ?? [])));
       expect([...removed].sort()).toEqual(
         after.flatMap(([key, { value }]) => (value === undefined ? key : [])).sort(),
       );

@@ -1,3 +1,4 @@
+import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { GatewayState } from '../store/state.ts';
 import { UpdateRejected } from './admit.ts';
 
@@ -21,4 +22,18 @@ export function refuseOtherState(
       'To remove them, run `causeway agent allow-removal` on the gateway.',
     );
   }
+}
+
+/** Rejects changes while an operator has frozen the gateway. */
+export function refuseFrozen(frozen: { readonly reason: string } | undefined): void {
+  if (frozen === undefined) return;
+  throw new UpdateRejected('frozen', `this gateway is frozen: ${frozen.reason}`, 'Thaw it first.');
+}
+
+/** Rejects changes to a configuration that is not known. */
+export function refuseInDoubt(doubt: string | undefined): void {
+  if (doubt === undefined) return;
+  throw new CausewayError('unavailable', `this gateway waits for an update: ${doubt}`, {
+    hint: 'Wait until the controller has sent the full state.',
+  });
 }
