@@ -62,7 +62,7 @@ export class SimulatedWorld {
     });
   }
 
-  cloud(process: SimulatedProcess, fence?: LeaseGuard): Cloud {
+  cloud(process: SimulatedProcess, leaseGuard?: LeaseGuard): Cloud {
     const { user, password, domain, project } = accounts.demo;
     const config = cloudConfigFrom('demo', {
       auth_url: this.openstack.authUrl,
@@ -78,7 +78,7 @@ export class SimulatedWorld {
       metrics: noMetrics,
       clock: process.clock,
       random: this.simulation.random,
-      fence,
+      leaseGuard,
       transport: new SimulatedOpenStackCarrier(this.openstack, process),
     });
   }

@@ -34,7 +34,7 @@ export interface CloudOptions {
   /** Objects per page of a list. */
   readonly pageSize?: number;
   /** Writes are sent only while this guard allows it. Processes that share the work set it. */
-  readonly fence?: LeaseGuard | undefined;
+  readonly leaseGuard?: LeaseGuard | undefined;
   /** Replaces HTTP; used by simulations. */
   readonly transport?: RequestCarrier;
 }
@@ -55,7 +55,7 @@ const keepMs = 10 * 60_000;
 /** One cloud: its credentials, its connections and its limit on requests, shared by all callers. */
 export class Cloud {
   readonly config: CloudConfig;
-  readonly #options: Required<Omit<CloudOptions, 'transport' | 'fence'>>;
+  readonly #options: Required<Omit<CloudOptions, 'transport' | 'leaseGuard'>>;
   readonly #metrics: OpenStackMetrics;
   readonly #transport: RequestCarrier;
   readonly #requester: Requester;
@@ -82,7 +82,7 @@ export class Cloud {
     this.#transport = options.transport ?? new Transport(config.tls, concurrency);
     this.#requester = new Requester({
       ...this.#options,
-      fence: options.fence,
+      leaseGuard: options.leaseGuard,
       transport: this.#transport,
       limiter: new Limiter(concurrency),
       metrics: this.#metrics,

@@ -18,7 +18,7 @@ it('sends and repeats no write after the lease is lost, and continues to read', 
       isLeader = false;
       return { status: 503 };
     },
-    { fence: { remainingMs } },
+    { leaseGuard: { remainingMs } },
   );
   const { ports } = new Neutron(test.cloud.session());
   await expect(ports.update('p', { name: 'x' }, call)).rejects.toThrow('the lease is lost');

@@ -23,7 +23,7 @@ export interface RequesterParts {
   readonly log: Log;
   readonly metrics: OpenStackMetrics;
   /** Limits how long writes may be sent. */
-  readonly fence?: LeaseGuard | undefined;
+  readonly leaseGuard?: LeaseGuard | undefined;
 }
 
 /** Sends requests to one cloud: within its limit, with retries where they are safe, and with metrics. */
@@ -39,7 +39,7 @@ export class Requester {
     for (let attempt = 1; ; attempt += 1) {
       const result = await limiter.run(signal, () => {
         // Checked before the request is counted.
-        this.#fenceFor(exchange)?.remainingMs();
+        this.#leaseGuardFor(exchange)?.remainingMs();
         return this.#attempt(exchange, signal);
       });
       if (result.error === undefined) return result.value;
@@ -63,9 +63,9 @@ export class Requester {
   }
 
   /** Checked immediately before each request; a write that outlives the lease is aborted. */
-  #fenceFor({ method, service }: Exchange<unknown>): LeaseGuard | undefined {
+  #leaseGuardFor({ method, service }: Exchange<unknown>): LeaseGuard | undefined {
     // A login changes nothing that others use.
-    return method === 'GET' || service === 'identity' ? undefined : this.#parts.fence;
+    return method === 'GET' || service === 'identity' ? undefined : this.#parts.leaseGuard;
   }
 
   async #attempt<T>(exchange: Exchange<T>, signal: AbortSignal): Promise<AttemptResult<T>> {
@@ -86,9 +86,9 @@ export class Requester {
         };
       };
       const what = describe(exchange);
-      const fence = this.#fenceFor(exchange);
+      const leaseGuard = this.#leaseGuardFor(exchange);
       return await withDeadline(clock, attemptDeadlineMs, signal, what, (inner) =>
-        fence === undefined ? ask(inner) : withinLease(clock, fence, inner, what, ask),
+        leaseGuard === undefined ? ask(inner) : withinLease(clock, leaseGuard, inner, what, ask),
       );
     } catch (error) {
       return { error: unanswered(error, exchange, status), retryAfterMs: undefined };

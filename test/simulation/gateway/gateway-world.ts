@@ -145,7 +145,7 @@ export class GatewayWorld extends SimulatedWorld {
     const leading = runAsLeader(
       { client, lease, identity, clock, random, log: discardLog, metrics: this.metrics },
       (leadership, inner) =>
-        this.#control(process, client.withFence(leadership), inner, leadership),
+        this.#control(process, client.withLeaseGuard(leadership), inner, leadership),
       stop.signal,
     );
     // A candidate that was stopped, or that failed, ends. After a lost lease it is a candidate again.

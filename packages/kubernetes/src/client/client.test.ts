@@ -218,22 +218,22 @@ describe('failures', () => {
   });
 });
 
-describe('fence', () => {
+describe('lease guard', () => {
   it('is checked before each write and never for reads', async () => {
     const { api, client } = setUp();
     const lost = new CausewayError('aborted', 'we do not lead any more');
     let remaining = 1_000;
-    const fenced = client.withFence({
+    const guarded = client.withLeaseGuard({
       remainingMs: () => {
         if (remaining <= 0) throw lost;
         return remaining;
       },
     });
-    const created = await fenced.create(services, { metadata: web });
+    const created = await guarded.create(services, { metadata: web });
     remaining = 0;
-    await expect(fenced.update(services, created)).rejects.toBe(lost);
-    await expect(fenced.delete(services, web)).rejects.toBe(lost);
-    expect(await fenced.get(services, web)).toEqual(created);
+    await expect(guarded.update(services, created)).rejects.toBe(lost);
+    await expect(guarded.delete(services, web)).rejects.toBe(lost);
+    expect(await guarded.get(services, web)).toEqual(created);
     expect(api.requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
   });
 
@@ -241,13 +241,13 @@ describe('fence', () => {
     const { api, clock, client } = setUp();
     script(api, failure(429, 'TooManyRequests', { 'retry-after': '2' }));
     let allowed = 1;
-    const fenced = client.withFence({
+    const guarded = client.withLeaseGuard({
       remainingMs: () => {
         if (allowed-- <= 0) throw new CausewayError('aborted', 'lost');
         return 10_000;
       },
     });
-    const creating = fenced.create(services, { metadata: web }).catch((error: unknown) => error);
+    const creating = guarded.create(services, { metadata: web }).catch((error: unknown) => error);
     await clock.advance(3_000);
     expect(await creating).toMatchObject({ code: 'aborted', message: 'lost' });
     expect(api.requests).toHaveLength(1);
@@ -264,9 +264,9 @@ describe('fence', () => {
       if (clock.monotonic() < until) return until - clock.monotonic();
       throw new CausewayError('aborted', 'lost');
     };
-    const fenced = client.withFence({ remainingMs });
+    const guarded = client.withLeaseGuard({ remainingMs });
     let end: unknown;
-    void fenced.create(services, { metadata: web }).catch((error: unknown) => (end = error));
+    void guarded.create(services, { metadata: web }).catch((error: unknown) => (end = error));
     // A lease that is renewed in the meantime lasts longer.
     await clock.advance(400);
     until = 1_500;

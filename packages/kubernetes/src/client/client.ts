@@ -74,11 +74,11 @@ export class KubeClient {
       });
   }
 
-  /** The same client for a caller that may write only while the fence allows it. */
-  withFence(fence: LeaseGuard): KubeClient {
+  /** The same client for a caller that may write only while the lease guard allows it. */
+  withLeaseGuard(leaseGuard: LeaseGuard): KubeClient {
     const { cluster } = this;
     const options = { transport: this.#transport, clock: this.#requester.clock, cluster };
-    return new KubeClient(options, this.#requester.withFence(fence));
+    return new KubeClient(options, this.#requester.withLeaseGuard(leaseGuard));
   }
 
   async get<T extends KubeObject>(

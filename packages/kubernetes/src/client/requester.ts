@@ -41,12 +41,12 @@ export interface RequesterOptions {
   readonly metrics: Metrics;
   readonly userAgent: string;
   readonly rateLimit?: RateLimit | undefined;
-  readonly fence?: LeaseGuard | undefined;
+  readonly leaseGuard?: LeaseGuard | undefined;
 }
 
 const defaultTimeoutMs = 30_000;
 
-/** Sends calls: with a deadline, at a limited rate, fenced if they write, repeated where that is safe. */
+/** Sends calls: with a deadline, at a limited rate, guarded if they write, repeated where that is safe. */
 export class Requester {
   readonly #options: RequesterOptions;
   readonly #duration;
@@ -58,8 +58,8 @@ export class Requester {
     this.#retries = options.metrics.counter(requestRetries);
   }
 
-  withFence(fence: LeaseGuard): Requester {
-    return new Requester({ ...this.#options, fence });
+  withLeaseGuard(leaseGuard: LeaseGuard): Requester {
+    return new Requester({ ...this.#options, leaseGuard });
   }
 
   get clock(): Clock {
@@ -78,7 +78,7 @@ export class Requester {
       async (signal) => {
         for (let failures = 1; ; failures += 1) {
           try {
-            return await this.#fenced(call, signal, (limited) => this.#once(call, limited));
+            return await this.#withinLease(call, signal, (limited) => this.#once(call, limited));
           } catch (thrown) {
             if (signal.aborted) throw abortedBy(signal);
             const error = KubeError.fromTransport(what, thrown);
@@ -111,15 +111,15 @@ export class Requester {
     }
   }
 
-  /** The fence is checked immediately before each request, and a write that outlives it is aborted. */
-  #fenced<T>(
+  /** The lease guard is checked immediately before each request, and a write that outlives it is aborted. */
+  #withinLease<T>(
     call: Call,
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const { fence, clock } = this.#options;
-    if (fence === undefined || call.method === 'GET') return work(signal);
-    return withinLease(clock, fence, signal, describe(call), work);
+    const { leaseGuard, clock } = this.#options;
+    if (leaseGuard === undefined || call.method === 'GET') return work(signal);
+    return withinLease(clock, leaseGuard, signal, describe(call), work);
   }
 
   async #once(call: Call, signal: AbortSignal): Promise<Answer> {

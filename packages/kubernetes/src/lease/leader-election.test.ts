@@ -225,13 +225,13 @@ describe('leader election', () => {
     await clock.advance(0);
     const { leadership } = one.process;
     if (leadership === undefined) throw new Error('no leadership');
-    const fenced = one.client.withFence(leadership);
-    await fenced.create(configMaps, { metadata: { namespace: 'a', name: 'b' } });
+    const guarded = one.client.withLeaseGuard(leadership);
+    await guarded.create(configMaps, { metadata: { namespace: 'a', name: 'b' } });
     one.link.isCut = true;
     await clock.advance(10_001);
     one.link.isCut = false;
     await expect(
-      fenced.patchMerge(configMaps, { namespace: 'a', name: 'b' }, { data: { written: 'late' } }),
+      guarded.patchMerge(configMaps, { namespace: 'a', name: 'b' }, { data: { written: 'late' } }),
     ).rejects.toMatchObject({ code: 'aborted' });
   });
 

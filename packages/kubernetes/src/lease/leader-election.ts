@@ -24,7 +24,7 @@ import { Store, whenSynced } from '../cache/store.ts';
 import type { Lease } from '../objects/workload-objects.ts';
 
 export interface ElectionOptions {
-  /** Not fenced: the election writes the lease itself. */
+  /** Without a lease guard: the election writes the lease itself. */
   readonly client: KubeClient;
   readonly lease: Required<ObjectName>;
   /** Unique to this process; the pod's name with something random. */

@@ -6,7 +6,7 @@ import type { LeaseGuard } from '@causeway/base/work/lease-guard';
  * The right to write, while no other process can have it. It ends by our own monotonic clock, well before
  * others may take over the lease: a suspended process finds it expired when it resumes. After a suspension of
  * the whole machine it does not, because that clock stopped too. The process then has to `confirm` when
- * something indicates another leader. Pass it to `client.withFence`.
+ * something indicates another leader. Pass it to `client.withLeaseGuard`.
  */
 export class Leadership implements LeaseGuard {
   readonly #clock: Clock;

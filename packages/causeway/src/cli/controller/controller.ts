@@ -84,7 +84,10 @@ async function runController(
                 addCheck: (name, check) => readiness.add(name, check),
               },
               (leadership, deepest) =>
-                lead({ client: client.withFence(leadership), fence: leadership }, deepest),
+                lead(
+                  { client: client.withLeaseGuard(leadership), leaseGuard: leadership },
+                  deepest,
+                ),
               inner,
             )
           : lead({}, inner),

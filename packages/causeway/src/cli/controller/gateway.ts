@@ -74,7 +74,7 @@ type ManagerFor = (cluster: ClusterIdentity, records: PortRecords) => PortManage
 /** The parts that use Neutron, from the controller's settings. */
 export async function openStackOf(
   settings: ControllerSettings,
-  { log, metrics, clock, fence }: Omit<ProviderSurroundings, 'client'>,
+  { log, metrics, clock, leaseGuard }: Omit<ProviderSurroundings, 'client'>,
   signal: AbortSignal,
 ): Promise<{ managerFor: ManagerFor; pairWriter: AddressPairWriter }> {
   const { gateway } = settings;
@@ -84,7 +84,7 @@ export async function openStackOf(
     workingDirectory: process.cwd(),
     ...(name === undefined ? {} : { cloud: name }),
   });
-  const neutron = new Neutron(new Cloud(config, { log, metrics, clock, fence }).session());
+  const neutron = new Neutron(new Cloud(config, { log, metrics, clock, leaseGuard }).session());
   const subnets = new Map<Family, Subnet>();
   for (const id of gateway.subnets) {
     const subnet = await neutron.subnets.get(id, { signal });
@@ -139,12 +139,15 @@ export async function makeAgents(
 /** Clients of all gateways, each with the protocol that it supports. */
 async function makeAgentPorts(
   settings: ControllerSettings,
-  { fence, clock }: ProviderSurroundings,
+  { leaseGuard, clock }: ProviderSurroundings,
 ): Promise<Map<string, AgentClient>> {
   return new Map(
     (await agentOptions(settings)).map(({ api, ...options }) => {
       const agent = api === 'v1' ? new V1Agent(options) : new HttpAgentClient(options);
-      return [options.name, fence === undefined ? agent : leaseGuardedAgent(agent, fence, clock)];
+      return [
+        options.name,
+        leaseGuard === undefined ? agent : leaseGuardedAgent(agent, leaseGuard, clock),
+      ];
     }),
   );
 }

@@ -18,7 +18,7 @@ export interface ProviderSurroundings {
   readonly metrics: Metrics;
   readonly clock: Clock;
   /** The lease guard, if any: nothing is written without the lease, neither in the cluster nor outside. */
-  readonly fence?: LeaseGuard | undefined;
+  readonly leaseGuard?: LeaseGuard | undefined;
   /** Takes the reports of guards. All providers share one. */
   readonly guards?: GuardReporter | undefined;
 }

@@ -143,7 +143,7 @@ async function runAlways(
                 identity: instance,
                 addCheck: (name, check) => readiness.add(name, check),
               },
-              (leadership, deepest) => lead(client.withFence(leadership), deepest),
+              (leadership, deepest) => lead(client.withLeaseGuard(leadership), deepest),
               inner,
             )
           : lead(client, inner),
