@@ -39,6 +39,7 @@ import {
 } from './ports/placement-outcomes.ts';
 import { hasNewSharingGroup, releasesAddress, whyMoved } from './ports/address-change.ts';
 import type { PortKeeper } from './ports/port-keeper.ts';
+import { priorAllocations } from './ports/prior-allocations.ts';
 import type { ReasonSink } from './reasons/reason-queue.ts';
 import type { ServiceWaits } from './service-waits.ts';
 import {
@@ -171,6 +172,7 @@ export class GatewayProvider implements LoadBalancerProvider {
   ): Promise<Placed | EnsureOutcome> {
     const { settings, keeper } = this.#options;
     const owner = this.#owners.add(spec.owner);
+    if (!releasesAddress(spec)) keeper.rejoin(priorAllocations(spec, true));
     const before = this.#idsBefore(spec);
     const reserved = await this.#reserveAll(spec, needs, context);
     if (reserved.kind !== 'reserved') return reserved;

@@ -2,7 +2,7 @@ import type { Address } from '@causeway/base/address/address';
 import { CausewayError } from '@causeway/base/error/causeway-error';
 import type { EnsureOutcome, Owner } from '../../../services/provider.ts';
 import type { PortIds } from './annotations.ts';
-import type { Reservation } from './port-keeper.ts';
+import type { Reservation } from './reservation.ts';
 import type { ServicePorts } from './service-ports.ts';
 
 /** The Service has its ports. */

@@ -303,3 +303,34 @@ test('keeps a floating IP while one of its users wants it', async () => {
   await again.keepPublic('b', false, signal);
   expect(manager.ports.get('port-1')?.keepsPublic).toBe(true);
 });
+
+test('puts a Service that appears after the start back onto the port that its status shows', async () => {
+  const manager = fragile();
+  const first = keeperOf(manager);
+  const needs = [{ protocol: 'TCP' as const, port: parsePort(80) }];
+  const request = { owner: 'uid', needs, requested: undefined, ...place };
+  const reserved = await first.reserve(request, signal);
+  const port = reserved.kind === 'port' ? reserved.port : undefined;
+  const allocation = {
+    owner: 'uid',
+    namespace: 'default',
+    sharingGroup: place.sharingGroup,
+    ownSharingGroup: place.sharingGroup,
+    held: needs,
+    portId: port?.id ?? '',
+    family: 4 as const,
+    isWritten: true,
+    createdAt: '',
+    advertised: [parseAddress('192.0.2.1')],
+    isTakenOver: true,
+  };
+  const keeper = keeperOf(manager);
+  await keeper.restore([], signal);
+  keeper.rejoin([{ ...allocation, owner: 'copy', advertised: [] }]);
+  expect(keeper.portsOf('copy').size).toBe(0);
+  keeper.rejoin([allocation]);
+  expect(keeper.portsOf('uid').get(4)).toEqual(port);
+  expect(keeper.unused()).toEqual([]);
+  keeper.rejoin([{ ...allocation, owner: 'second' }]);
+  expect(keeper.portsOf('second').size).toBe(0);
+});

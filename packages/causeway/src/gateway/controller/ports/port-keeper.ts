@@ -8,15 +8,7 @@ import type { L2Port, PlacementRequest, PortSlot } from './port-slot.ts';
 import type { ReasonSink } from '../reasons/reason-queue.ts';
 import type { L4Port } from '../../../services/l4-port.ts';
 import { groupByPort, isElsewhere, type PriorAllocation } from './allocation-order.ts';
-
-export type Reservation =
-  | { readonly kind: 'port'; readonly port: L2Port }
-  | {
-      readonly kind: 'refused';
-      readonly reason: 'taken' | 'other-sharing-group';
-      readonly by: string;
-    }
-  | { readonly kind: 'leaving' };
+import type { Reservation } from './reservation.ts';
 
 /**
  * Combines the mapper, which decides at once, with the slower manager. All Services on a port wait for its creation.
@@ -75,6 +67,14 @@ export class PortKeeper {
     const losers = this.#mapper.restore([...ports.values()], moved);
     await this.#manager.record(this.#mapper.usedPorts());
     return losers;
+  }
+
+  /**
+   * Puts a Service without a port back onto the port whose address its status shows. The API server may not have
+   * had the Service at the start.
+   */
+  rejoin(prior: readonly PriorAllocation[]): void {
+    this.#mapper.rejoin(prior.filter(({ isTakenOver }) => isTakenOver));
   }
 
   /** The former port of Services, existing or recreated. */

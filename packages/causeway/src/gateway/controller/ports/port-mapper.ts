@@ -99,6 +99,16 @@ export class PortMapper {
     return losers;
   }
 
+  /** Restores the placements of Services that appear after the restart, as far as their status shows them. */
+  rejoin(allocations: readonly PriorAllocation[]): void {
+    const portAt = (address: Address) => this.#byAddress.get(address)?.port;
+    const late = allocations.filter(
+      (each) =>
+        this.slotOf(each.owner, each.family) === undefined && standingOf(each, portAt) === 'shown',
+    );
+    this.restore([], late);
+  }
+
   /** Reserves. A Service keeps its port if the request still fits there. */
   place(request: PlacementRequest): Placement {
     const { slot, from } = this.#standOf(request.owner, request.family) ?? {};
