@@ -37,7 +37,6 @@ export interface BrokenConnection {
 export type KnownLoss =
   | 'source was rewritten'
   | 'backend has two frontends'
-  | 'was closing'
   | 'slot may have moved';
 
 /** What happened in a run. */
@@ -112,18 +111,15 @@ const messageMs = 2_000;
 const afterFailoverMs = 15_000;
 
 function lossInFailover(
-  { path, direction, cause }: LostConnection,
+  { path, direction }: LostConnection,
   hasPins: boolean,
 ): KnownLoss | undefined {
   if (path === 'gateway, local source') return 'source was rewritten';
   if (path === 'gateway, shared backends' && direction === 'down') {
     return 'backend has two frontends';
   }
-  if (cause === stalledAtEnd) return 'was closing';
   return direction === 'up' && !hasPins ? 'slot may have moved' : undefined;
 }
-
-export const stalledAtEnd = 'stalled at its end';
 
 /** A stalled connection broke after its last progress, which the receiving side has recorded. */
 function breakTime(line: LostConnection, stall: StalledUpload | undefined): number {

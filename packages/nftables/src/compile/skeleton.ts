@@ -39,6 +39,7 @@ import type { BaseHook, Chain, DataType, SetDefinition } from '../model/ruleset.
 import { pinRule, pinSet } from '../pins/pin-rules.ts';
 import { tableSizes } from './slot-table.ts';
 import { addressChains } from './address-chains.ts';
+import { addClosingConnections, dropUnplaced } from './closing-connections.ts';
 import { mergedRanges } from './address-ranges.ts';
 import { overtakenRule } from './overtaken-packets.ts';
 import { firstRefusal } from './first-refusal.ts';
@@ -75,6 +76,7 @@ export function skeleton(settings: LayoutSettings): Fragment {
   }
   addNetworks(fragment, setNames.localSources, settings.localSources);
   addNetworks(fragment, setNames.insiders, settings.insiders?.networks ?? []);
+  addClosingConnections(fragment, settings);
   addVrrpFilter(fragment, settings.vrrp);
   return fragment;
 }
@@ -324,13 +326,13 @@ function filterChains(settings: LayoutSettings): Chain[] {
   // reset the connection.
   const unplaced =
     settings.dropsUnplaced === true
-      ? [rule(isInvalid, drop)]
+      ? [rule(isInvalid, dropUnplaced(settings))]
       : families.map((family) =>
           rule(
             isInvalid,
             isFamily(family),
             isIn([source(family)], setNames.localSources(family)),
-            drop,
+            dropUnplaced(settings),
           ),
         );
   const pods = families.map((family) =>
