@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LostConnection, TrafficLine } from './traffic-lines.ts';
-import {
-  describeBroken,
-  describeVerdict,
-  judge,
-  stalledAtEnd,
-  type PodEnds,
-  type RunEvent,
-} from './verdict.ts';
+import { describeBroken, describeVerdict, judge, type PodEnds, type RunEvent } from './verdict.ts';
 
 const lost: LostConnection = {
   ...{ kind: 'lost', id: 'c-1', path: 'gateway', family: 4, direction: 'up', backend: 'web-1' },
@@ -84,12 +77,17 @@ test.each([
   ['a connection', {}, undefined],
   ['a rewritten source', { path: 'gateway, local source' }, 'source was rewritten'],
   [
-    'a download from a backend with two frontends',
+    'a download from a backend with two frontends that began just before',
+    { path: 'gateway, shared backends', direction: 'down', openedAt: 18_000 },
+    'pin was not handed over yet',
+  ],
+  [
+    'an older download from such a backend',
     { path: 'gateway, shared backends', direction: 'down' },
-    'backend has two frontends',
+    undefined,
   ],
   ['an upload to such a backend', { path: 'gateway, shared backends' }, undefined],
-  ['a closing connection', { cause: stalledAtEnd, progressAt: 16_000 }, 'was closing'],
+  ['a closing connection', { cause: 'stalled at its end', progressAt: 16_000 }, undefined],
   ['no failover', { path: 'gateway, local source', endedAt: 40_000 }, undefined],
 ] as const)('the known loss of %s', (_, changes, knownLoss) => {
   expect(verdictOf({ ...lost, ...changes }).broken).toMatchObject([{ knownLoss }]);

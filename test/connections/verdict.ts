@@ -36,8 +36,7 @@ export interface BrokenConnection {
 /** Connections that a failover breaks by design or by a documented fault: docs/reliability.md. */
 export type KnownLoss =
   | 'source was rewritten'
-  | 'backend has two frontends'
-  | 'was closing'
+  | 'pin was not handed over yet'
   | 'slot may have moved';
 
 /** What happened in a run. */
@@ -96,13 +95,13 @@ function brokenConnection(
   const { id, path, family, direction, cause } = line;
   // A connection that stalled broke up to a message after its last progress.
   const event = eventBefore(events, line.cause.startsWith('stalled') ? at + messageMs : at);
-  const isFailover = events.some(
+  const failover = events.find(
     (each) =>
       each.step.kind === 'failover' &&
       at >= each.at - messageMs &&
       at <= each.completeAt + afterFailoverMs,
   );
-  const knownLoss = isFailover ? lossInFailover(line, hasPins) : undefined;
+  const knownLoss = failover && lossInFailover(line, failover, hasPins);
   return { id, path, family, direction, cause, backend, at, event, knownLoss };
 }
 
@@ -111,19 +110,21 @@ const messageMs = 2_000;
 /** A connection that a failover breaks sends its next packet within this time, with the backoff of TCP. */
 const afterFailoverMs = 15_000;
 
+/** The controller hands pins over every two seconds; this machine may be busy. */
+const handoverMs = 5_000;
+
 function lossInFailover(
-  { path, direction, cause }: LostConnection,
+  { path, direction, openedAt }: LostConnection,
+  failover: RunEvent,
   hasPins: boolean,
 ): KnownLoss | undefined {
   if (path === 'gateway, local source') return 'source was rewritten';
-  if (path === 'gateway, shared backends' && direction === 'down') {
-    return 'backend has two frontends';
+  const isYoung = openedAt > failover.at - handoverMs && openedAt <= failover.completeAt;
+  if (path === 'gateway, shared backends' && direction === 'down' && isYoung) {
+    return 'pin was not handed over yet';
   }
-  if (cause === stalledAtEnd) return 'was closing';
   return direction === 'up' && !hasPins ? 'slot may have moved' : undefined;
 }
-
-export const stalledAtEnd = 'stalled at its end';
 
 /** A stalled connection broke after its last progress, which the receiving side has recorded. */
 function breakTime(line: LostConnection, stall: StalledUpload | undefined): number {

@@ -6,7 +6,7 @@ import {
 } from '../../../packages/base/src/address/address.ts';
 import { parsePort as port } from '../../../packages/base/src/address/port.ts';
 import { KernelPins } from '../../../packages/nftables/src/pins/kernel-pins.ts';
-import type { Pin } from '../../../packages/nftables/src/pins/pin.ts';
+import { reversePinOf, type Pin } from '../../../packages/nftables/src/pins/pin.ts';
 import { diff, replacement } from '../../../packages/nftables/src/plan/diff.ts';
 import type { Driver } from '../../../packages/nftables/src/drivers/driver.ts';
 import { buildRuleset, Layout } from '../../../packages/nftables/src/compile/layout.ts';
@@ -201,6 +201,26 @@ describe.each(implementations)('the $name driver', ({ needsKernel, open }) => {
     await driver.apply({ table, operations: [{ op: 'flush-set', set: 'pins4', isMap: true }] });
     await pins.apply({ set: [second], remove: [first] });
     expect(await new KernelPins(driver, 3_600).load()).toEqual([second]);
+  });
+
+  test('keeps the way back of a pin, which the newer one of two pins has', async () => {
+    await driver.apply(diff(undefined, buildRuleset(everything(table))));
+    const pins = new KernelPins(driver, 3_600);
+    const [older, newer] = [pin('192.0.2.7', '10.0.0.1'), pin('192.0.2.8', '10.0.0.1')];
+    const waysBack = async () => (await driver.elements('reverse-pins4')).map(reversePinOf);
+    await pins.apply({ set: [older], remove: [] });
+    expect(await waysBack()).toEqual([older]);
+    await pins.apply({ set: [newer], remove: [] });
+    expect(await waysBack()).toEqual([newer]);
+    const next = new KernelPins(driver, 3_600);
+    await next.load();
+    await next.apply({ set: [], remove: [older] });
+    expect(await waysBack()).toEqual([newer]);
+    await next.apply({ set: [{ ...newer, backend: address('10.0.0.2') }], remove: [] });
+    expect(await waysBack()).toEqual([{ ...newer, backend: address('10.0.0.2') }]);
+    await next.rewrite();
+    await next.apply({ set: [], remove: [newer] });
+    expect(await waysBack()).toEqual([]);
   });
 
   test('names an element that cannot be removed', async () => {

@@ -19,6 +19,8 @@ import { gateways, serverPort, servers, Topology, type RunningClient } from './t
 const isRunnable = await isAvailable(requireNetworkTools);
 const { signal } = new AbortController();
 const pods = ['10.77.1.1', '2001:db8:77::1:1'] as const;
+/** Two frontends with the same backends. */
+const sharedPorts = [81, 82] as const;
 const onNodes = ['10.77.1.2'] as const;
 const timeWait = 'net.netfilter.nf_conntrack_tcp_timeout_time_wait';
 
@@ -54,7 +56,7 @@ describe.skipIf(!isRunnable)('connections whose slot moves before a power cut', 
     await topology.stop();
   });
 
-  /** Pods of two frontends, and the nodes of another one. */
+  /** Pods of two frontends and of two pairs that share the pods, and the nodes of another one. */
   async function serve(backends: readonly ServerName[], nodes: readonly ServerName[]) {
     const toNodes = makeFrontend({
       address: parseAddress(onNodes[0]),
@@ -63,9 +65,12 @@ describe.skipIf(!isRunnable)('connections whose slot moves before a power cut', 
       nodePort: parsePort(serverPort),
     });
     fleet.setNodes(nodes.map((name) => parseAddress(servers[name].v4)));
-    // On another port than the node port: a backend behind two frontends is not failover-safe.
+    // On another port than the node port: each backend has one frontend.
     const toPods = pods.map((address) => frontend(address, 'TCP', backends, {}, 1));
-    const frontends = [...toPods, toNodes];
+    const shared = pods.flatMap((address) =>
+      sharedPorts.map((port) => frontend(address, 'TCP', backends, { port: parsePort(port) }, 2)),
+    );
+    const frontends = [...toPods, ...shared, toNodes];
     const generation = fleet.setService('default/a', frontends);
     await waitFor('both gateways to serve', async () => {
       const states = await Promise.all(
@@ -76,11 +81,15 @@ describe.skipIf(!isRunnable)('connections whose slot moves before a power cut', 
     return frontends;
   }
 
+  const startClient = (verb: 'up' | 'down', address: string, port: number) =>
+    topology.startClient('c', verb, address, port, 20, 1_000_000, 15_000);
+
   const start = (verb: 'up' | 'down'): Promise<RunningClient[]> =>
+    Promise.all([...pods, ...onNodes].map((address) => startClient(verb, address, 80)));
+
+  const startShared = (): Promise<RunningClient[]> =>
     Promise.all(
-      [...pods, ...onNodes].map((address) =>
-        topology.startClient('c', verb, address, 80, 20, 1_000_000, 15_000),
-      ),
+      pods.flatMap((address) => sharedPorts.map((port) => startClient('down', address, port))),
     );
 
   test('have pins after an agent restarts, and none after their end', async () => {
@@ -106,14 +115,17 @@ describe.skipIf(!isRunnable)('connections whose slot moves before a power cut', 
 
   test('continue on their backends, in both families and directions', async () => {
     await serve(['p1', 'p2'], ['n1', 'n2']);
-    const running = [...(await start('up')), ...(await start('down'))];
+    const running = [...(await start('up')), ...(await start('down')), ...(await startShared())];
     const frontends = await serve(['p1', 'p2', 'n1', 'n2'], ['n1', 'n2', 'p1']);
     await waitFor('the pins to be acknowledged', () => fleet.failoverRisk(frontends) === undefined);
     const active = await waitFor('one active gateway', () => topology.active());
     const [standby = active] = gateways.filter((name) => name !== active);
-    await waitFor('the standby gateway to have pins', async () => {
-      const { pins } = await topology.client(standby).status(signal);
-      return (pins?.count ?? 0) > 0;
+    const pinCount = async (name: (typeof gateways)[number]) =>
+      (await topology.client(name).status(signal)).pins?.count ?? 0;
+    const sharedConnections = pods.length * sharedPorts.length * 20;
+    await waitFor('the standby gateway to have all pins', async () => {
+      const count = await pinCount(standby);
+      return count > sharedConnections && count === (await pinCount(active));
     });
     await topology.cutPower(active);
     const results = await Promise.all(running.map((each) => each.result()));

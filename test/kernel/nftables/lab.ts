@@ -21,7 +21,10 @@ export interface Request {
   readonly localPort?: number;
   /** How long to wait once no more data comes; very long by default. */
   readonly timeoutMs?: number;
-  /** `who` by default; or `download CHUNKS`, `upload CHUNKS`. */
+  /**
+   * `who` by default; or `download CHUNKS`, `upload CHUNKS`. At the signal SIGUSR2, the client sends bytes
+   * and closes after `close BYTES`, and the server does so after `closed BYTES`.
+   */
   readonly say?: string;
 }
 
@@ -30,6 +33,13 @@ export interface Answer {
   readonly bytes: number;
   readonly ended: number;
   readonly error?: string;
+}
+
+interface RunningRequests {
+  readonly answers: Promise<Answer[]>;
+  readonly kill: () => void;
+  /** For requests with `close`. */
+  readonly close: () => void;
 }
 
 export const settings: LayoutSettings = {
@@ -153,10 +163,7 @@ export class Lab {
    * Starts a client and resolves once all its connections are open; `answers` follow at its end. If it is
    * killed, its machine resets incoming packets.
    */
-  async begin(
-    host: Host,
-    ...requests: Request[]
-  ): Promise<{ readonly answers: Promise<Answer[]>; readonly kill: () => void }> {
+  async begin(host: Host, ...requests: Request[]): Promise<RunningRequests> {
     const child = host.start(
       process.execPath,
       path.join(programs, 'client.ts'),
@@ -175,7 +182,11 @@ export class Lab {
         if (connected >= requests.length) resolve();
       });
     });
-    return { answers, kill: () => child.kill('SIGKILL') };
+    return {
+      answers,
+      kill: () => child.kill('SIGKILL'),
+      close: () => child.kill('SIGUSR2'),
+    };
   }
 
   async remove(): Promise<void> {

@@ -2,7 +2,6 @@ import type { Rule, Statement } from '../model/expression.ts';
 import { chainNames, setNames } from '../model/names.ts';
 import {
   accept,
-  drop,
   equals,
   families,
   goto,
@@ -15,6 +14,7 @@ import {
   target,
 } from '../model/operands.ts';
 import type { Chain } from '../model/ruleset.ts';
+import { dropUnplaced } from './closing-connections.ts';
 import type { LayoutSettings } from './virtual-service.ts';
 
 const rule = (...statements: Statement[]): Rule => ({ statements });
@@ -33,7 +33,8 @@ const icmpv6Echo = 128;
  * packet that conntrack can't assign may belong to a running connection. A reset would end it, so the packet
  * is dropped and the sender repeats it.
  */
-export function addressChains({ dropsUnallocated = false }: LayoutSettings): Chain[] {
+export function addressChains(settings: LayoutSettings): Chain[] {
+  const { dropsUnallocated = false } = settings;
   const routed = families.map((family) =>
     rule(isFamily(family), isIn(target(family), setNames.routed(family)), accept),
   );
@@ -49,7 +50,7 @@ export function addressChains({ dropsUnallocated = false }: LayoutSettings): Cha
     {
       name: chainNames.virtualAddress,
       rules: [
-        rule(isInvalid, drop),
+        rule(isInvalid, dropUnplaced(settings)),
         rule(isReply, accept),
         ...icmp,
         ...icmpv6,

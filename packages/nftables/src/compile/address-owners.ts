@@ -39,6 +39,13 @@ export class AddressOwners {
   /** By map and key. */
   readonly contested = new Map<string, Map<string, Contest>>();
 
+  /** The elements of a key of the map, if it has more than one value. */
+  ambiguity(map: string, id: string): readonly Element[] {
+    const contest = this.contested.get(map)?.get(id);
+    if (!(contest instanceof Map) || contest.size < 2) return [];
+    return [...contest.values()].map(({ item }) => item);
+  }
+
   /** Keys of the map that have more than one value. */
   *ambiguous(map: string): Iterable<readonly Element[]> {
     for (const contest of this.contested.get(map)?.values() ?? []) {

@@ -12,6 +12,8 @@ import {
   type LayoutSettings,
   type VirtualService,
 } from './virtual-service.ts';
+import { reversePinElement, type Pin } from '../pins/pin.ts';
+import { reversePinSet } from '../pins/pin-rules.ts';
 
 const settings: LayoutSettings = {
   table: 'causeway',
@@ -269,10 +271,40 @@ describe("a server's packet of an unknown connection", () => {
       port: 8080,
       services: ['192.0.2.1 . TCP . 80', '192.0.2.1 . TCP . 81'],
     });
+    const backend = { address: address('10.0.0.2'), port: port(8080) };
+    expect(layout.servicesSharing(backend)).toEqual([
+      '192.0.2.1 . TCP . 80',
+      '192.0.2.1 . TCP . 81',
+    ]);
     const next = layout.plan({ remove: [serviceKey({ ...service(), port: port(81) })] });
     next.accept();
     expect(layout.ambiguousBackends()).toEqual([]);
+    expect(layout.servicesSharing(backend)).toEqual([]);
     expect(tracePacket(layout.ruleset(), answer, gateway).packet.source).toBe(virtual);
+  });
+
+  test('gets it back by a pin if the backend is behind two services', () => {
+    const ruleset = withServices(service(), service({ port: port(81) }));
+    const pin: Pin = {
+      client: address('198.51.100.7'),
+      clientPort: port(40_000),
+      address: virtual,
+      port: port(81),
+      backend: address('10.0.0.2'),
+      backendPort: port(8080),
+    };
+    const elements = [reversePinElement(pin, 60)];
+    const pinned = applyOperations(ruleset, [
+      { op: 'add-elements', set: reversePinSet(4), elements },
+    ]);
+    expect(tracePacket(pinned, answer, gateway).packet).toMatchObject({
+      source: virtual,
+      sourcePort: 81,
+    });
+    const plainSyn = { ...answer, tcpFlags: 0x02 };
+    expect(tracePacket(pinned, plainSyn, gateway).packet.source).toBe('10.0.0.2');
+    const other = { ...answer, destinationPort: 40_001 };
+    expect(tracePacket(pinned, other, gateway).packet.source).toBe('10.0.0.2');
   });
 
   test('distinguishes two protocols on one backend', () => {

@@ -15,7 +15,13 @@ import { setNames } from '../model/names.ts';
 import { nodesFragment } from './nodes-fragment.ts';
 import { families, protocolNumbers } from '../model/operands.ts';
 import { PolicyLayout, type FragmentChange } from './policy-layout.ts';
-import { emptyRuleset, type Field, type Ruleset } from '../model/ruleset.ts';
+import {
+  elementId,
+  emptyRuleset,
+  type Element,
+  type Field,
+  type Ruleset,
+} from '../model/ruleset.ts';
 import { applyOperations } from '../plan/apply-operations.ts';
 import { serviceFragment } from './service-fragment.ts';
 import { skeleton, virtualNetworksFragment } from './skeleton.ts';
@@ -23,6 +29,7 @@ import type { Operation } from '../model/transaction.ts';
 import {
   serviceBackends,
   serviceKey,
+  type Backend,
   type LayoutInput,
   type LayoutSettings,
   type ServiceKey,
@@ -109,19 +116,22 @@ export class Layout {
           address: parseAddress(String(address)),
           protocol,
           port: parsePort(Number(port)),
-          services: elements.map(({ value }) => {
-            const [virtualAddress, virtualPort] =
-              value === undefined || 'kind' in value ? [] : value;
-            return serviceKey({
-              address: parseAddress(String(virtualAddress)),
-              protocol,
-              port: parsePort(Number(virtualPort)),
-            });
-          }),
+          services: elements.map((element) => serviceOf(element, protocol)),
         });
       }
     }
     return found;
+  }
+
+  /**
+   * The services of a TCP backend, if there are two or more. Its packets then have more than one possible
+   * virtual address.
+   */
+  servicesSharing({ address, port }: Backend): ServiceKey[] {
+    const id = elementId({ key: [address, protocolNumbers.TCP, port] });
+    return this.#owners
+      .ambiguity(setNames.reverse(familyOf(address)), id)
+      .map((element) => serviceOf(element, 'TCP'));
   }
 
   #planWith(change: LayoutChange, extra: readonly FragmentChange[]): LayoutPlan {
@@ -255,6 +265,16 @@ function* removedService({ address, protocol, port, dispatch }: VirtualService):
 
 function keysOf(backends: readonly Destination[]): Set<string> {
   return new Set(backends.map(({ address, port }) => `${address} ${port}`));
+}
+
+/** The service in an element of a reverse map. */
+function serviceOf({ value }: Element, protocol: Protocol): ServiceKey {
+  const [address, port] = value === undefined || 'kind' in value ? [] : value;
+  return serviceKey({
+    address: parseAddress(String(address)),
+    protocol,
+    port: parsePort(Number(port)),
+  });
 }
 
 /**

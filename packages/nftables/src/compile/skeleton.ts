@@ -36,9 +36,10 @@ import {
   verdict,
 } from '../model/operands.ts';
 import type { BaseHook, Chain, DataType, SetDefinition } from '../model/ruleset.ts';
-import { pinRule, pinSet } from '../pins/pin-rules.ts';
+import { pinRule, pinSet, reversePinRule, reversePinSet } from '../pins/pin-rules.ts';
 import { tableSizes } from './slot-table.ts';
 import { addressChains } from './address-chains.ts';
+import { addClosingConnections, dropUnplaced } from './closing-connections.ts';
 import { mergedRanges } from './address-ranges.ts';
 import { overtakenRule } from './overtaken-packets.ts';
 import { firstRefusal } from './first-refusal.ts';
@@ -55,7 +56,7 @@ export function skeleton(settings: LayoutSettings): Fragment {
   for (const number of Object.values(protocolNumbers)) fragment.element(portProtocols, [number]);
   for (const family of families) {
     fragment.sets.push(...familySets(family));
-    if (settings.resumeConnections) fragment.sets.push(pinSet(family));
+    if (settings.resumeConnections) fragment.sets.push(pinSet(family), reversePinSet(family));
     fragment.chains.push(...slotChains(family, settings.hashSeed, 'all'));
     if (settings.dropsUnallocated === true) {
       fragment.sets.push(networkSet(setNames.virtualNetworks(family), family));
@@ -75,6 +76,7 @@ export function skeleton(settings: LayoutSettings): Fragment {
   }
   addNetworks(fragment, setNames.localSources, settings.localSources);
   addNetworks(fragment, setNames.insiders, settings.insiders?.networks ?? []);
+  addClosingConnections(fragment, settings);
   addVrrpFilter(fragment, settings.vrrp);
   return fragment;
 }
@@ -264,6 +266,7 @@ function resumeRules(family: Family): Rule[] {
     to: { kind: 'backend-map', map, key },
   });
   return [
+    reversePinRule(family),
     rule(...midStream, snat(setNames.reverse(family), from)),
     rule(
       ...midStream,
@@ -324,13 +327,13 @@ function filterChains(settings: LayoutSettings): Chain[] {
   // reset the connection.
   const unplaced =
     settings.dropsUnplaced === true
-      ? [rule(isInvalid, drop)]
+      ? [rule(isInvalid, dropUnplaced(settings))]
       : families.map((family) =>
           rule(
             isInvalid,
             isFamily(family),
             isIn([source(family)], setNames.localSources(family)),
-            drop,
+            dropUnplaced(settings),
           ),
         );
   const pods = families.map((family) =>

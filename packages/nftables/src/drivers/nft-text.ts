@@ -166,6 +166,10 @@ function statementText(statement: Statement): string {
         : 'reject with icmpx port-unreachable';
     case 'remember':
       return `update @${checkedName(statement.set)} { ${keyText(statement.key)} timeout ${statement.timeoutSeconds}s }`;
+    case 'forget':
+      return `delete @${checkedName(statement.set)} { ${keyText(statement.key)} }`;
+    case 'set-tcp-flags':
+      return `tcp flags set ${statement.flags}`;
     case 'log':
       return `log group ${statement.group}`;
     case 'send-to':

@@ -83,6 +83,10 @@ export type Statement =
       readonly set: string;
       readonly timeoutSeconds: number;
     }
+  /** Removes the key from a dynamic set. */
+  | { readonly kind: 'forget'; readonly key: readonly Operand[]; readonly set: string }
+  /** Replaces all flags of a TCP packet. */
+  | { readonly kind: 'set-tcp-flags'; readonly flags: number }
   /** Sends a copy of the packet to the listener of the NFLOG group. */
   | { readonly kind: 'log'; readonly group: number }
   /** Sends an unchanged copy to the machine at the map's address for the key. */

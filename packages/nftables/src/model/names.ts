@@ -19,6 +19,8 @@ export const chainNames = {
   masqueradeMachine: 'masquerade-machine',
   virtualAddress: 'virtual-address',
   refuse: 'refuse',
+  unplaced: 'unplaced',
+  rawPrerouting: 'raw-prerouting',
   filterListeners: 'filter-listeners',
   toListener: 'to-listener',
   filterHeld: 'filter-held',
@@ -55,6 +57,10 @@ export const setNames = {
   stickySlots: perFamily('sticky-slots'),
   /** The backend of a running connection whose slot has moved. */
   pins: perFamily('pins'),
+  /** The virtual address of a running connection, by its backend and client. */
+  reversePins: perFamily('reverse-pins'),
+  /** Running connections of which this machine has dropped a FIN. */
+  closing: perFamily('closing'),
   /** Virtual address of a backend, for its answers. */
   reverse: perFamily('reverse'),
   reverseNodePorts: perFamily('reverse-node-ports'),

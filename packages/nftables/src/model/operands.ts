@@ -145,6 +145,17 @@ export const isReset: Statement = {
   value: 0x04,
 };
 
+export const tcpAck = 0x10;
+
+/** The end of one direction of a connection: of FIN, SYN, RST and ACK, FIN and ACK alone. */
+export const isFin: Statement = {
+  kind: 'compare',
+  operand: { kind: 'tcp-flags' },
+  mask: 0x17,
+  equal: true,
+  value: 0x11,
+};
+
 /** The first packet of a connection: of FIN, SYN, RST and ACK, SYN alone. */
 export const isPlainSyn: Statement = { ...synAlone, equal: true };
 export const isNotPlainSyn: Statement = { ...synAlone, equal: false };

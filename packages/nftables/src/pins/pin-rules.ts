@@ -2,6 +2,8 @@ import type { Family } from '@causeway/base/address/address';
 import type { Rule } from '../model/expression.ts';
 import { setNames } from '../model/names.ts';
 import {
+  destination,
+  destinationPort,
   equals,
   isFamily,
   isNotPlainSyn,
@@ -21,6 +23,35 @@ export function pinSet(family: Family): SetDefinition {
     key: [address, 'inet_service', address, 'inet_proto', 'inet_service'],
     value: [address, 'inet_service'],
     dynamic: true,
+  };
+}
+
+/** The map from a running connection to its virtual address, for the packets of the backend. */
+export function reversePinSet(family: Family): SetDefinition {
+  const end: DataType[] = [family === 4 ? 'ipv4_addr' : 'ipv6_addr', 'inet_service'];
+  return { name: setNames.reversePins(family), key: [...end, ...end], value: end, dynamic: true };
+}
+
+/**
+ * A backend's packet of a connection that this machine has never seen: a pin takes precedence over the reverse
+ * map, which has no element for a backend behind two frontends.
+ */
+export function reversePinRule(family: Family): Rule {
+  return {
+    statements: [
+      equals(protocol, protocolNumbers.TCP),
+      isNotPlainSyn,
+      isFamily(family),
+      {
+        kind: 'snat',
+        family,
+        to: {
+          kind: 'backend-map',
+          map: setNames.reversePins(family),
+          key: [source(family), sourcePort, destination(family), destinationPort],
+        },
+      },
+    ],
   };
 }
 

@@ -1,6 +1,5 @@
-import { familyOf, type Address } from '@causeway/base/address/address';
+import type { Address } from '@causeway/base/address/address';
 import { parsePort, type Port } from '@causeway/base/address/port';
-import { setNames } from '../model/names.ts';
 import { protocolNumbers } from '../model/operands.ts';
 import { elementId, type Element } from '../model/ruleset.ts';
 
@@ -25,11 +24,6 @@ export function pinKey(pin: Pick<Pin, 'client' | 'clientPort' | 'address' | 'por
   return elementId({ key: keyFields(pin) }) as PinKey;
 }
 
-/** The map that contains the pin. */
-export function pinMap({ address }: Pin): string {
-  return setNames.pins(familyOf(address));
-}
-
 export function pinElement(pin: Pin, timeoutSeconds: number): Element {
   return { key: keyFields(pin), value: [pin.backend, pin.backendPort], timeoutSeconds };
 }
@@ -50,6 +44,40 @@ export function pinOf({ key, value }: Element): Pin | undefined {
     backend,
     backendPort: parsePort(Number(backendPort)),
   };
+}
+
+/** Identifies the packets of a pin's backend to its client. */
+export type ReversePinKey = string & { readonly __reversePinKey: true };
+
+export function reversePinKey(pin: Pin): ReversePinKey {
+  return elementId({ key: reverseFields(pin) }) as ReversePinKey;
+}
+
+/** The way back of a pin: the virtual address and port for the packets of the backend. */
+export function reversePinElement(pin: Pin, timeoutSeconds: number): Element {
+  return { key: reverseFields(pin), value: [pin.address, pin.port], timeoutSeconds };
+}
+
+/** The pin in an element of the map for the way back; undefined if the element has another form. */
+export function reversePinOf({ key, value }: Element): Pin | undefined {
+  const [backend, backendPort, client, clientPort] = key;
+  if (value === undefined || 'kind' in value) return undefined;
+  const [address, port] = value;
+  if (typeof client !== 'string' || typeof address !== 'string' || typeof backend !== 'string') {
+    return undefined;
+  }
+  return {
+    client,
+    clientPort: parsePort(Number(clientPort)),
+    address,
+    port: parsePort(Number(port)),
+    backend,
+    backendPort: parsePort(Number(backendPort)),
+  };
+}
+
+function reverseFields({ backend, backendPort, client, clientPort }: Pin): Element['key'] {
+  return [backend, backendPort, client, clientPort];
 }
 
 function keyFields({

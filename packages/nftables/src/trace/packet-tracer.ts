@@ -250,6 +250,10 @@ class Tracer {
         this.#sentTo = to as Address;
         return 'go-on';
       }
+      case 'set-tcp-flags':
+        this.#packet = { ...this.#packet, tcpFlags: statement.flags };
+        return 'go-on';
+      case 'forget':
       case 'log':
       case 'notrack':
         return 'go-on';

@@ -10,6 +10,7 @@ const patienceMs = 20_000;
 const lastCheckMs = 200;
 
 let lastProgress = performance.now();
+process.setMaxListeners(0);
 const requests = JSON.parse(process.argv[2] ?? '[]') as Request[];
 const answers = await Promise.all(requests.map((request) => carryOut(request)));
 process.stdout.write(`${JSON.stringify(answers)}\n`);
@@ -61,6 +62,9 @@ function askByTcp(request: Request): Promise<Answer> {
       process.stderr.write('connected\n');
       socket.write(`${say}\n`);
       if (say.startsWith('upload')) upload(socket, Number(say.split(' ')[1]));
+      if (say.startsWith('close')) {
+        process.once('SIGUSR2', () => socket.end('x'.repeat(Number(say.split(' ')[1]))));
+      }
     });
     socket.on('data', (data) => {
       progress();

@@ -5,6 +5,7 @@ import net from 'node:net';
 import { listen } from '../../../../packages/base/src/network/listen.ts';
 
 const [name = '', address = '', ...ports] = process.argv.slice(2);
+process.setMaxListeners(0);
 const chunk = Buffer.alloc(16_384, 7);
 
 function serve(socket: net.Socket): void {
@@ -18,9 +19,13 @@ function serve(socket: net.Socket): void {
     const [verb, amount] = request.split(' ');
     if (verb === 'who') socket.end(`${name} ${socket.remoteAddress} ${socket.remotePort}`);
     if (verb === 'download') send(socket, Number(amount));
+    if (verb === 'closed') {
+      process.once('SIGUSR2', () => socket.end('x'.repeat(Number(amount))));
+    }
   });
   socket.on('end', () => {
-    if (request.startsWith('upload')) socket.end(`${received - request.length - 1}`);
+    if (!/^(upload|close) /.test(request)) return;
+    socket.end(`${received - request.length - 1}`);
   });
 }
 

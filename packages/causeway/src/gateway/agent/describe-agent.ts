@@ -25,7 +25,7 @@ export interface DescribedParts {
   readonly ledger: ProbeResults;
   readonly backendHealth: BackendHealth;
   readonly announcer: Pick<Announcer, 'status'>;
-  readonly pins: Pick<ConnectionPins, 'epoch' | 'size' | 'full'>;
+  readonly pins: Pick<ConnectionPins, 'epoch' | 'size' | 'full' | 'areHandedOver'>;
 }
 
 const mostListed = 100;
@@ -45,7 +45,10 @@ export function describeAgent(parts: DescribedParts): AgentStatus {
     older: listOlder(state),
     withheld: listWithheld(state),
     errors: groupByFrontend(gateway.complaints),
-    notFailoverSafe: [...kernel.notFailoverSafe(), ...parts.pins.full()]
+    notFailoverSafe: [
+      ...(parts.pins.areHandedOver() ? [] : kernel.sharedFrontends()),
+      ...parts.pins.full(),
+    ]
       .slice(0, mostListed)
       .map(formatFrontendId),
     pins: { epoch: parts.pins.epoch, count: parts.pins.size },

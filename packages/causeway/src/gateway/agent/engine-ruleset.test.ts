@@ -73,12 +73,12 @@ describe('the ruleset of the engine', () => {
     expect((await driver.read())?.sets).toEqual((await clean.driver.read())?.sets);
   });
 
-  test('lists frontends that share a destination, because they may not survive a failover', async () => {
+  test('lists frontends that share a destination', async () => {
     const shared = { ...service(2, 1, false), address: parseAddress('192.0.2.9') };
     const { ruleset } = await started(service(1, 1, false), service(2, 1, false), shared);
     expect(
       ruleset
-        .notFailoverSafe()
+        .sharedFrontends()
         .map(({ address }) => address)
         .sort(),
     ).toEqual(['192.0.2.2', '192.0.2.9']);

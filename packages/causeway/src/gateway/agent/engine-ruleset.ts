@@ -10,6 +10,7 @@ import { RoutedWriter, type RoutingMachine } from '@causeway/nftables/compile/ro
 import { TableWatch } from '@causeway/nftables/drivers/table-watch';
 import {
   serviceKey,
+  type Backend,
   type LayoutSettings,
   type ServiceKey,
   type VirtualService,
@@ -91,6 +92,10 @@ export class EngineRuleset implements RulesetWriter, PinnedRuleset {
     return this.#writer.layout?.nodes ?? [];
   }
 
+  servicesSharing(backend: Backend): readonly ServiceKey[] {
+    return this.#writer.layout?.servicesSharing(backend) ?? [];
+  }
+
   follow(listener: LayoutListener): void {
     this.#listener = listener;
   }
@@ -146,16 +151,16 @@ export class EngineRuleset implements RulesetWriter, PinnedRuleset {
     return this.#count.total;
   }
 
-  /** Frontends with running connections that may not survive a failover. */
-  notFailoverSafe(): FrontendId[] {
+  /** Frontends with a backend that another frontend also has. */
+  sharedFrontends(): FrontendId[] {
     const keys = new Set(
       this.#writer.layout?.ambiguousBackends().flatMap(({ services }) => services) ?? [],
     );
-    const unsafe: FrontendId[] = [];
+    const shared: FrontendId[] = [];
     for (const key of keys) {
       const service = this.#writer.layout?.services.get(key);
-      if (service !== undefined) unsafe.push(service);
+      if (service !== undefined) shared.push(service);
     }
-    return unsafe;
+    return shared;
   }
 }

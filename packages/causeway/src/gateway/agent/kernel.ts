@@ -34,8 +34,8 @@ export interface Kernel {
   check(): Promise<void>;
   /** The settings found at the last check. */
   settings(): readonly KernelSetting[];
-  /** Frontends with running connections that may not survive a failover. */
-  notFailoverSafe(): readonly FrontendId[];
+  /** Frontends with a backend that another frontend also has. Their connections need pins in a failover. */
+  sharedFrontends(): readonly FrontendId[];
   /** Number of elements in the agent's table. */
   elements(): number;
   /** Number of connections of each frontend. */

@@ -143,8 +143,8 @@ export class LinuxKernel implements Kernel {
     return this.#driver.counters(set, signal);
   }
 
-  notFailoverSafe(): readonly FrontendId[] {
-    return this.ruleset.notFailoverSafe();
+  sharedFrontends(): readonly FrontendId[] {
+    return this.ruleset.sharedFrontends();
   }
 
   elements(): number {

@@ -50,8 +50,8 @@ export class MemoryKernel implements Kernel {
     return [];
   }
 
-  notFailoverSafe(): readonly FrontendId[] {
-    return this.ruleset.notFailoverSafe();
+  sharedFrontends(): readonly FrontendId[] {
+    return this.ruleset.sharedFrontends();
   }
 
   elements(): number {

@@ -23,9 +23,11 @@ function makeNode(name: string, host: number, extra: Partial<Node> = {}): Node {
   };
 }
 
+const excluded = 'node.kubernetes.io/exclude-from-external-load-balancers';
 const nodes = new Map([
   ['n1', makeNode('n1', 1)],
   ['n2', makeNode('n2', 2)],
+  ['n3', makeNode('n3', 3, { metadata: { labels: { [excluded]: '' } } })],
 ]);
 
 const pod = (
@@ -112,9 +114,14 @@ describe('backendsOf', () => {
       ['192.0.2.1:80 -> 10.1.0.1:8080 10.1.0.2:8080'],
     ],
     [
-      'skips unready pods',
+      'drains unready pods',
       input('Pod', {}, [slice(pod(1, 'n1', { ready: false }), pod(2, 'n2'))]),
-      ['192.0.2.1:80 -> 10.1.0.2:8080'],
+      ['192.0.2.1:80 -> 10.1.0.1:8080 (draining) 10.1.0.2:8080'],
+    ],
+    [
+      'sends nothing to unready pods if none is ready',
+      input('Pod', {}, [slice(pod(1, 'n1', { ready: false }))]),
+      ['192.0.2.1:80 -> 10.1.0.1:8080 (draining)'],
     ],
     [
       'sends to terminating pods if no other is ready',
@@ -122,8 +129,8 @@ describe('backendsOf', () => {
       ['192.0.2.1:80 -> 10.1.0.1:8080'],
     ],
     [
-      'drains a terminating pod that serves while another one is ready, and no other unready pod',
-      input('Pod', {}, [slice(pod(1, 'n1', ending), pod(2, 'n2'), pod(3, 'n2', { ready: false }))]),
+      'drains a terminating pod that serves while another one is ready',
+      input('Pod', {}, [slice(pod(1, 'n1', ending), pod(2, 'n2'))]),
       ['192.0.2.1:80 -> 10.1.0.1:8080 (draining) 10.1.0.2:8080'],
     ],
     [
@@ -145,6 +152,45 @@ describe('backendsOf', () => {
         },
       ]),
       ['192.0.2.1:80 -> 10.1.0.2:8080'],
+    ],
+    [
+      'drains no UDP flows of an unready pod',
+      input('Pod', { ports: [{ name: 'http', port: 80, protocol: 'UDP' }] }, [
+        {
+          ...slice(pod(1, 'n1', { ready: false }), pod(2, 'n2')),
+          ports: [{ name: 'http', port: 8080, protocol: 'UDP' }],
+        },
+      ]),
+      ['192.0.2.1:80 -> 10.1.0.2:8080'],
+    ],
+    [
+      'drains a node with unready pods only for the policy Local',
+      input('NodePort', { externalTrafficPolicy: 'Local' }, [
+        slice(pod(1, 'n1', { ready: false }), pod(2, 'n2')),
+      ]),
+      ['192.0.2.1:80 -> 10.0.0.1:30080 (draining) 10.0.0.2:30080'],
+    ],
+    [
+      'drains a node that is no longer eligible for the policy Local',
+      input('NodePort', { externalTrafficPolicy: 'Local' }, [slice(pod(1, 'n3'), pod(2, 'n2'))]),
+      ['192.0.2.1:80 -> 10.0.0.2:30080 10.0.0.3:30080 (draining)'],
+    ],
+    [
+      'drains no UDP flows on a node that is no longer eligible for the policy Local',
+      input(
+        'NodePort',
+        {
+          externalTrafficPolicy: 'Local',
+          ports: [{ name: 'http', port: 80, nodePort: 30080, protocol: 'UDP' }],
+        },
+        [
+          {
+            ...slice(pod(1, 'n3'), pod(2, 'n2')),
+            ports: [{ name: 'http', port: 8080, protocol: 'UDP' }],
+          },
+        ],
+      ),
+      ['192.0.2.1:80 -> 10.0.0.2:30080'],
     ],
     [
       'drains a node with terminating pods only for the policy Local',

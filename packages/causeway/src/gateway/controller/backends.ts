@@ -13,6 +13,7 @@ import {
 } from '../protocol/frontend.ts';
 import { budgetedFrontend } from '../../services/budgeted-frontend.ts';
 import { ownerKey, type FrontendPort, type FrontendSpec } from '../../services/frontend-spec.ts';
+import type { Node } from '@causeway/kubernetes/objects/core-objects';
 import type { Endpoint, EndpointSlice } from '@causeway/kubernetes/objects/network-objects';
 import { budgetExcess, type BudgetExcess } from '@causeway/kubernetes/objects/service-budget';
 import { defaultWeight } from './policies/pod-weight.ts';
@@ -157,7 +158,7 @@ function targetOf(input: BackendInput, family: Family, port: FrontendPort): Targ
   }
 }
 
-/** Pods that terminate are draining. Those that still serve are used if no other pod is left. */
+/** Pods that terminate or are not ready are draining. Terminating pods that serve are used if no other pod is left. */
 function podDestinations(
   input: BackendInput,
   ready: readonly ReadyEndpoint[],
@@ -197,7 +198,7 @@ function nodesTarget(
   const nodePort = parsePort(port.nodePort);
   if (local === undefined) return { nodePort };
   const inUse = new Set(local);
-  const draining = nodesWith(input, family, leavingEndpoints(input, family, port));
+  const draining = drainingNodes(input, family, port);
   return {
     destinations: [
       ...local.map((address) => at(address, nodePort)),
@@ -223,17 +224,28 @@ function routedTarget(
   return { routedTo: local ?? 'nodes' };
 }
 
-/** The eligible nodes with endpoints of the Service. */
+/** The nodes of draining endpoints. TCP and SCTP connections also stay on a node that is not eligible. */
+function drainingNodes(
+  input: BackendInput,
+  family: Family,
+  port: FrontendPort,
+): readonly Address[] {
+  const leaving = leavingEndpoints(input, family, port);
+  return nodesWith(input, family, leaving, port.protocol === 'UDP' ? isEligibleNode : () => true);
+}
+
+/** The usable nodes with these endpoints. */
 function nodesWith(
   input: BackendInput,
   family: Family,
-  ready: readonly ReadyEndpoint[],
+  endpoints: readonly ReadyEndpoint[],
+  isUsableNode: (node: Node) => boolean = isEligibleNode,
 ): readonly Address[] {
   const addresses: Address[] = [];
-  for (const name of new Set(ready.map(({ nodeName }) => nodeName))) {
+  for (const name of new Set(endpoints.map(({ nodeName }) => nodeName))) {
     const node = name === undefined ? undefined : input.nodes.get(name);
     const address =
-      node !== undefined && isEligibleNode(node) ? nodeAddress(node, family) : undefined;
+      node !== undefined && isUsableNode(node) ? nodeAddress(node, family) : undefined;
     if (address !== undefined) addresses.push(address);
   }
   return addresses;
@@ -282,9 +294,9 @@ function drainingEndpoints(
 }
 
 /**
- * Terminating endpoints, which keep their connections as long as their pod exists. A pod that no longer serves may still
- * have running TCP and SCTP connections, for example if it fails its readiness probe to get no new ones. A UDP flow has
- * no end, and moves when its endpoint no longer serves.
+ * Endpoints that keep their connections as long as they are listed. A pod that is not ready or terminates may still have
+ * running TCP and SCTP connections, for example if it fails its readiness probe to get no new ones. A UDP flow has no
+ * end, and moves when its endpoint no longer serves.
  */
 function leavingEndpoints(
   input: BackendInput,
@@ -292,7 +304,7 @@ function leavingEndpoints(
   port: FrontendPort,
 ): ReadyEndpoint[] {
   if (port.protocol === 'UDP') return drainingEndpoints(input, family, port);
-  return endpointsWhere(input, family, port, ({ conditions }) => conditions?.terminating === true);
+  return endpointsWhere(input, family, port, () => true);
 }
 
 function reallyReady(input: BackendInput, family: Family, port: FrontendPort): ReadyEndpoint[] {

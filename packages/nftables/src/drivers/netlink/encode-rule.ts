@@ -9,6 +9,7 @@ import {
   verdictCodes,
 } from '@causeway/netlink/constants';
 import type { MessageWriter } from '@causeway/netlink/writer';
+import { numberBytes, registersOf } from './operand-bytes.ts';
 
 /**
  * A rule in the kernel's form: a list of expressions that load, compare and look up registers. nft 1.0.6
@@ -50,6 +51,8 @@ const connectionKeys = {
   destination4: 20,
   destination6: 22,
 } as const;
+/** Operations on a set by a rule. */
+const dynamicSet = { update: 1, delete: 2 } as const;
 const networkHeader = 1;
 const transportHeader = 2;
 
@@ -93,13 +96,13 @@ class RuleEncoder {
         });
         return;
       case 'remember':
-        this.#loadKey(statement.key, 0);
-        this.#expression('dynset', (w) => {
-          w.text(1, statement.set);
-          w.u32(3, 1);
-          w.u32(4, firstRegister);
-          w.u64(6, BigInt(statement.timeoutSeconds) * 1000n);
-        });
+        this.#changeSet(statement, dynamicSet.update, statement.timeoutSeconds);
+        return;
+      case 'forget':
+        this.#changeSet(statement, dynamicSet.delete);
+        return;
+      case 'set-tcp-flags':
+        this.#setTcpFlags(statement.flags);
         return;
       case 'log':
         this.#expression('log', (w) => w.u16(1, statement.group));
@@ -127,6 +130,45 @@ class RuleEncoder {
     });
   }
 
+  #changeSet(
+    { set, key }: { readonly set: string; readonly key: readonly Operand[] },
+    operation: number,
+    timeoutSeconds?: number,
+  ): void {
+    this.#loadKey(key, 0);
+    this.#expression('dynset', (w) => {
+      w.text(1, set);
+      w.u32(3, operation);
+      w.u32(4, firstRegister);
+      if (timeoutSeconds !== undefined) w.u64(6, BigInt(timeoutSeconds) * 1000n);
+    });
+  }
+
+  /** The kernel updates the checksum by whole words, so the byte before the flags is written again. */
+  #setTcpFlags(flags: number): void {
+    this.#payload(transportHeader, 12, 2).write(firstRegister);
+    this.#bitwise(Uint8Array.of(0xff, 0), Uint8Array.of(0, flags));
+    this.#expression('payload', (w) => {
+      w.u32(5, firstRegister);
+      w.u32(2, transportHeader);
+      w.u32(3, 12);
+      w.u32(4, 2);
+      w.u32(6, 1);
+      w.u32(7, 16);
+    });
+  }
+
+  /** On the first register: its bits in `mask`, with those of `xor` inverted. */
+  #bitwise(mask: Uint8Array, xor: Uint8Array): void {
+    this.#expression('bitwise', (w) => {
+      w.u32(1, firstRegister);
+      w.u32(2, firstRegister);
+      w.u32(3, mask.length);
+      w.nest(4, () => w.bytesAttribute(dataAttribute.value, mask));
+      w.nest(5, () => w.bytesAttribute(dataAttribute.value, xor));
+    });
+  }
+
   #redirect(port: Port): void {
     this.#immediate(firstRegister, Uint8Array.of(port >> 8, port & 0xff));
     this.#expression('redir', (w) => {
@@ -147,15 +189,7 @@ class RuleEncoder {
     const load = this.#load(operand, 1);
     load.write(firstRegister);
     if (mask !== undefined) {
-      this.#expression('bitwise', (w) => {
-        w.u32(1, firstRegister);
-        w.u32(2, firstRegister);
-        w.u32(3, load.size);
-        w.nest(4, () =>
-          w.bytesAttribute(dataAttribute.value, numberBytes(operand, mask, load.size)),
-        );
-        w.nest(5, () => w.bytesAttribute(dataAttribute.value, new Uint8Array(load.size)));
-      });
+      this.#bitwise(numberBytes(operand, mask, load.size), new Uint8Array(load.size));
     }
     this.#expression('cmp', (w) => {
       w.u32(1, firstRegister);
@@ -363,24 +397,4 @@ class RuleEncoder {
       });
     return { size: 4, write };
   }
-}
-
-function registersOf(operand: Operand): number {
-  const isAddress =
-    operand.kind === 'source' ||
-    operand.kind === 'destination' ||
-    operand.kind === 'original-destination';
-  return isAddress && operand.family === 6 ? 4 : 1;
-}
-
-/** Conntrack flags and address types use the machine's byte order, all other numbers that of the network. */
-function numberBytes(operand: Operand, value: number, size: number): Uint8Array {
-  const bytes = Buffer.alloc(size);
-  const inMachineOrder = ['connection-state', 'connection-status', 'source-type'];
-  if (inMachineOrder.includes(operand.kind)) {
-    bytes.writeUInt32LE(value);
-  } else {
-    bytes.writeUIntBE(value, 0, size);
-  }
-  return bytes;
 }

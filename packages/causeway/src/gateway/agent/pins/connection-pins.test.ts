@@ -36,10 +36,10 @@ class LiveKernel extends MemoryKernel {
   }
 
   /** The client ports of the pins in the kernel. */
-  async pinnedPorts(): Promise<number[]> {
-    const elements = await this.counters('pins4', new AbortController().signal);
+  async pinnedPorts(map = 'pins4', field = 1): Promise<number[]> {
+    const elements = await this.counters(map, new AbortController().signal);
     return [...elements.keys()]
-      .map((id) => Number(id.split(' . ')[1]))
+      .map((id) => Number(id.split(' . ')[field]))
       .sort((left, right) => left - right);
   }
 }
@@ -154,6 +154,27 @@ test('the pin ends with its connection, or when the client uses its port again',
   kernel.listener?.ended(connection(first, backendOf(two, first)));
   begin(second, four);
   await expect.poll(() => kernel.pinnedPorts()).toEqual([]);
+});
+
+test('connections of a backend behind two frontends are pinned', async () => {
+  const other: VirtualService = { ...service(1), port: parsePort(81) };
+  const shared = ports.filter((port) => backendOf(two, port) === '10.0.0.1');
+  const late = shared.at(-1) ?? 0;
+  for (const port of ports) if (port !== late) begin(port, two);
+  await kernel.ruleset.commit({ set: [other] }, stop.signal);
+  await expect.poll(() => kernel.pinnedPorts()).toEqual(shared.slice(0, -1));
+  begin(late, two);
+  await expect.poll(() => kernel.pinnedPorts()).toEqual(shared);
+  expect(await kernel.pinnedPorts('reverse-pins4', 3)).toEqual(shared);
+  for (const port of shared) kernel.listener?.ended(connection(port, backendOf(two, port)));
+  await expect.poll(() => kernel.pinnedPorts()).toEqual([]);
+  expect(await kernel.pinnedPorts('reverse-pins4', 3)).toEqual([]);
+});
+
+test('pins are handed over while a controller collects them', async () => {
+  expect(pins.areHandedOver()).toBe(false);
+  await pins.since(undefined);
+  expect(pins.areHandedOver()).toBe(true);
 });
 
 test('a gateway that is no longer active keeps its pins when it deletes its entries', async () => {

@@ -11,6 +11,7 @@ import { WakeUp } from '@causeway/base/work/wake-up';
 import type { LayoutChange } from '@causeway/nftables/compile/layout-change';
 import {
   serviceKey,
+  servingBackends,
   type ServiceKey,
   type VirtualService,
 } from '@causeway/nftables/compile/virtual-service';
@@ -41,10 +42,12 @@ export interface ConnectionPinsOptions {
 const comparedAtOnce = 2_000;
 const renewEveryMs = 60_000;
 const retryMs = 1_000;
+/** A controller collects the pins every two seconds. */
+const collectedWithinMs = 10_000;
 
 /**
- * Pins the running TCP connections whose slot leads to another backend than theirs, and holds the pins of the
- * other gateways. docs/nftables.md describes the protocol.
+ * Pins the running TCP connections whose slot leads to another backend than theirs, or whose backend has two
+ * frontends. Holds the pins of the other gateways. docs/nftables.md describes the protocol.
  */
 export class ConnectionPins {
   readonly #options: ConnectionPinsOptions;
@@ -56,6 +59,7 @@ export class ConnectionPins {
   readonly #running: RunningConnections;
   readonly #gauge;
   readonly epoch = randomUUID();
+  #collectedAt = Number.NEGATIVE_INFINITY;
   /** The last write failed. */
   #isUnwritten = false;
 
@@ -75,7 +79,9 @@ export class ConnectionPins {
       loaded: (pins) => this.#table.restore(pins),
       changing: ({ set = [] }) => this.#running.watchAddresses(set.map(({ address }) => address)),
       changed: ({ set = [], nodes }) =>
-        this.#compareInBackground(nodes === undefined ? set : this.#running.frontends()),
+        this.#compareInBackground(
+          nodes === undefined ? this.#withSharing(set) : this.#running.frontends(),
+        ),
     });
   }
 
@@ -84,7 +90,13 @@ export class ConnectionPins {
     return this.#table.size;
   }
 
-  /** Frontends with more moved connections than the limits allow. */
+  /** Whether a controller hands the pins over to other gateways. A standby gateway has none to hand over. */
+  areHandedOver(): boolean {
+    const { role, clock } = this.#options;
+    return role() === 'standby' || clock.monotonic() - this.#collectedAt < collectedWithinMs;
+  }
+
+  /** Frontends with more connections that need pins than the limits allow. */
   full(): readonly FrontendId[] {
     return [...this.#table.full];
   }
@@ -120,6 +132,7 @@ export class ConnectionPins {
 
   /** The changes of this gateway's pins since the cursor. */
   async since(cursor: PinCursor | undefined): Promise<PinDelta> {
+    this.#collectedAt = this.#options.clock.monotonic();
     await this.#comparisons.idle();
     return this.#table.since(cursor, this.#options.role() === 'foreign');
   }
@@ -162,15 +175,41 @@ export class ConnectionPins {
       const service = serviceOf(serviceKey({ address, port, protocol: 'TCP' }));
       if (service === undefined) continue;
       for (const connection of this.#running.connectionsOf(service)) {
-        if (this.#isMoved(connection, service, nodes)) {
-          this.#table.own(connection.toPin());
-          moved.add(service);
-        }
+        if (this.#pinIfNeeded(connection, service, nodes)) moved.add(service);
         compared += 1;
         if (compared % comparedAtOnce === 0) await setImmediate();
       }
     }
     return [...moved];
+  }
+
+  /** The services, and all others that have a backend in common with them. */
+  #withSharing(services: readonly VirtualService[]): Iterable<FrontendPlace> {
+    const { pinned } = this.#options.kernel;
+    const all = new Map(services.map((service) => [serviceKey(service), service]));
+    for (const service of services) {
+      if (service.protocol !== 'TCP') continue;
+      for (const key of servingBackends(service).flatMap((each) => pinned.servicesSharing(each))) {
+        const other = pinned.services.get(key);
+        if (other !== undefined) all.set(key, other);
+      }
+    }
+    return all.values();
+  }
+
+  /** A connection needs a pin if its slot has moved, or if its backend has another frontend too. */
+  #pinIfNeeded(
+    connection: IndexedConnection,
+    service: VirtualService,
+    nodes: readonly Address[],
+  ): boolean {
+    if (this.#isMoved(connection, service, nodes)) {
+      this.#table.own(connection.toPin());
+      return true;
+    }
+    if (this.#options.kernel.pinned.servicesSharing(connection.backend).length < 2) return false;
+    this.#table.ownIfRoom(connection.toPin());
+    return true;
   }
 
   #isMoved(
@@ -186,10 +225,10 @@ export class ConnectionPins {
     const { services, nodes } = this.#options.kernel.pinned;
     const service = services.get(serviceKey({ address, port, protocol: 'TCP' }));
     if (service === undefined) return;
-    const pin = connection.toPin();
     // The client may use the port of an earlier connection again, whose pin is then wrong.
-    if (this.#isMoved(connection, service, nodes)) this.#table.own(pin);
-    else this.#table.remove(pin, true);
+    if (!this.#pinIfNeeded(connection, service, nodes)) {
+      this.#table.remove(connection.toPin(), true);
+    }
     this.#writeDue.call();
   }
 

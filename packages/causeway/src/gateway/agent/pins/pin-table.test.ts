@@ -58,6 +58,18 @@ describe('the changes since a cursor', () => {
 });
 
 describe('the limits', () => {
+  test('leave half of the table to moved connections', () => {
+    const { pins } = table();
+    pins.ownIfRoom(pin(1));
+    pins.ownIfRoom(pin(2));
+    pins.ownIfRoom(pin(3));
+    expect(ports(pins.since(undefined, false).set)).toEqual([1, 2]);
+    expect([...pins.full].map(({ port }) => port)).toEqual([80]);
+    pins.own(pin(4));
+    pins.ownIfRoom(pin(5, { port: 81 }));
+    expect(ports(pins.since(undefined, false).set)).toEqual([1, 2, 4]);
+  });
+
   test('remove the oldest pin of the frontend, which is then not failover-safe', () => {
     const { pins } = table();
     pins.own(pin(9, { port: 81 }));

@@ -62,6 +62,19 @@ export class PinTable {
     else held.isOwn = true;
   }
 
+  /**
+   * Adds the pin of a connection whose backend has another frontend too. Such pins are many, so they fill half
+   * of the table at most, and remove no other pin.
+   */
+  ownIfRoom(pin: Pin): void {
+    const key = pinKey(pin);
+    const frontend = frontendOf(pin);
+    const { perFrontend, total } = this.#limits;
+    const count = this.#byFrontend.get(frontend)?.size ?? 0;
+    if (this.#pins.has(key) || (count < perFrontend / 2 && this.size < total / 2)) this.own(pin);
+    else this.#full.set(frontend, frontendIdOf(pin));
+  }
+
   /** Adds or renews a pin that another gateway has handed over. A connection of this gateway is newer. */
   take(pin: Pin): void {
     if (this.#pins.get(pinKey(pin))?.isOwn !== true) this.#put(pin, false);

@@ -1,6 +1,10 @@
 import type { Address } from '@causeway/base/address/address';
 import type { LayoutChange } from '@causeway/nftables/compile/layout-change';
-import type { ServiceKey, VirtualService } from '@causeway/nftables/compile/virtual-service';
+import type {
+  Backend,
+  ServiceKey,
+  VirtualService,
+} from '@causeway/nftables/compile/virtual-service';
 import type { PinChange } from '@causeway/nftables/pins/kernel-pins';
 import type { Pin } from '@causeway/nftables/pins/pin';
 
@@ -19,6 +23,8 @@ export interface PinnedRuleset {
   readonly services: ReadonlyMap<ServiceKey, VirtualService>;
   /** The nodes of `node-ports` services. */
   readonly nodes: readonly Address[];
+  /** The services of a TCP backend, if there are two or more. */
+  servicesSharing(backend: Backend): readonly ServiceKey[];
   follow(listener: LayoutListener): void;
   /** Atomic. Resolves when the kernel has the change. */
   writePins(change: PinChange, signal: AbortSignal): Promise<void>;

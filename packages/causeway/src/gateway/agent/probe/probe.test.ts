@@ -153,6 +153,19 @@ describe('probe targets', () => {
       [],
     ],
     [
+      'exclude draining backends, which are no alternative either',
+      [
+        makeFrontend({
+          ...frontendTo(80, []),
+          destinations: [
+            { address: a, port: parsePort(80), weight: 1 },
+            { address: c, port: parsePort(80), weight: 0 },
+          ],
+        }),
+      ],
+      [],
+    ],
+    [
       'include a pod that has an alternative at one of its ports',
       [frontendTo(80, [a]), web],
       [

@@ -20,6 +20,8 @@ export type ProbeTargets = ReadonlyMap<Address, Port>;
  * would wake an idle Service and count as a connection of an unused one. The same applies to a cluster
  * address.
  *
+ * A draining backend gets no new connections, so it is not probed.
+ *
  * A backend without an alternative gets traffic whether it answers or not. It is not probed, unless it was
  * before: a pod that has no alternative for a moment keeps its state. A cluster address is always the only
  * backend of its frontends.
@@ -32,7 +34,8 @@ export function probeTargets(
   const nodes = nodesOf(state);
   const targets = new Map<Address, Port>();
   const withoutTcp = new Set<Address>();
-  for (const { protocol, destinations } of state.frontends.values()) {
+  for (const { protocol, destinations: all } of state.frontends.values()) {
+    const destinations = all.filter(({ weight }) => weight > 0);
     const isTcp = protocol === 'TCP';
     const isAlone = haveOneAddress(destinations);
     for (const { address, port } of destinations) {

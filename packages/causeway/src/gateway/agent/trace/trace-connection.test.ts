@@ -116,7 +116,12 @@ describe('tracing a connection without a backend explains', () => {
       { sourceRanges: [parsePrefix('192.0.2.0/24')] },
       'source ranges',
     ],
-    ['a Service without ready endpoints', { destinations: [] }, 'no ready endpoint'],
+    ['a Service without endpoints', { destinations: [] }, 'no ready endpoint'],
+    [
+      'a Service without ready endpoints',
+      { destinations: [{ ...pod(1), weight: 0 }] },
+      'no ready endpoint',
+    ],
   ])('%s', (_, parts, because) => {
     const answer = ask(stateWith({ ...web, ...parts }));
     expect(['dropped', 'rejected']).toContain(answer.outcome);

@@ -119,7 +119,8 @@ function explain(trace: Trace, frontend: Frontend, { client }: TraceQuestion): s
   if (sourceRanges.length > 0 && !sourceRanges.some((range) => prefixContains(range, client))) {
     return "The client is in none of the Service's source ranges.";
   }
-  if (destinations.length === 0 && nodePort === undefined && routedTo === undefined) {
+  const hasOnlyDraining = destinations.every(({ weight }) => weight === 0);
+  if (hasOnlyDraining && nodePort === undefined && routedTo === undefined) {
     return 'The Service has no ready endpoint.';
   }
   if (trace.packet.destination !== frontend.address) {
