@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { services } from '../../packages/kubernetes/src/objects/resources.ts';
 import { waitFor } from '../services/wait-for.ts';
-import { addressesServedBy, GatewayProcesses, untilServes } from './gateway-processes.ts';
+import {
+  addressesServedBy,
+  GatewayProcesses,
+  untilServes,
+  type AgentProcess,
+} from './gateway-processes.ts';
 
 const { signal } = new AbortController();
 let processes: GatewayProcesses;
@@ -17,7 +22,13 @@ const newNames = group('new');
 
 test('a gateway that was stopped while 25 Services were replaced and the controller was killed serves only the new ones', async () => {
   const agents = [await processes.startAgent('g1'), await processes.startAgent('g2')] as const;
-  const [stopped, running] = agents;
+  // The active gateway decides whether new Services are served, so the standby is stopped.
+  const isStandby = async ({ agent }: AgentProcess) =>
+    (await agent.status(signal)).announcer.role === 'standby';
+  await waitFor('an active gateway and a standby', async () => {
+    return (await isStandby(agents[0])) !== (await isStandby(agents[1]));
+  });
+  const [running, stopped] = (await isStandby(agents[1])) ? agents : [agents[1], agents[0]];
   const controller = await processes.startController(agents);
   await processes.create(oldNames);
   const before = await processes.addressesOf(oldNames);
