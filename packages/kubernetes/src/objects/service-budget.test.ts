@@ -49,7 +49,12 @@ test.each<[string, Service, readonly EndpointSlice[], string]>([
     [],
     '20200 pairs of a port and an address (200 × 101)',
   ],
-  ['endpoints', largeService(10, 0), [slice(10, 1000), slice(10, 1001)], 'more than 20000 endpoints'],
+  [
+    'endpoints',
+    largeService(10, 0),
+    [slice(10, 1000), slice(10, 1001)],
+    'more than 20000 endpoints',
+  ],
   [
     'a value',
     annotated('causeway.dev/idle-after', 200_000),
