@@ -92,8 +92,8 @@ export class ConnectionPins {
 
   /** Whether a controller hands the pins over to other gateways. A standby gateway has none to hand over. */
   areHandedOver(): boolean {
-    const { role, clock } = this.#options;
-    return role() === 'standby' || clock.monotonic() - this.#collectedAt < collectedWithinMs;
+    const age = this.#options.clock.monotonic() - this.#collectedAt;
+    return this.#options.role() === 'standby' || age < collectedWithinMs;
   }
 
   /** Frontends with more connections that need pins than the limits allow. */
