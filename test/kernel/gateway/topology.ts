@@ -296,14 +296,18 @@ export class Topology {
     await agent?.exited;
   }
 
-  /** The state of a gateway's kernel and keepalived, as text that is the same for the same configuration. */
+  /**
+   * The state of a gateway's kernel and keepalived, as text that is the same for the same configuration. Elements that
+   * expire depend on connections.
+   */
   async describe(name: GatewayName): Promise<string> {
     const rules = await this.network.run(name, ['nft', '-n', 'list', 'table', 'inet', 'causeway']);
     const words = rules
       .replaceAll(/counter packets \d+ bytes \d+/g, 'counter')
       .split(/[,{}\n]/)
       .map((word) => word.trim())
-      .filter((word) => word !== '' && !word.startsWith('#'));
+      .filter((word) => word !== '' && word !== 'elements =' && !word.startsWith('#'))
+      .filter((word) => !word.includes(' expires '));
     const keepalived = await fs.readFile(this.runtimeFile(name, 'keepalived.conf'), 'utf8');
     return [...words.sort(), keepalived].join('\n');
   }
