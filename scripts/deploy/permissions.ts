@@ -158,6 +158,8 @@ export const permissions = {
       rule(core, ['services', 'events'], follow),
       rule(slices, ['endpointslices'], follow),
     ],
+    // The health of Services on gateways.
+    atHome: [named(core, 'configmaps', 'get', gatewayConfigMapName)],
   },
   discovery: {
     everywhere: [
