@@ -17,47 +17,67 @@ beforeAll(async () => {
 afterAll(() => processes?.close());
 
 const group = (name: string) => Array.from({ length: 25 }, (_, index) => `${name}${index}`);
-const oldNames = group('old');
-const newNames = group('new');
 
-test('a gateway that was stopped while 25 Services were replaced and the controller was killed serves only the new ones', async () => {
-  const agents = [await processes.startAgent('g1'), await processes.startAgent('g2')] as const;
-  // The active gateway decides whether new Services are served, so the standby is stopped.
-  const isStandby = async ({ agent }: AgentProcess) =>
-    (await agent.status(signal)).announcer.role === 'standby';
-  await waitFor('an active gateway and a standby', async () => {
-    return (await isStandby(agents[0])) !== (await isStandby(agents[1]));
-  });
-  const [running, stopped] = (await isStandby(agents[1])) ? agents : [agents[1], agents[0]];
-  const controller = await processes.startController(agents);
-  await processes.create(oldNames);
-  const before = await processes.addressesOf(oldNames);
-  await untilServes(stopped, before);
+/** The agents in the order of their roles: first the active one. */
+async function byRole(agents: readonly AgentProcess[]): Promise<readonly AgentProcess[]> {
+  const roles = await Promise.all(
+    agents.map(async ({ agent }) => (await agent.status(signal)).announcer.role),
+  );
+  const active = agents.filter((_, index) => roles[index] === 'active');
+  const standby = agents.filter((_, index) => roles[index] === 'standby');
+  if (active.length !== 1 || standby.length !== 1) throw new Error(roles.join());
+  return [...active, ...standby];
+}
 
-  stopped.child.kill('SIGSTOP');
-  // An update without removals waits in the socket of the stopped agent, so no removal arrives early.
-  await processes.create(['extra']);
-  const [extra = ''] = await processes.addressesOf(['extra']);
-  await untilServes(running, [...before, extra].sort());
-  for (const name of oldNames)
-    await processes.client.delete(services, { namespace: 'default', name });
-  await waitFor('the old Services to be gone', async () => {
-    for await (const { metadata } of processes.client.list(services, { namespace: 'default' })) {
-      if (metadata?.name?.startsWith('old') === true) return false;
-    }
-    return true;
-  });
-  await processes.create(newNames);
-  const after = await processes.addressesOf([...newNames, 'extra']);
-  await untilServes(running, after);
+const untilCount = (agent: AgentProcess, count: number) =>
+  waitFor(`${count} addresses`, async () => (await addressesServedBy(agent)).length === count);
 
-  controller.kill('SIGKILL');
-  await controller.exited;
-  stopped.child.kill('SIGCONT');
-  expect(await addressesServedBy(stopped)).toEqual(expect.arrayContaining(before));
-  await processes.startController(agents);
-  await untilServes(stopped, after);
-  await untilServes(running, after);
-  expect(await stopped.agent.status(signal)).toMatchObject({ older: [] });
-  expect(await processes.addressesOf([...newNames, 'extra'])).toEqual(after);
-});
+test.each(['standby', 'active'] as const)(
+  'the %s gateway, stopped while 25 Services were replaced and the controller was killed, serves only the new ones',
+  async (role) => {
+    const [oldNames, newNames] = [group(`old-${role}-`), group(`new-${role}-`)];
+    const extra = `extra-${role}`;
+    const agents = [
+      await processes.startAgent(`${role}1`),
+      await processes.startAgent(`${role}2`),
+    ] as const;
+    const [active, standby] = await waitFor('both roles', () => byRole(agents));
+    if (active === undefined || standby === undefined) throw new Error('a role is missing');
+    const [stopped, running] = role === 'active' ? [active, standby] : [standby, active];
+    const controller = await processes.startController(agents);
+    await processes.create(oldNames);
+    const before = await processes.addressesOf(oldNames);
+    await untilServes(stopped, before);
+
+    stopped.child.kill('SIGSTOP');
+    // An update without removals waits in the socket of the stopped agent, so no removal arrives early.
+    await processes.create([extra]);
+    await untilCount(running, before.length + 1);
+    for (const name of oldNames)
+      await processes.client.delete(services, { namespace: 'default', name });
+    await waitFor('the old Services to be gone', async () => {
+      for await (const { metadata } of processes.client.list(services, { namespace: 'default' })) {
+        if (metadata?.name?.startsWith('old') === true) return false;
+      }
+      return true;
+    });
+    await processes.create(newNames);
+    await untilCount(running, newNames.length + 1);
+
+    controller.kill('SIGKILL');
+    await controller.exited;
+    stopped.child.kill('SIGCONT');
+    expect(await addressesServedBy(stopped)).toEqual(expect.arrayContaining(before));
+    const next = await processes.startController(agents);
+    const after = await processes.addressesOf([...newNames, extra]);
+    await untilServes(stopped, after);
+    await untilServes(running, after);
+    expect(await stopped.agent.status(signal)).toMatchObject({ older: [] });
+    for (const name of [...newNames, extra])
+      await processes.client.delete(services, { namespace: 'default', name });
+    await untilCount(stopped, 0);
+    next.kill('SIGKILL');
+    await next.exited;
+    for (const { child } of agents) child.kill('SIGKILL');
+  },
+);
